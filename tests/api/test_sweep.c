@@ -66,7 +66,7 @@ static void each_row_equals_the_profile_of_its_batch(void **state) {
 }
 
 /* The first layer is a proxy; the other times are not affected. */
-static void counts_proxies_apart_from_times(void **state) {
+static void counts_proxies_separately_from_times(void **state) {
     static const char table[] = "conv: proxy 0.001\neltwise: 0.001\n";
     static const int64_t batches[] = {1};
     char path[TEMPORARY_PATH];
@@ -185,7 +185,7 @@ static void refuses_batch_zero(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_equals_the_profile_of_its_batch),
-        cmocka_unit_test(counts_proxies_apart_from_times),
+        cmocka_unit_test(counts_proxies_separately_from_times),
         cmocka_unit_test(continues_after_a_batch_that_fails),
         cmocka_unit_test(keeps_the_profile_of_the_first_batch_that_succeeds),
         cmocka_unit_test(has_no_first_profile_if_every_batch_fails),

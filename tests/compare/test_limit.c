@@ -89,7 +89,7 @@ static void parses_modules_and_batch(void **state) {
 }
 
 /* The last `<=` separates: a path may contain one. */
-static void accepts_a_path_that_contains_the_sign(void **state) {
+static void accepts_a_path_with_a_comparison_sign(void **state) {
     (void)state;
     struct sink sink = sink_new();
     struct limit limit;
@@ -200,7 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parses_bounds_as_exact_integers),
         cmocka_unit_test(parses_modules_and_batch),
-        cmocka_unit_test(accepts_a_path_that_contains_the_sign),
+        cmocka_unit_test(accepts_a_path_with_a_comparison_sign),
         cmocka_unit_test(reports_the_limit_and_the_invalid_word),
         cmocka_unit_test(lists_the_metrics_for_an_unknown_name),
         cmocka_unit_test(rounds_the_allowed_value_down_and_saturates),

@@ -83,7 +83,7 @@ static void assert_terms(const struct cm_polynomial *have, const struct coeffici
  * 8 d^2, scores and weighted values 2 S d. In total 4 N S (12 d^2 + 2 S d) = 8 d N S^2 +
  * 48 d^2 N S. The head projects each token to 1000 words: 1000 d N S.
  */
-static void attention_is_square_in_the_sequence(void **state) {
+static void attention_macs_are_quadratic_in_the_sequence_length(void **state) {
     const int64_t d = 256;
     const struct coefficient layers[] = {{{1, 2}, 8 * d}, {{1, 1}, 48 * d * d}};
     const struct coefficient model[] = {{{1, 2}, 8 * d}, {{1, 1}, 48 * d * d + 1000 * d}};
@@ -106,7 +106,7 @@ static void attention_is_square_in_the_sequence(void **state) {
  * For long sequences, a layer has its peak at the softmax: scores and probabilities of 8 heads,
  * 4 bytes each, are alive together with the values of width 256 and the input of the layer.
  */
-static void the_peak_is_the_largest_of_several(void **state) {
+static void the_peak_is_the_largest_of_several_polynomials(void **state) {
     const struct coefficient scores[] = {{{1, 2}, 2 * 8 * 4}, {{1, 1}, 2 * 256 * 4}};
     struct fixture f;
     (void)state;
@@ -293,7 +293,7 @@ static void formulas_equal_profiles_at_other_sizes(void **state) {
             for (size_t v = 0; v < f.formula->n_variables; v++)
                 sizes[v] = f.formula->variables[v].from +
                            distances[k][v] * f.formula->variables[v].step;
-            /* 8 metrics per module, that is, all except the peak; and the peak of the model */
+            /* most metrics have a polynomial; the peak of a module may have none */
             assert_true(compare(&f, sizes) > 8 * f.formula->n_modules);
         }
         tear_down(&f);
@@ -342,8 +342,8 @@ static void formulas_round_trip_through_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_is_square_in_the_sequence),
-        cmocka_unit_test(the_peak_is_the_largest_of_several),
+        cmocka_unit_test(attention_macs_are_quadratic_in_the_sequence_length),
+        cmocka_unit_test(the_peak_is_the_largest_of_several_polynomials),
         cmocka_unit_test(bound_dims_are_not_variables),
         cmocka_unit_test(given_batch_is_not_a_variable),
         cmocka_unit_test(stride_gives_a_floor_division),

@@ -88,7 +88,7 @@ static void fits_a_floor_division(void **state) {
 }
 
 /* 5 x y^2 - 3 x + 2 y^2 - 11 at x = 2, 3 and y = 3, 5, 7. */
-static void two_variables_make_a_grid(void **state) {
+static void interpolates_two_variables_on_a_grid(void **state) {
     static const struct axis axes[] = {{2, 1, 1}, {3, 2, 2}};
     static const int64_t wanted[] = {-11, 0, 2, -3, 0, 5}; /* 1, y, y^2, x, x y, x y^2 */
     const int64_t at[] = {-7, 1000};
@@ -179,7 +179,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fits_a_linear_function, make, end),
         cmocka_unit_test_setup_teardown(coefficients_may_be_fractions, make, end),
         cmocka_unit_test_setup_teardown(fits_a_floor_division, make, end),
-        cmocka_unit_test_setup_teardown(two_variables_make_a_grid, make, end),
+        cmocka_unit_test_setup_teardown(interpolates_two_variables_on_a_grid, make, end),
         cmocka_unit_test_setup_teardown(large_values_stay_exact, make, end),
         cmocka_unit_test_setup_teardown(fits_a_constant_without_variables, make, end),
         cmocka_unit_test_setup_teardown(reports_terms_above_2_to_63, make, end),

@@ -71,7 +71,7 @@ static void refuses_bytes_that_protobuf_refuses(void **state) {
 }
 
 /* protobuf-c itself wrote the bytes. */
-static void decodes_what_protobuf_writes(void **state) {
+static void decodes_messages_that_protobuf_c_wrote(void **state) {
     struct bench *bench = *state;
     int64_t dims[] = {3, -1, INT64_MAX};
     float floats[] = {1.5f, -0.0f};
@@ -168,7 +168,7 @@ static void limits_the_rank_of_declared_shapes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(refuses_bytes_that_protobuf_refuses), TEST(decodes_what_protobuf_writes),
+        TEST(refuses_bytes_that_protobuf_refuses), TEST(decodes_messages_that_protobuf_c_wrote),
         TEST(limits_the_nesting_of_messages),      TEST(limits_the_number_of_nodes),
         TEST(limits_the_rank_of_declared_shapes),
     };

@@ -160,7 +160,7 @@ static void reads_that_a_parameter_was_repeated(void **state) {
     }
 }
 
-static void a_kind_precedes_the_sources(void **state) {
+static void a_recorded_kind_takes_precedence_over_sources(void **state) {
     struct bytes graph = graph_with(*state, "p: PARAMETER target='v'\nw: BUFFER target='w'");
     struct bytes info = value_of(*state, "w", 1, dims);
     put_property(&info, 4, FOLDED, "['v']");
@@ -203,7 +203,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(reads_the_signature_of_the_graph, make, end),
         cmocka_unit_test_setup_teardown(follows_folded_values_to_their_sources, make, end),
         cmocka_unit_test_setup_teardown(reads_that_a_parameter_was_repeated, make, end),
-        cmocka_unit_test_setup_teardown(a_kind_precedes_the_sources, make, end),
+        cmocka_unit_test_setup_teardown(a_recorded_kind_takes_precedence_over_sources, make,
+                                        end),
         cmocka_unit_test_setup_teardown(lists_the_parameters_of_the_framework, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,7 +306,7 @@ static void returns_loaded_constants_and_splats_unchanged(void **state) {
     assert_true(constant_real_at(all[3], many[0] - 1) == 0.25);
 }
 
-static void loads_nothing_that_is_out_of_reach(void **state) {
+static void does_not_load_unreadable_constants(void **state) {
     const struct fixture *f = *state;
     struct bytes bytes = {.reason = "was not found"};
     const struct constant_reader reader = {read_bytes, &bytes};
@@ -422,7 +422,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(returns_the_status_of_the_reader, make, end),
         cmocka_unit_test_setup_teardown(returns_loaded_constants_and_splats_unchanged, make,
                                         end),
-        cmocka_unit_test_setup_teardown(loads_nothing_that_is_out_of_reach, make, end),
+        cmocka_unit_test_setup_teardown(does_not_load_unreadable_constants, make, end),
         cmocka_unit_test_setup_teardown(loads_an_empty_tensor, make, end),
         cmocka_unit_test_setup_teardown(reports_out_of_memory, make, end),
         cmocka_unit_test(widens_small_floats_exactly),

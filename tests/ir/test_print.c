@@ -109,7 +109,7 @@ static void shortens_attributes(void **state) {
     }
 }
 
-static void cuts_long_operand_lists(void **state) {
+static void truncates_long_operand_lists(void **state) {
     struct small_model *small = *state;
     uint32_t many[40];
     struct text text;
@@ -186,7 +186,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(prefers_inferred_to_declared_types, make, end),
         cmocka_unit_test_setup_teardown(escapes_names, make, end),
         cmocka_unit_test_setup_teardown(shortens_attributes, make, end),
-        cmocka_unit_test_setup_teardown(cuts_long_operand_lists, make, end),
+        cmocka_unit_test_setup_teardown(truncates_long_operand_lists, make, end),
         cmocka_unit_test_setup_teardown(prints_container_types, make, end),
         cmocka_unit_test_setup_teardown(prints_bodies_under_their_node, make, end),
     };

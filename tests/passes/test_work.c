@@ -12,7 +12,7 @@
 #include "passes/work.h"
 #include "support/arena.h"
 
-static void test_a_search_takes_half_of_what_is_left(void **state) {
+static void test_a_search_may_use_half_of_the_remaining_steps(void **state) {
     struct work work = {.steps_left = {1000, 1000}};
     (void)state;
     assert_int_equal(work_share(&work, WORK_SCHEDULES, 400), 400);
@@ -91,7 +91,7 @@ static void test_the_scheduler_stops_at_its_share(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_search_takes_half_of_what_is_left),
+        cmocka_unit_test(test_a_search_may_use_half_of_the_remaining_steps),
         cmocka_unit_test(test_every_model_may_be_run_16_times),
         cmocka_unit_test(test_exhausted_work_is_noted),
         cmocka_unit_test(test_the_scheduler_stops_at_its_share),

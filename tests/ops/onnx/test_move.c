@@ -104,7 +104,7 @@ static void tile_multiplies_dims(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void depth_to_space_and_back_permute_blocks(void **state) {
+static void depth_to_space_and_space_to_depth_move_blocks(void **state) {
     static const struct op_case rows[] = {
         {.op = "DepthToSpace-11",
          .attrs = "blocksize=2 mode=CRD",
@@ -179,7 +179,7 @@ int main(void) {
         cmocka_unit_test(concat_joins_along_its_axis),
         cmocka_unit_test(expand_broadcasts_both_ways),
         cmocka_unit_test(tile_multiplies_dims),
-        cmocka_unit_test(depth_to_space_and_back_permute_blocks),
+        cmocka_unit_test(depth_to_space_and_space_to_depth_move_blocks),
         cmocka_unit_test(infers_operators_that_keep_the_shape),
         cmocka_unit_test(one_hot_inserts_an_axis),
     };

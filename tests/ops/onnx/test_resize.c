@@ -91,7 +91,7 @@ static void resize_takes_scales_or_sizes(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
+static void resize_18_reads_axes_and_may_keep_the_aspect_ratio(void **state) {
     static const struct op_case rows[] = {
         GIVES("Resize-18", "axes=[2,3]", "float[?,3,4,4] - float[2]={2,3}", "float[?,3,8,12]"),
         GIVES("Resize-18", "axes=[-1,-2]", "float[1,3,4,4] - - int64[2]={8,6}",
@@ -145,7 +145,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(upsample_scales_every_axis),
         cmocka_unit_test(resize_takes_scales_or_sizes),
-        cmocka_unit_test(resize_18_names_its_axes_and_may_keep_the_aspect),
+        cmocka_unit_test(resize_18_reads_axes_and_may_keep_the_aspect_ratio),
         cmocka_unit_test(grid_sample_has_the_shape_of_its_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void transform_has_the_requested_points(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void frames_fill_the_signal(void **state) {
+static void stft_frames_cover_the_signal(void **state) {
     static const struct op_case rows[] = {
         /* (128 - 16) / 8 + 1 = 15 frames of 16 points, 4 stages: 15 * 16 * 4 */
         COSTS("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]", 960,
@@ -74,7 +74,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window_has_the_requested_length),
         cmocka_unit_test(transform_has_the_requested_points),
-        cmocka_unit_test(frames_fill_the_signal),
+        cmocka_unit_test(stft_frames_cover_the_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

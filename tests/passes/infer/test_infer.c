@@ -166,7 +166,7 @@ static void test_loop_stacks_scan_outputs(void **state) {
     "node - Cast peak -> go to=9\nnode - Relu x -> a\nout go\nout a\nclose\n"                  \
     "node l Loop " trips " c z -> y\nout y\n"
 
-static void test_loop_state_is_that_of_the_body_after_one_iteration(void **state) {
+static void test_loop_state_has_its_type_after_one_iteration(void **state) {
     static const char upper_bound[] =
         "note[assumption] at l: the trip count is not known, at most 7";
     static const struct infer_case rows[] = {
@@ -246,7 +246,7 @@ int main(void) {
         cmocka_unit_test(test_declared_types_fill_unknowns),
         cmocka_unit_test(test_if_gives_dims_common_to_both_branches),
         cmocka_unit_test(test_loop_stacks_scan_outputs),
-        cmocka_unit_test(test_loop_state_is_that_of_the_body_after_one_iteration),
+        cmocka_unit_test(test_loop_state_has_its_type_after_one_iteration),
         cmocka_unit_test(test_refuses_a_body_with_other_inputs),
         cmocka_unit_test(test_does_not_fold_large_floats),
         cmocka_unit_test(test_constants_do_not_depend_on_inputs),

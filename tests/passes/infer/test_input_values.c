@@ -159,7 +159,7 @@ static void refuses_more_elements_than_folds_accept(void **state) {
 }
 
 /* torch.split gives parts of different lengths. */
-static void knows_each_element_of_a_sequence(void **state) {
+static void infers_each_element_of_a_sequence(void **state) {
     static const struct values_case rows[] = {
         {"in x float[6,4]\nconst p int64[3] =1,2,3\nconst i int64[] =2\n"
          "node - SplitToSequence x p -> s\nnode - SequenceAt s i -> y\nout y\n",
@@ -202,7 +202,7 @@ int main(void) {
         cmocka_unit_test(input_with_contents_is_not_the_batch_input),
         cmocka_unit_test(refuses_contents_of_wrong_type_or_size),
         cmocka_unit_test(refuses_more_elements_than_folds_accept),
-        cmocka_unit_test(knows_each_element_of_a_sequence),
+        cmocka_unit_test(infers_each_element_of_a_sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static void gradient_of_a_broadcast_operand_is_a_sum(void **state) {
 }
 
 /* Backward reads the operand and the gradient twice: for the sums, then for the result. */
-static void norms_read_twice_in_backward(void **state) {
+static void norms_read_their_operands_twice_in_backward(void **state) {
     static const char lines[] = "opset 17\nin x float[2,1024]\ninit a.w float[2,1024]\n"
                                 "init n.w float[1024]\nnode a Add x a.w -> p\n"
                                 "node n LayerNormalization p n.w -> y\nout y\n";
@@ -243,7 +243,7 @@ int main(void) {
         cmocka_unit_test(elementwise_gradients_read_what_is_saved),
         cmocka_unit_test(gradients_of_several_uses_are_added),
         cmocka_unit_test(gradient_of_a_broadcast_operand_is_a_sum),
-        cmocka_unit_test(norms_read_twice_in_backward),
+        cmocka_unit_test(norms_read_their_operands_twice_in_backward),
         cmocka_unit_test(autocast_converts_gradients_of_weights),
         cmocka_unit_test(recomputed_modules_run_forward_again),
         cmocka_unit_test(iteration_is_the_sum_of_its_phases),

@@ -51,7 +51,7 @@ static void time_of_a_group_is_divided_in_proportion_to_its_members(void **state
     bench_close(bench);
 }
 
-static void group_that_is_refused_is_measured_apart(void **state) {
+static void refused_group_is_measured_node_by_node(void **state) {
     static const char *const tables[] = {
         "conv add relu f32: refuse\n" APART,
         "conv add relu f32: crash\n" APART,
@@ -109,7 +109,7 @@ static void planned_group_is_the_plan_of_its_nodes(void **state) {
 }
 
 /* Without the time of a member there is no proportion. */
-static void group_with_an_unmeasured_member_is_measured_apart(void **state) {
+static void group_with_an_unmeasured_member_is_measured_node_by_node(void **state) {
     struct bench *bench = ask(block, "conv add relu f32: 0.003\neltwise relu: refuse\n" APART);
     (void)state;
     assert_int_equal(latency(bench, "c"), 4000000000);
@@ -172,7 +172,7 @@ static const struct row rows[] = {
      NULL},
 };
 
-static void groups_are_chains_behind_a_product(void **state) {
+static void groups_are_chains_after_a_product(void **state) {
     (void)state;
     for (size_t i = 0; i < N(rows); i++) {
         struct bench *bench = ask(rows[i].lines, APART "softmax: 0.001\n");
@@ -203,12 +203,12 @@ static void group_moves_the_bytes_of_its_operands(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_of_a_group_is_divided_in_proportion_to_its_members),
-        cmocka_unit_test(group_that_is_refused_is_measured_apart),
+        cmocka_unit_test(refused_group_is_measured_node_by_node),
         cmocka_unit_test(groups_of_single_nodes_are_noted),
         cmocka_unit_test(planned_group_is_the_plan_of_its_nodes),
-        cmocka_unit_test(group_with_an_unmeasured_member_is_measured_apart),
+        cmocka_unit_test(group_with_an_unmeasured_member_is_measured_node_by_node),
         cmocka_unit_test(without_the_option_nothing_is_fused),
-        cmocka_unit_test(groups_are_chains_behind_a_product),
+        cmocka_unit_test(groups_are_chains_after_a_product),
         cmocka_unit_test(group_moves_the_bytes_of_its_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void fused_names_contain_the_names_of_their_parts(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void fused_names_may_be_sums(void **state) {
+static void fused_names_may_join_several_names(void **state) {
     static const struct {
         const char *name; /* node name in a line */
         const char *module;
@@ -347,7 +347,7 @@ static void identity_of_a_parameter_belongs_to_the_module_that_reads_it(void **s
     bench_close(bench);
 }
 
-static void notes_a_source_that_knows_no_node(void **state) {
+static void notes_a_source_that_locates_no_node(void **state) {
     const struct cm_options options = {.module_source = "functions"};
     struct bench *bench =
         bench_open_with("in x float[1]\nnode /a/Relu Relu x -> y\nout y\n", &options);
@@ -386,12 +386,12 @@ int main(void) {
         cmocka_unit_test(fused_modules_keep_the_class_of_their_other_nodes),
         cmocka_unit_test(names_with_slashes_are_scopes),
         cmocka_unit_test(fused_names_contain_the_names_of_their_parts),
-        cmocka_unit_test(fused_names_may_be_sums),
+        cmocka_unit_test(fused_names_may_join_several_names),
         cmocka_unit_test(naming_convention_applies_to_the_whole_file),
         cmocka_unit_test(falls_back_to_operator_types),
         cmocka_unit_test(nodes_without_scope_join_their_neighbours),
         cmocka_unit_test(identity_of_a_parameter_belongs_to_the_module_that_reads_it),
-        cmocka_unit_test(notes_a_source_that_knows_no_node),
+        cmocka_unit_test(notes_a_source_that_locates_no_node),
         cmocka_unit_test(metadata_depth_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

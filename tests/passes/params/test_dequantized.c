@@ -61,7 +61,7 @@ static void counts_integers_if_every_factor_is_dequantized(void **state) {
     CHECK(rows);
 }
 
-static void looks_through_data_movement(void **state) {
+static void data_movement_keeps_operands_dequantized(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT "init w int8[4,3]\nnode e DequantizeLinear w s -> t\n"
                "node f Transpose t -> b\n" PRODUCT,
@@ -352,7 +352,7 @@ static void loops_and_sums_count_integers(void **state) {
 }
 
 /* A decomposed attention is one operation; its softmax is on floats. */
-static void fused_patterns_are_on_floats(void **state) {
+static void fused_patterns_count_as_floating_point(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(
         SCALE "in i int8[2,4,8]\nin j int8[2,8,4]\nin v float[2,4,8]\n"
@@ -370,7 +370,7 @@ static void fused_patterns_are_on_floats(void **state) {
 }
 
 /* Equal MACs and 0 FLOPs: the branch with 16 integer additions counts, not the one with 8. */
-static void branch_with_more_integer_ops_is_charged(void **state) {
+static void branch_with_more_integer_ops_is_counted(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(
         "in i int64[2,4]\nin c bool[]\nbody then_branch\nnode n Add i i -> a\nout a\nclose\n"
@@ -408,7 +408,7 @@ static void unknown_macs_give_unknown_integer_macs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_integers_if_every_factor_is_dequantized),
-        cmocka_unit_test(looks_through_data_movement),
+        cmocka_unit_test(data_movement_keeps_operands_dequantized),
         cmocka_unit_test(scale_must_be_constant_along_summed_axes),
         cmocka_unit_test(convolution_sums_over_group_channels_and_kernel),
         cmocka_unit_test(scales_follow_data_movement),
@@ -418,8 +418,8 @@ int main(void) {
         cmocka_unit_test(propagates_only_through_data_operands),
         cmocka_unit_test(bias_keeps_its_type),
         cmocka_unit_test(loops_and_sums_count_integers),
-        cmocka_unit_test(fused_patterns_are_on_floats),
-        cmocka_unit_test(branch_with_more_integer_ops_is_charged),
+        cmocka_unit_test(fused_patterns_count_as_floating_point),
+        cmocka_unit_test(branch_with_more_integer_ops_is_counted),
         cmocka_unit_test(shape_arithmetic_has_no_integer_ops),
         cmocka_unit_test(unknown_macs_give_unknown_integer_macs),
     };

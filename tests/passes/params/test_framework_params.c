@@ -110,7 +110,7 @@ static void counts_stored_parameters_once(void **state) {
 
 #define NORMS "in x float[2,3]\nparams a.weight b.weight c.weight\ninit a.weight float[3]\n"
 
-static void counts_merged_parameters_apart(void **state) {
+static void counts_merged_parameters_separately(void **state) {
     struct bench *bench = bench_open(
         NORMS
         "at :Net a:Norm\nnode n Mul x a.weight -> s\nat :Net b:Norm\n"
@@ -159,7 +159,7 @@ int main(void) {
         cmocka_unit_test(counts_a_batchnorm_that_was_fused),
         cmocka_unit_test(counts_a_bias_that_was_dropped),
         cmocka_unit_test(counts_stored_parameters_once),
-        cmocka_unit_test(counts_merged_parameters_apart),
+        cmocka_unit_test(counts_merged_parameters_separately),
         cmocka_unit_test(does_not_guess_whether_parameters_are_tied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

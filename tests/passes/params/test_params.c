@@ -211,7 +211,7 @@ static void test_counts_packed_numbers(void **state) {
     bench_close(bench);
 }
 
-static void test_sees_weights_through_views_casts_and_quantization(void **state) {
+static void test_finds_weights_behind_views_casts_and_quantization(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3]\ninit f.weight float16[4,3]\nnode - Cast f.weight -> c to=1\n"
          "node - Transpose c -> t\nnode - MatMul x t -> y\nout y\n",
@@ -449,7 +449,7 @@ int main(void) {
         cmocka_unit_test(test_index_integers_are_never_learned),
         cmocka_unit_test(test_quantized_weights_are_learned),
         cmocka_unit_test(test_counts_packed_numbers),
-        cmocka_unit_test(test_sees_weights_through_views_casts_and_quantization),
+        cmocka_unit_test(test_finds_weights_behind_views_casts_and_quantization),
         cmocka_unit_test(test_class_tokens_are_learned),
         cmocka_unit_test(test_named_identity_is_the_parameter),
         cmocka_unit_test(test_weights_may_be_inputs),

@@ -68,7 +68,7 @@ static void read_profile_gives_the_same_text_report(void **state) {
     drop(result);
 }
 
-static void integers_and_unknowns_come_back_exactly(void **state) {
+static void integers_and_unknowns_round_trip_exactly(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
     struct cm_result *result = read_back(json);
@@ -84,7 +84,7 @@ static void integers_and_unknowns_come_back_exactly(void **state) {
     drop(result);
 }
 
-static void times_that_omit_nodes_come_back(void **state) {
+static void partial_times_round_trip(void **state) {
     struct cm_result original = fixture_hostile;
     struct cm_operator operators[] = {original.operators[0]};
     (void)state;
@@ -101,7 +101,7 @@ static void times_that_omit_nodes_come_back(void **state) {
     drop(result);
 }
 
-static void types_come_back(void **state) {
+static void types_round_trip(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
     struct cm_result *result = read_back(json);
@@ -290,7 +290,7 @@ static void locates_errors_in_times(void **state) {
     }
 }
 
-static void ratios_come_back_exactly(void **state) {
+static void ratios_round_trip_exactly(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
     struct cm_result *result = read_back(json);
@@ -308,7 +308,7 @@ static void ratios_come_back_exactly(void **state) {
     drop(result);
 }
 
-static void figures_of_kernels_come_back(void **state) {
+static void kernel_rows_round_trip(void **state) {
     (void)state;
     struct cm_kernel_row row = fixture_hostile.measure->kernels[0];
     struct cm_timed timed = fixture_hostile.measure->primitives[0];
@@ -551,7 +551,7 @@ static void accepts_missing_optional_keys(void **state) {
 
 /* Files of earlier versions have no integer MACs and operations, and are rewritten without
  * them. */
-static void operations_on_integers_may_be_missing(void **state) {
+static void integer_operations_may_be_missing(void **state) {
     (void)state;
     char *text = changed("\"int_macs\":0,\"flops\":29040607232,\"int_ops\":0,",
                          "\"flops\":29040607232,");
@@ -578,13 +578,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_read_write_gives_the_same_bytes),
         cmocka_unit_test(read_profile_gives_the_same_text_report),
-        cmocka_unit_test(integers_and_unknowns_come_back_exactly),
-        cmocka_unit_test(times_that_omit_nodes_come_back),
-        cmocka_unit_test(types_come_back),
+        cmocka_unit_test(integers_and_unknowns_round_trip_exactly),
+        cmocka_unit_test(partial_times_round_trip),
+        cmocka_unit_test(types_round_trip),
         cmocka_unit_test(locates_errors),
         cmocka_unit_test(locates_errors_in_times),
-        cmocka_unit_test(ratios_come_back_exactly),
-        cmocka_unit_test(figures_of_kernels_come_back),
+        cmocka_unit_test(ratios_round_trip_exactly),
+        cmocka_unit_test(kernel_rows_round_trip),
         cmocka_unit_test(refuses_documents_that_are_not_profiles),
         cmocka_unit_test(refuses_a_profile_without_modules),
         cmocka_unit_test(refuses_a_long_string_before_reading_it),
@@ -596,7 +596,7 @@ int main(void) {
         cmocka_unit_test(reads_or_refuses_a_file_with_changed_bytes),
         cmocka_unit_test(ignores_unknown_keys),
         cmocka_unit_test(accepts_missing_optional_keys),
-        cmocka_unit_test(operations_on_integers_may_be_missing),
+        cmocka_unit_test(integer_operations_may_be_missing),
         cmocka_unit_test(leaves_the_result_unchanged_on_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,7 +216,7 @@ static void fits_any_screen(void **state) {
     }
 }
 
-static void is_ascii_without_unicode(void **state) {
+static void prints_ascii_without_unicode(void **state) {
     struct cm_text_options options;
     struct model model;
     (void)state;
@@ -233,7 +233,7 @@ static void is_ascii_without_unicode(void **state) {
     free(text);
 }
 
-static void bars_are_as_long_as_the_share(void **state) {
+static void bar_length_is_proportional_to_the_share(void **state) {
     struct cm_text_options options;
     struct model model;
     static const struct row halves[] = {
@@ -247,7 +247,7 @@ static void bars_are_as_long_as_the_share(void **state) {
     free(text);
 }
 
-static void colours_only_if_asked(void **state) {
+static void uses_colours_only_if_requested(void **state) {
     struct cm_text_options options;
     (void)state;
     cm_text_options_init(&options);
@@ -268,9 +268,9 @@ int main(void) {
         cmocka_unit_test(keeps_stages_of_different_size_apart),
         cmocka_unit_test(lists_operators_of_a_model_without_modules),
         cmocka_unit_test(fits_any_screen),
-        cmocka_unit_test(is_ascii_without_unicode),
-        cmocka_unit_test(bars_are_as_long_as_the_share),
-        cmocka_unit_test(colours_only_if_asked),
+        cmocka_unit_test(prints_ascii_without_unicode),
+        cmocka_unit_test(bar_length_is_proportional_to_the_share),
+        cmocka_unit_test(uses_colours_only_if_requested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static struct json_value *parse(const char *text) {
     return root;
 }
 
-static void reads_integers_past_2_to_the_53_exactly(void **state) {
+static void reads_integers_above_2_to_the_53_exactly(void **state) {
     (void)state;
     struct json_value *root = parse("[9007199254740993, -9223372036854775806, 1e3, "
                                     "9223372036854775808, 2.5, \"7\"]");
@@ -122,7 +122,7 @@ static void refuses_more_values_than_the_limit_before_it_allocates_them(void **s
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_integers_past_2_to_the_53_exactly),
+        cmocka_unit_test(reads_integers_above_2_to_the_53_exactly),
         cmocka_unit_test(finds_members_by_key),
         cmocka_unit_test(treats_a_missing_value_as_null),
         cmocka_unit_test(rejects_invalid_json),
