@@ -38,7 +38,7 @@ static inline int64_t checked_add(int64_t a, int64_t b) {
     return checked_result(overflows, sum);
 }
 
-/* Adds known values; an unknown operand counts as 0. */
+/* Returns sum + addend. An unknown addend counts as 0; an unknown sum stays unknown. */
 static inline int64_t checked_add_known(int64_t sum, int64_t addend) {
     return addend == DIM_UNKNOWN ? sum : checked_add(sum, addend);
 }

@@ -36,7 +36,7 @@ struct cm_budget {
 /* Conditions and spread of the times of a baseline, needed to compare them. */
 struct cm_baseline_times {
     bool present;
-    const char *state;     /* "measured", "modelled", "invented", "proxy" */
+    const char *state;     /* "measured", "modelled", "invented", "imported" */
     const char *device;    /* "NVIDIA H200" */
     const char *precision; /* "fp16" */
     const char *layout;    /* of images: "auto" */

@@ -19,7 +19,7 @@ static const struct json_record budget_record = CLOSED_RECORD(struct cm_budget, 
     MANY("limits", JSON_TEXTS, struct cm_budget, limits, n_limits, "limits such as `macs <= 4.1G` (docs/gate.md)"));
 
 static const struct json_record times_record = RECORD(struct cm_baseline_times, "times", "Times, and the conditions under which they are comparable",
-    VALUE("state", JSON_TEXT, struct cm_baseline_times, state, "`measured`, `modelled` or `invented` (by a table, for tests)"),
+    VALUE("state", JSON_TEXT, struct cm_baseline_times, state, "`measured`, `modelled`, `imported` or `invented` (by a table, for tests)"),
     VALUE("device", JSON_TEXT, struct cm_baseline_times, device, "device name"),
     VALUE("precision", JSON_TEXT, struct cm_baseline_times, precision, "compute precision of fp32 operations"),
     VALUE("layout", JSON_TEXT, struct cm_baseline_times, layout, "image layout"),
