@@ -87,7 +87,8 @@ static const char about_fit[] =
     "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, "
     "and\n"
     "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
-    "model,node,batch,precision,layout,seconds; all but model and seconds may be empty.\n";
+    "model,node,batch,precision,layout,seconds; all but model and seconds may be empty. In a\n"
+    "seventh column, optimizer makes it the time of a training step.\n";
 
 static const char about_sweep[] =
     "\n"
@@ -126,9 +127,9 @@ static const char about_passes[] = "\n"
 
 static const char about_schema[] =
     "\n"
-    "Prints the JSON Schema (draft 2020-12) of the output of --format json (profile; sweep "
-    "for\n"
-    "several batches; check) or of the input of check (budget, baseline).\n";
+    "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, "
+    "formula,\n"
+    "diff, check) or reads (budget, baseline, op-costs, campaign).\n";
 
 static const char about_man[] = "\n"
                                 "Prints the manual page costmodel(1).\n";

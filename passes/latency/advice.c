@@ -330,8 +330,8 @@ static void pick_chains(struct advice_case *advice) {
 static void write_chains(struct advice_case *advice) {
     append_picked(advice, "elementwise node");
     text_printf(&advice->text,
-                " on what one node wrote for them alone: fused with it, as %s does, they would "
-                "save ",
+                " could be fused with the producer of an operand that no other node reads, as "
+                "%s does: this saves ",
                 is_compiled_model(advice) ? "a runtime that fuses products too"
                                           : "a compiler or an inference runtime");
     append_bytes(advice, all_saved_bytes(advice));

@@ -225,7 +225,7 @@ static const struct json_record diagnostic_record = RECORD(struct cm_diagnostic,
     VALUE("hint", JSON_NULLABLE, struct cm_diagnostic, hint, "how to fix it; `null`: none"),
     OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place, "location, one line per level, outermost first"));
 
-static const struct json_record term_record = RECORD(struct cm_term, "term", "A factor for each of a count",
+static const struct json_record term_record = RECORD(struct cm_term, "term", "One term of a cost: factor * count",
     VALUE("factor", JSON_COUNT, struct cm_term, factor, "factor"),
     VALUE("of", JSON_TEXT, struct cm_term, of, "what is counted: `MACs`, `input elements`"),
     VALUE("count", JSON_COUNT, struct cm_term, count, "count"),

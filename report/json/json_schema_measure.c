@@ -35,7 +35,7 @@ static const struct json_record clocks_record = RECORD(struct cm_clock_state, "c
     VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw, "power draw"),
     VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "reason for throttling; empty: not throttled"));
 
-static const struct json_record import_record = RECORD(struct cm_import, "import", "Only of layers whose times were imported",
+static const struct json_record import_record = RECORD(struct cm_import, "import", "How the times of a layer were imported; present only if they were",
     VALUE("expected_ps", JSON_COUNT, struct cm_import, expected_ps, "time of its nodes on the device of `--device`, picoseconds; `null` without a device"),
     VALUE("module", JSON_INDEX, struct cm_import, module, "of a layer without nodes: index of the module that has its time; else `null`"),
     OPTIONAL_MANY("inside", JSON_INDICES, struct cm_import, inside, n_inside, NULL, "of an opaque block: indices of its nodes, which have no time of their own"));
@@ -168,7 +168,7 @@ const struct json_record json_operator = RECORD(struct cm_operator, "operator", 
     VALUE("nodes", JSON_COUNT, struct cm_operator, nodes, "number of nodes"),
     COSTS_IF(JSON_FIRST, struct cm_operator, costs, operator_columns, of_operator),
     COSTS_IF(JSON_OTHERS, struct cm_operator, costs, operator_columns, of_operator),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, costs.upper_bound, "keys of the figures that are upper bounds; missing if all are exact"),
     OPTIONAL("partial", JSON_BOUNDS, struct cm_operator, costs.partial, "keys of the times that omit nodes without a time; missing if they omit none"),
     OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"));
 
