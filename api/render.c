@@ -9,6 +9,8 @@
 
 #include "support/banned.h"
 
+#define MODULE_TREE_DEPTH 2
+
 static int write_text(const struct cm_result *result, const struct cm_report_options *options,
                       struct cm_diagnostics *diag, FILE *out) {
     (void)diag;
@@ -76,16 +78,25 @@ static int write_trace(const struct cm_result *result, const struct cm_report_op
     return cm_result_write_trace(result, out);
 }
 
+/* clang-format off */
 static const struct {
-    const char *name;
+    struct cm_format format;
     int (*write)(const struct cm_result *result, const struct cm_report_options *options,
                  struct cm_diagnostics *diag, FILE *out);
 } formats[] = {
-    {"text", write_text}, {"table", write_table},         {"json", write_json},
-    {"csv", write_csv},   {"markdown", write_markdown},   {"folded", write_folded},
-    {"dot", write_dot},   {"mermaid", write_mermaid},     {"trace", write_trace},
-    {"html", write_html}, {"deepspeed", write_deepspeed},
+    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, write_text},
+    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, write_table},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, write_deepspeed},
+    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, write_json},
+    {{"csv", "", .uses = CM_USES_TABLE}, write_csv},
+    {{"markdown", "", .uses = CM_USES_TABLE}, write_markdown},
+    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, write_folded},
+    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, write_dot},
+    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, write_mermaid},
+    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, write_html},
+    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, write_trace},
 };
+/* clang-format on */
 
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
@@ -96,7 +107,13 @@ void cm_report_options_init(struct cm_report_options *options) {
 }
 
 const char *cm_format_at(size_t index) {
-    return index < N_FORMATS ? formats[index].name : NULL;
+    return index < N_FORMATS ? formats[index].format.name : NULL;
+}
+
+const struct cm_format *cm_format_find(const char *name) {
+    for (size_t i = 0; name != NULL && i < N_FORMATS; i++)
+        if (text_equal(formats[i].format.name, name)) return &formats[i].format;
+    return NULL;
 }
 
 int cm_result_write(const struct cm_result *result, const char *format,
@@ -106,7 +123,7 @@ int cm_result_write(const struct cm_result *result, const char *format,
     if (result == NULL || format == NULL || out == NULL) return diag_null(diagnostics);
     cm_report_options_init(&defaults);
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (text_equal(formats[i].name, format))
+        if (text_equal(formats[i].format.name, format))
             return formats[i].write(result, options ? options : &defaults, diagnostics, out);
     return diag_error(diagnostics, DIAG_USAGE, "unknown report format '%s'", format);
 }

@@ -22,15 +22,14 @@ static bool print_values(const struct option *option) {
     const bool is_device = text_equal(option->name, "device");
     for (size_t i = 0; is_device && backends_device_at(i) != NULL; i++)
         printf("%s%s", n++ > 0 ? " " : "", backends_device_at(i));
-    const bool is_format = text_equal(option->name, "format") && option->choices == NULL;
-    for (size_t i = 0; is_format && cm_format_at(i) != NULL; i++)
-        printf("%s%s", n++ > 0 ? " " : "", cm_format_at(i));
+    for (size_t i = 0; option->value_at != NULL && option->value_at(i) != NULL; i++)
+        printf("%s%s", n++ > 0 ? " " : "", option->value_at(i));
     return n > 0;
 }
 
 static bool has_values(const struct option *option) {
-    return option->choices != NULL || text_equal(option->name, "device") ||
-           text_equal(option->name, "format");
+    return option->choices != NULL || option->value_at != NULL ||
+           text_equal(option->name, "device");
 }
 
 /* Prints the first clause of the help, without characters that a shell would interpret. */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of output formats. Rejects options that the selected format ignores.
+ * Writes profiles, sweeps and formulas in the formats of the library (cm_format_find). Rejects
+ * options that the selected format ignores.
  */
 #include "cli/formats.h"
 
 #include "cli/command.h"
 #include "cli/request.h"
 #include "cli/streams.h"
+#include "support/arena.h"
+#include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-#define MODULE_TREE_DEPTH 2  /* default depth of dot and mermaid */
-#define DEFAULT_LINES     24 /* of a terminal of unknown size */
+#define DEFAULT_LINES 24 /* of a terminal of unknown size */
 
 static struct cm_table_options table_options(const struct request *request) {
     struct cm_table_options options;
@@ -93,40 +95,42 @@ static int formula_json(const struct report *report, const struct cm_report_opti
     return cm_formula_write_json(report->formula, out);
 }
 
-/* clang-format off */
-static const struct format formats[] = {
-    {"text", "the text report", TAKES_REPORT | TAKES_LAYERS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text, .formula = formula_text},
-    {"deepspeed", "--format deepspeed", TAKES_REPORT | TAKES_LAYERS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_WIDTH, .sweep = NULL},
-    {"json", "--format json", TAKES_LAYERS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_json, .formula = formula_json},
-    {"csv", "--format csv", TAKES_TABLE, .sweep = sweep_csv},
-    {"markdown", "--format markdown", TAKES_TABLE, .sweep = sweep_markdown},
-    {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .sweep = NULL},
-    {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
-    {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
-    {"html", "--format html", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_html, .is_page = true},
-    {"trace", "--format trace", TAKES_CURVE, .draws_times = true},
+/* The formats of sweeps and formulas. */
+static const struct {
+    const char *name;
+    format_writer *sweep;
+    format_writer *formula;
+} writers[] = {
+    {"text", sweep_text, formula_text}, {"table", sweep_table, NULL},
+    {"json", sweep_json, formula_json}, {"csv", sweep_csv, NULL},
+    {"markdown", sweep_markdown, NULL}, {"html", sweep_html, NULL},
 };
 
-/* Text output if rows or columns are requested. */
-static const struct format table = {"table", "a table", TAKES_TABLE | TAKES_WIDTH, .sweep = sweep_table};
+/* Text output for several batches or precisions and for --explain: no sections of the report.
+ */
+static unsigned batches_take(const struct request *request) {
+    const unsigned common = TAKES_UNITS | TAKES_WIDTH;
+    return request_lists_layers(request) ? common | TAKES_TOP | TAKES_LAYERS : common;
+}
 
-/* Text output for several batches or precisions and for --explain: no sections of the report. */
-static const struct format batches = {"text", "a table of batches", TAKES_UNITS | TAKES_WIDTH, .sweep = sweep_text};
-static const struct format batches_of_layers = {"text", "a table of layers", TAKES_UNITS | TAKES_TOP | TAKES_WIDTH | TAKES_LAYERS, .sweep = sweep_text};
-static const struct format explanation = {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text};
-/* clang-format on */
+/* Text with rows, columns, an order or a filter is a table. */
+static bool is_table(const struct request *request) {
+    return request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
+           request->filters.n > 0;
+}
 
-#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
-
-/* Returns the kind of text output. */
-static const struct format *text_format(const struct request *request) {
-    if (request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
-        request->filters.n > 0)
-        return &table;
-    if (request->formula) return &formats[0];
-    if (request->explain.n > 0) return &explanation;
-    if (!request_is_sweep(request)) return &formats[0];
-    return request_lists_layers(request) ? &batches_of_layers : &batches;
+/* Sets how text output is called and what it takes. */
+static void specialize_text(const struct request *request, struct format *format) {
+    format->called = "the text report";
+    if (request->formula) return;
+    if (request->explain.n > 0) {
+        format->called = "--explain";
+        format->takes = TAKES_EXPLAIN | TAKES_WIDTH;
+    } else if (request_is_sweep(request)) {
+        format->called =
+            request_lists_layers(request) ? "a table of layers" : "a table of batches";
+        format->takes = batches_take(request);
+    }
 }
 
 /* In a table, --layers is --rows layers. */
@@ -137,19 +141,37 @@ static void list_layers(struct request *request) {
     request->rows = CM_ROWS_LAYERS;
 }
 
-int format_find(const struct invocation *call, struct request *request) {
+static int unknown_format(const struct invocation *call, const char *name) {
     struct text known = {.arena = call->arena};
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (text_equal(formats[i].name, request->format_name)) {
-            request->format = i == 0 ? text_format(request) : &formats[i];
-            list_layers(request);
-            return CM_OK;
-        }
-        if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");
-        text_append(&known, formats[i].name);
+    for (size_t i = 0; cm_format_at(i) != NULL; i++) {
+        const bool is_last = cm_format_at(i + 1) == NULL;
+        if (i > 0) text_append(&known, is_last ? " or " : ", ");
+        text_append(&known, cm_format_at(i));
     }
     return options_fault(call, "option --format requires %s, got '%s'", text_string(&known),
-                         request->format_name);
+                         name);
+}
+
+int format_find(const struct invocation *call, struct request *request) {
+    const char *name = request->format_name;
+    const bool is_text = text_equal(name, "text");
+    const struct cm_format *found =
+        cm_format_find(is_text && is_table(request) ? "table" : name);
+    if (found == NULL) return unknown_format(call, name);
+    struct format *format = arena_alloc(call->arena, sizeof(*format));
+    if (format == NULL) return diag_no_memory(call->diag);
+    *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
+    format->called = arena_printf(call->arena, "--format %s", found->name);
+    for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+        if (!text_equal(writers[i].name, found->name)) continue;
+        format->sweep = writers[i].sweep;
+        format->formula = writers[i].formula;
+    }
+    if (text_equal(found->name, "text")) specialize_text(request, format);
+    if (text_equal(found->name, "table")) format->called = "a table";
+    request->format = format;
+    list_layers(request);
+    return format->called != NULL ? CM_OK : diag_no_memory(call->diag);
 }
 
 int format_write(const void *context, FILE *out) {
@@ -157,11 +179,11 @@ int format_write(const void *context, FILE *out) {
     const struct format *format = report->request->format;
     struct cm_report_options options = {.text = text_options(report->request, out),
                                         .table = table_options(report->request)};
-    if (format->depth != 0 && report->request->depth == NOT_GIVEN)
-        options.table.depth = format->depth;
+    if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
+        options.table.depth = format->of.depth;
     if (report->sweep) return format->sweep(report, &options, out);
     if (report->formula) return format->formula(report, &options, out);
-    return cm_result_write(report->result, format->name, &options, report->diag, out);
+    return cm_result_write(report->result, format->of.name, &options, report->diag, out);
 }
 
 int format_check(const struct invocation *call, const struct request *request) {
@@ -172,7 +194,7 @@ int format_check(const struct invocation *call, const struct request *request) {
     const char *idle = request_given(request, TAKES_ALL & ~format->takes);
     if (idle != NULL)
         return options_fault(call, "option --%s has no effect with %s", idle, format->called);
-    if (format->is_page) return cm_html_check(call->diag);
+    if (format->of.is_page) return cm_html_check(call->diag);
     if (!has_columns) return CM_OK;
     const struct cm_table_options options = table_options(request);
     return cm_table_options_check(&options, request_is_sweep(request), call->diag);

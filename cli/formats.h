@@ -24,21 +24,19 @@ struct report {
 typedef int format_writer(const struct report *report, const struct cm_report_options *options,
                           FILE *out);
 
+/* A format of the library and how this program writes it. */
 struct format {
-    const char *name;       /* as in cm_format_at */
+    struct cm_format of;
     const char *called;     /* in messages */
     unsigned takes;         /* set of TAKES_..., the options that it supports */
     format_writer *sweep;   /* NULL: does not support several batches */
     format_writer *formula; /* NULL: does not support --formula */
-    int depth;              /* default depth of the modules; 0: all */
-    bool draws_times;       /* requires times */
-    bool is_page;           /* requires cm_html_check; has the memory curve and plan */
 };
 
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
 int format_write(const void *report, FILE *out) CM_MUST_CHECK;
 
-/* Sets request->format by request->format_name. CM_OK, CM_USAGE. */
+/* Sets request->format by request->format_name. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int format_find(const struct invocation *call, struct request *request) CM_MUST_CHECK;
 
 /* Checks that the format supports all given options and that column names are valid. CM_OK,

@@ -293,6 +293,36 @@ void options_visit(const struct option *table,
 }
 
 #define HELP_COLUMN 28
+#define HELP_WIDTH  102
+
+/* Prints a word after the previous one, or in a new line. */
+static void help_word(const char *word, int length, int *column, FILE *out) {
+    if (*column + 1 + length > HELP_WIDTH) {
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+        *column = HELP_COLUMN;
+    }
+    if (*column > HELP_COLUMN) *column += fprintf(out, " ");
+    *column += fprintf(out, "%.*s", length, word);
+}
+
+/* Prints the known values of the option: "text (default: one screen), json or html". */
+static void help_values(const struct option *row, FILE *out) {
+    int column = fprintf(out, "%*s", HELP_COLUMN, "");
+    for (size_t i = 0; row->value_at(i) != NULL; i++) {
+        char item[128];
+        const char *about = row->about_value(row->value_at(i));
+        const char *next = row->value_at(i + 1);
+        const char *comma = next == NULL ? "" : row->value_at(i + 2) == NULL ? " or" : ",";
+        snprintf(item, sizeof item, "%s%s%s%s%s", row->value_at(i),
+                 about[0] == '\0' ? "" : " (", about, about[0] == '\0' ? "" : ")", comma);
+        for (const char *word = item; *word != '\0';) {
+            const size_t length = strcspn(word, " ");
+            help_word(word, (int)length, &column, out);
+            word += length + strspn(word + length, " ");
+        }
+    }
+    fputc('\n', out);
+}
 
 static void help_row(const struct option *row, FILE *out) {
     char letter[8] = "    ";
@@ -313,6 +343,7 @@ static void help_row(const struct option *row, FILE *out) {
         column = 0;
         line += line[length] == '\n' ? length + 1 : length;
     }
+    if (row->about_value != NULL) help_values(row, out);
 }
 
 void options_help_common(const struct option *table, FILE *out) {

@@ -57,6 +57,10 @@ struct option {
     unsigned rules;    /* set of bits that the command defines, for options_changed */
     int64_t min, max;
     const struct option_choice *choices;
+    const char *(*value_at)(size_t index); /* known values of an OPTION_TEXT, NULL past the
+                                              last, for the completion; NULL: none */
+    const char *(*about_value)(const char *value); /* a clause, "": none; the help then lists
+                                                   the known values; NULL: it does not */
     const struct option *rows; /* include this table, which fills the struct at `offset`;
                                   included tables cannot include others */
 };

@@ -54,7 +54,7 @@ static int times_fault(const struct invocation *call, const char *option) {
 static int check_times(const struct invocation *call, const struct request *request,
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
-    if (request->format->draws_times && !cm_result_timed(result))
+    if (request->format->of.requires_times && !cm_result_timed(result))
         return diag_error(call->diag, result->measure == NULL ? DIAG_USAGE : DIAG_BACKEND,
                           "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
@@ -192,7 +192,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     if (status != CM_OK) return status;
     if (taken != NULL) return use_profile(request, taken, diag, ret);
     const bool has_times = options->backend != NULL || options->n_times > 0;
-    if (request->format->draws_times && (!has_times || options->plan_only)) {
+    if (request->format->of.requires_times && (!has_times || options->plan_only)) {
         cm_model_free(model);
         return diag_error(
             diag, DIAG_USAGE,
@@ -201,7 +201,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     progress_begin(&progress, &request->timing, &shown);
     if (ret_sweep == NULL)
         status = cm_model_profile(model, &shown, diag, ret);
-    else if (request->format->is_page)
+    else if (request->format->of.is_page)
         status = cm_model_sweep_first(model, &shown, batches->items, batches->n, diag,
                                       ret_sweep, ret);
     else
@@ -336,7 +336,7 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (sweep != NULL) report_failures(request, sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
-    if (status == CM_OK && (result != NULL || !request->format->is_page)) {
+    if (status == CM_OK && (result != NULL || !request->format->of.is_page)) {
         const struct report report = {request, result, sweep, formula, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
@@ -369,13 +369,13 @@ static int find_single(const struct invocation *call, const struct request *requ
                        const char **ret) {
     const struct format *format = request->format;
     const bool is_single =
-        format->sweep == NULL || (format->is_page && request->timing.precisions.n > 1);
+        format->sweep == NULL || (format->of.is_page && request->timing.precisions.n > 1);
     *ret = request_given(request, ONE_BATCH);
     if (*ret == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
         *ret = "rows";
-    if (*ret == NULL && format->is_page && request->timing.plan) *ret = "cudnn-plan";
+    if (*ret == NULL && format->of.is_page && request->timing.plan) *ret = "cudnn-plan";
     if (*ret != NULL || !is_single) return CM_OK;
-    *ret = arena_printf(call->arena, "format %s", format->name);
+    *ret = arena_printf(call->arena, "format %s", format->of.name);
     return *ret == NULL ? diag_no_memory(call->diag) : CM_OK;
 }
 
@@ -442,9 +442,9 @@ static int read_request(const struct invocation *call, struct request *request,
     options->memory_limit = request->memory_limit;
     options->sample_bytes = request->sample_bytes;
     options->sweep_layers = request_lists_layers(request);
-    const bool is_page = status == CM_OK && request->format->is_page;
-    options->memory_curve =
-        request->memory_curve || is_page || (status == CM_OK && request->format->draws_times);
+    const bool is_page = status == CM_OK && request->format->of.is_page;
+    options->memory_curve = request->memory_curve || is_page ||
+                            (status == CM_OK && request->format->of.requires_times);
     options->memory_plan = request->memory_plan || is_page;
     options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;

@@ -20,6 +20,10 @@ static const struct option_choice rows[] = {
 
 #define AT(type, member) OPTION_AT(struct request, type, member)
 
+static const char *about_format(const char *name) {
+    return cm_format_find(name)->summary;
+}
+
 /* clang-format off */
 const struct option profile_options[] = {
     {.rows = binding_batches, .offset = AT(struct binding, binding)},
@@ -71,11 +75,8 @@ const struct option profile_options[] = {
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
     {.heading = "Report", .name = "format", .common = true, .letter = 'f', .kind = OPTION_TEXT,
-     .offset = AT(const char *, format_name), .value = "FORMAT",
-     .help = "text (default: one screen), deepspeed (listing of DeepSpeed's profiler),\n"
-             "json, csv, markdown, folded (stacks for a flame graph), dot or mermaid\n"
-             "(module tree), html (a page for a browser), or trace (timeline for\n"
-             "chrome://tracing and Perfetto; requires times)"},
+     .offset = AT(const char *, format_name), .value = "FORMAT", .value_at = cm_format_at,
+     .about_value = about_format, .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
      .rules = NEEDS_MODEL | ONE_BATCH,

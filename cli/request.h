@@ -10,28 +10,31 @@
 #include "cli/binding.h"
 #include "cli/options.h"
 #include "cli/timing.h"
+#include "costmodel/costmodel.h"
 
 struct format;
 
-/* Bits of option.rules. TAKES_...: bits of format.takes too, the formats that support it. */
+/* The bits of enum cm_format_use as bits of option.rules. */
+#define TAKES(uses) ((unsigned)(uses) << 3)
+
+/* Bits of option.rules. TAKES_...: the option requires a format that uses this. */
 enum request_rule {
-    NEEDS_MODEL = 1,  /* not with a profile as input */
-    NO_FORMULA = 2,   /* not with --formula */
-    ONE_BATCH = 4,    /* not with several batches or precisions */
-    TAKES_REPORT = 8, /* sections of the text report */
-    TAKES_ROWS = 16,  /* --rows, --sort, --filter */
-    TAKES_COLUMNS = 32,
-    TAKES_DEPTH = 64,
-    TAKES_TOP = 128,
-    TAKES_UNITS = 256,
-    TAKES_METRIC = 512,
-    TAKES_CURVE = 1024, /* --memory-curve */
-    TAKES_EXPLAIN = 2048,
-    TAKES_WIDTH = 4096,
-    TAKES_PLAN = 8192, /* --memory-plan */
-    TAKES_LAYERS = 16384,
-    TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
-    TAKES_ALL = 32768 - TAKES_REPORT,
+    NEEDS_MODEL = 1, /* not with a profile as input */
+    NO_FORMULA = 2,  /* not with --formula */
+    ONE_BATCH = 4,   /* not with several batches or precisions */
+    TAKES_REPORT = TAKES(CM_USES_SECTIONS),
+    TAKES_ROWS = TAKES(CM_USES_ROWS), /* --rows, --sort, --filter */
+    TAKES_COLUMNS = TAKES(CM_USES_COLUMNS),
+    TAKES_DEPTH = TAKES(CM_USES_DEPTH),
+    TAKES_TOP = TAKES(CM_USES_TOP),
+    TAKES_UNITS = TAKES(CM_USES_UNITS),
+    TAKES_METRIC = TAKES(CM_USES_METRIC),
+    TAKES_CURVE = TAKES(CM_USES_CURVE), /* --memory-curve */
+    TAKES_EXPLAIN = TAKES(CM_USES_EXPLANATIONS),
+    TAKES_WIDTH = TAKES(CM_USES_WIDTH),
+    TAKES_PLAN = TAKES(CM_USES_PLAN), /* --memory-plan */
+    TAKES_LAYERS = TAKES(CM_USES_LAYERS),
+    TAKES_ALL = 2 * TAKES_LAYERS - TAKES_REPORT,
 };
 
 /* Value of --depth, --top, --width and --rows if not given: each format has its own default.

@@ -501,9 +501,40 @@ struct cm_report_options {
 
 CM_API void cm_report_options_init(struct cm_report_options *options);
 
+/* Bits of cm_format.uses: what a format shows. It ignores other options. */
+enum cm_format_use {
+    CM_USES_SECTIONS = 1,       /* sections of cm_text_options */
+    CM_USES_ROWS = 2,           /* rows, sort and filters of cm_table_options */
+    CM_USES_COLUMNS = 4,        /* columns */
+    CM_USES_DEPTH = 8,          /* depth */
+    CM_USES_TOP = 16,           /* top */
+    CM_USES_UNITS = 32,         /* units */
+    CM_USES_METRIC = 64,        /* metric */
+    CM_USES_CURVE = 128,        /* cm_options.memory_curve */
+    CM_USES_EXPLANATIONS = 256, /* cm_options.explain */
+    CM_USES_WIDTH = 512,        /* width of cm_text_options */
+    CM_USES_PLAN = 1024,        /* cm_options.memory_plan */
+    CM_USES_LAYERS = 2048,      /* layers of cm_text_options */
+    CM_USES_TABLE =
+        CM_USES_ROWS | CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS,
+};
+
+/* A report format: one row of the table in api/render.c. */
+struct cm_format {
+    const char *name;    /* "text" */
+    const char *summary; /* a clause: "page for a browser"; "": none */
+    unsigned uses;       /* set of enum cm_format_use */
+    int depth;           /* default depth of the modules; 0: all */
+    bool requires_times; /* of the nodes */
+    bool is_page;        /* requires cm_html_check; shows the memory curve and plan */
+};
+
 /* Returns the name of a report format by index, "text" first; NULL past the last. "table" is
  * cm_result_write_table. */
 CM_API const char *cm_format_at(size_t index);
+
+/* Returns the format with this name; NULL: none. */
+CM_API const struct cm_format *cm_format_find(const char *name);
 
 /*
  * Writes a report in a format of cm_format_at, by the function cm_result_write_<format>; "text"

@@ -60,6 +60,21 @@ static void renders_each_format_as_it_is_written(void **state) {
     tear_down(&f);
 }
 
+static void describes_each_format(void **state) {
+    (void)state;
+    for (size_t i = 0; cm_format_at(i) != NULL; i++) {
+        const struct cm_format *format = cm_format_find(cm_format_at(i));
+        assert_non_null(format);
+        assert_string_equal(format->name, cm_format_at(i));
+        assert_non_null(format->summary);
+        assert_true(format->uses != 0);
+    }
+    assert_int_equal(cm_format_find("csv")->uses, CM_USES_TABLE);
+    assert_true(cm_format_find("trace")->requires_times);
+    assert_true(cm_format_find("html")->is_page);
+    assert_null(cm_format_find("xml"));
+}
+
 static void renders_the_columns_and_rows_of_the_options(void **state) {
     struct fixture f;
     struct cm_report_options options;
@@ -101,6 +116,7 @@ static void refuses_unknown_formats_and_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(renders_each_format_as_it_is_written),
+        cmocka_unit_test(describes_each_format),
         cmocka_unit_test(renders_the_columns_and_rows_of_the_options),
         cmocka_unit_test(refuses_unknown_formats_and_columns),
     };

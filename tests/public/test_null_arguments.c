@@ -344,6 +344,7 @@ static void functions_without_a_status_accept_null(void **state) {
     const int page_status = cm_html_check(NULL);
     assert_true(page_status == CM_OK || page_status == CM_USAGE);
     assert_true(cm_verdict_exit(NULL) == 3);
+    assert_true(cm_format_find(NULL) == NULL);
     assert_true(!cm_result_timed(NULL));
     assert_true(!cm_result_complete(NULL));
     assert_true(cm_coverage_unbounded(NULL) == 0);
