@@ -354,7 +354,9 @@ void progress_begin(struct progress *progress, const struct timing *timing,
     const bool measures = options->backend != NULL && timing->device == NULL;
     struct sigaction action;
     sigset_t set;
-    *progress = (struct progress){.verb = timing->plan ? "planning" : "measuring",
+    *progress = (struct progress){.verb = timing->plan ? "planning"
+                                          : measures   ? "measuring"
+                                                       : "modelling",
                                   .setting = timing->precisions.n > 1 ? "precision" : "batch",
                                   .interval = timing->progress,
                                   .written = now(),

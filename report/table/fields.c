@@ -565,8 +565,8 @@ const char *fields_usual(enum rows rows) {
 /* clang-format off */
 static const char *const ranked[] = {
     "batch", "model", "device", "precision", "dims", "path", "name", "type", "state",
-    "macs", "latency_ps", "required_bytes", "params", "flops", "nodes", "samples_per_second",
-    "problem", "fits", "activation_bytes", "bytes", "lower_bound_ps", "shape",
+    "macs", "latency_ps", "speedup", "required_bytes", "fits", "params", "flops", "nodes",
+    "samples_per_second", "problem", "activation_bytes", "bytes", "lower_bound_ps", "shape",
     "peak_activation_bytes", "arena_bytes",
 };
 /* clang-format on */
