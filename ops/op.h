@@ -342,7 +342,7 @@ struct op_family {
     size_t n_rows;
     /* Why its operators without FLOPs have none: "moves elements". NULL: all have FLOPs or are
      * views (ops/registry.h). */
-    const char *free;
+    const char *why_free;
     unsigned
         declines; /* bits of enum op_facet that operators lack unless their rows set them */
 };

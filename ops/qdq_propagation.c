@@ -182,8 +182,8 @@ static scale_axes scale_of_concat(const struct op_context *context, const scale_
     return same || context->n_inputs == 1 ? all : all | scale_axis(axis);
 }
 
-static scale_axes moved(const struct op_context *context, const scale_axes *of_values,
-                        bool same, size_t slot) {
+static scale_axes scale_of_moved_output(const struct op_context *context,
+                                        const scale_axes *of_values, bool same, size_t slot) {
     const struct op_qdq *qdq = qdq_of(context->op);
     if (!qdq->moves || context->n_inputs == 0 || (qdq->is_lost && qdq->is_lost(context)))
         return SCALE_NONE;
@@ -209,7 +209,8 @@ scale_axes scale_of_output(const struct op_context *context, const scale_axes *o
     if (!dtype_is_float(output->dtype) || dtype_bits(output->dtype) < 16) return SCALE_NONE;
     if (output->shape.rank == SHAPE_MAX_RANK) return SCALE_NONE;
     if (!dtype_is_integer(op_dtype(context, 0)))
-        return drop_unit_axes(&output->shape, moved(context, of_values, same, slot));
+        return drop_unit_axes(&output->shape,
+                              scale_of_moved_output(context, of_values, same, slot));
     if (!integers_are_scaled(context->op)) return SCALE_NONE;
     return drop_unit_axes(&output->shape, scale_of_dequantize(context));
 }

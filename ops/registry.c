@@ -75,5 +75,5 @@ const char *registry_free(const struct op_family *family, const struct op *op) {
     if (cost->macs || cost->extra || cost->per_input != 0 || cost->per_output != 0) return NULL;
     if (by_memory[op->memory]) return by_memory[op->memory];
     if (op->facets && op->facets->flops[FLOPS_EXACT]) return "arithmetic, counted by `exact`";
-    return family->free ? family->free : "";
+    return family->why_free ? family->why_free : "";
 }

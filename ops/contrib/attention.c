@@ -18,9 +18,9 @@ struct attention {
     int64_t keys; /* of past and present */
     int64_t
         present; /* length of the present output; > keys if past and present share a buffer */
-    int64_t key, value; /* columns of one head */
-    int64_t input;      /* columns of the projected input; 0 without a projection */
-    int64_t projected;  /* columns of the projection */
+    int64_t key_columns, value_columns; /* of one head */
+    int64_t input_columns;              /* of the projected input; 0 without a projection */
+    int64_t projected_columns;          /* of the projection */
 };
 
 static const struct attention unknown = {
@@ -50,13 +50,13 @@ static struct attention read_projecting(const struct op_context *context, size_t
     const int64_t *sizes = op_attr_ints(context, "qkv_hidden_sizes", &n);
     a.batch = common_dim(context, 0, 3, 0);
     a.queries = common_dim(context, 0, 3, 1);
-    a.input = common_dim(context, 0, 3, 2);
+    a.input_columns = common_dim(context, 0, 3, 2);
     a.heads = op_attr_int(context, "num_heads");
     a.kv_heads = a.heads;
-    a.projected = common_dim(context, 1, 2, 1);
-    const int64_t third = common_divide(a.projected, 3);
-    a.key = common_divide(n == 3 ? sizes[1] : third, a.heads);
-    a.value = common_divide(n == 3 ? sizes[2] : third, a.heads);
+    a.projected_columns = common_dim(context, 1, 2, 1);
+    const int64_t third = common_divide(a.projected_columns, 3);
+    a.key_columns = common_divide(n == 3 ? sizes[1] : third, a.heads);
+    a.value_columns = common_divide(n == 3 ? sizes[2] : third, a.heads);
     a.keys = a.queries;
     add_past(context, past, 5, 3, length, &a);
     return a;
@@ -70,7 +70,7 @@ static struct attention read_packed_projecting(const struct op_context *context)
     a.batch = common_dim(context, 3, 2, 0);
     a.queries = common_dim(context, 3, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
-    a.input = common_dim(context, 0, 2, 1);
+    a.input_columns = common_dim(context, 0, 2, 1);
     a.keys = a.queries;
     return a;
 }
@@ -83,22 +83,23 @@ static void read_queries(const struct op_context *context, struct attention *ret
     if (rank != 3 && rank != 5) return;
     ret->batch = op_dim(context, 0, 0);
     ret->queries = op_dim(context, 0, 1);
-    ret->key =
+    ret->key_columns =
         rank == 5 ? op_dim(context, 0, 4) : common_divide(op_dim(context, 0, 2), ret->heads);
 }
 
 /* K and V [B, L, columns], [B, heads, L, d], or both in K [B, L, heads, 2, d]. */
 static void read_keys(const struct op_context *context, struct attention *ret) {
     const int rank = op_rank(context, 1);
-    ret->value = ret->key;
+    ret->value_columns = ret->key_columns;
     ret->keys = ret->queries;
     if (!op_has_input(context, 1)) return;
     ret->keys = DIM_UNKNOWN;
     if (rank == 3 || rank == 5) ret->keys = op_dim(context, 1, 1);
     if (rank == 4) ret->keys = op_dim(context, 1, 2);
     if (!op_has_input(context, 2)) return;
-    ret->value = common_dim(context, 2, 4, 3);
-    if (op_rank(context, 2) == 3) ret->value = common_divide(op_dim(context, 2, 2), ret->heads);
+    ret->value_columns = common_dim(context, 2, 4, 3);
+    if (op_rank(context, 2) == 3)
+        ret->value_columns = common_divide(op_dim(context, 2, 2), ret->heads);
 }
 
 static struct attention read_multi_head(const struct op_context *context) {
@@ -114,7 +115,7 @@ static struct attention read_decoder(const struct op_context *context) {
     struct attention a = unknown;
     read_queries(context, &a);
     if (!op_has_input(context, 1))
-        a.key = common_divide(common_dim(context, 0, 3, 2), checked_mul(3, a.heads));
+        a.key_columns = common_divide(common_dim(context, 0, 3, 2), checked_mul(3, a.heads));
     read_keys(context, &a);
     add_past(context, 5, 4, 2, 7, &a);
     return a;
@@ -131,11 +132,12 @@ static struct attention read_packed_multi_head(const struct op_context *context)
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
     a.keys = a.queries;
     a.present = a.keys;
-    a.key = op_rank(context, 0) == 4 ? op_dim(context, 0, 3)
-                                     : common_divide(common_dim(context, 0, 2, 1), a.heads);
-    a.value = a.key;
+    a.key_columns = op_rank(context, 0) == 4
+                        ? op_dim(context, 0, 3)
+                        : common_divide(common_dim(context, 0, 2, 1), a.heads);
+    a.value_columns = a.key_columns;
     if (op_has_input(context, 2))
-        a.value = common_divide(common_dim(context, 2, 2, 1), a.heads);
+        a.value_columns = common_divide(common_dim(context, 2, 2, 1), a.heads);
     return a;
 }
 
@@ -152,8 +154,8 @@ static struct attention read_grouped(const struct op_context *context) {
     a.batch = common_dim(context, 0, 3, 0);
     a.queries = common_dim(context, 0, 3, 1);
     const int64_t shares = packed ? checked_add(a.heads, checked_mul(2, a.kv_heads)) : a.heads;
-    a.key = common_divide(common_dim(context, 0, 3, 2), shares);
-    a.value = a.key;
+    a.key_columns = common_divide(common_dim(context, 0, 3, 2), shares);
+    a.value_columns = a.key_columns;
     a.keys = packed ? a.queries : common_dim(context, 1, 3, 1);
     add_past(context, 3, 4, 2, SIZE_MAX, &a);
     if (!is_known(total)) return a;
@@ -220,24 +222,25 @@ static int64_t attention_scores(const struct op_context *context) {
 
 static int64_t attention_projection(const struct op_context *context) {
     const struct attention a = sizes_of(context);
-    const int64_t each = checked_mul(a.input, a.projected);
+    const int64_t each = checked_mul(a.input_columns, a.projected_columns);
     return checked_mul(checked_mul(a.batch, a.queries), each);
 }
 
 static void macs_attention(const struct op_context *context, struct product *ret) {
     const struct attention a = sizes_of(context);
     const int64_t heads =
-        checked_mul(checked_mul(a.heads, a.keys), checked_add(a.key, a.value));
+        checked_mul(checked_mul(a.heads, a.keys), checked_add(a.key_columns, a.value_columns));
     product_add(ret, "batch", a.batch);
     product_add(ret, "queries", a.queries);
     product_add(ret,
-                a.projected == 0 ? "heads x keys x columns of key and value"
-                                 : "projection, and heads x keys x columns",
-                checked_add(checked_mul(a.input, a.projected), heads));
+                a.projected_columns == 0 ? "heads x keys x columns of key and value"
+                                         : "projection, and heads x keys x columns",
+                checked_add(checked_mul(a.input_columns, a.projected_columns), heads));
 }
 
 static int check_heads(const struct op_context *context, const struct attention *a) {
-    if ((is_known(a->key) && a->key < 0) || (is_known(a->value) && a->value < 0))
+    if ((is_known(a->key_columns) && a->key_columns < 0) ||
+        (is_known(a->value_columns) && a->value_columns < 0))
         return op_fail(context, DIAG_ATTRIBUTE, "qkv_hidden_sizes must be >= 0");
     return contrib_check_heads(context, a->heads, a->kv_heads);
 }
@@ -245,8 +248,8 @@ static int check_heads(const struct op_context *context, const struct attention 
 static int infer_projecting(struct op_context *context) {
     const enum dtype dtype = op_dtype(context, reading_of(context)->type_of);
     const struct attention a = sizes_of(context);
-    const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
-    const int64_t present[] = {2, a.batch, a.heads, a.present, a.key};
+    const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value_columns)};
+    const int64_t present[] = {2, a.batch, a.heads, a.present, a.key_columns};
     int status = check_heads(context, &a);
     if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
     return status < 0 ? status : op_output_dims(context, 1, dtype, 5, present);
@@ -255,7 +258,7 @@ static int infer_projecting(struct op_context *context) {
 static int infer_packed(struct op_context *context) {
     const struct attention a = sizes_of(context);
     const int64_t tokens = op_rank(context, 0) > 0 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
-    const int64_t dims[] = {tokens, checked_mul(a.heads, a.value)};
+    const int64_t dims[] = {tokens, checked_mul(a.heads, a.value_columns)};
     int status = check_heads(context, &a);
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
@@ -285,9 +288,9 @@ static int infer_separate(struct op_context *context) {
     const enum dtype dtype = op_dtype(context, 0);
     const enum dtype cache_dtype =
         op_has_input(context, past) ? op_dtype(context, past) : dtype;
-    const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
-    const int64_t key_columns = cached_columns(context, "k_quant_type", a.key);
-    const int64_t value_columns = cached_columns(context, "v_quant_type", a.value);
+    const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value_columns)};
+    const int64_t key_columns = cached_columns(context, "k_quant_type", a.key_columns);
+    const int64_t value_columns = cached_columns(context, "v_quant_type", a.value_columns);
     const int64_t key[] = {a.batch, a.kv_heads, a.present, key_columns};
     const int64_t value[] = {a.batch, a.kv_heads, a.present, value_columns};
     const int64_t scores[] = {a.batch, a.heads, a.queries, a.keys};

@@ -312,6 +312,6 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_data, .free = "moves, looks up, hashes or packs",
+OP_FAMILY(contrib_data, .why_free = "moves, looks up, hashes or packs",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
                       FACET_QDQ);

@@ -108,11 +108,12 @@ static int infer_beams(struct op_context *context) {
                              common_length(context, 3), vocabulary(context)};
     const enum dtype dtype = op_has_input(context, 5) ? op_dtype(context, 5) : DTYPE_FLOAT;
     const int64_t cross[] = {n_texts(context), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
-    const bool decoded = op_attr_int(context, "model_type") != 0; /* encoder-decoder */
+    const bool is_encoder_decoder = op_attr_int(context, "model_type") != 0;
     int status = walk_parts(context, common_length(context, 3));
     if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 3, texts);
     if (status == CM_OK) status = op_output_dims(context, 1, dtype, 2, texts);
-    if (status == CM_OK) status = op_output_dims(context, 2, dtype, 4, decoded ? NULL : words);
+    if (status == CM_OK)
+        status = op_output_dims(context, 2, dtype, 4, is_encoder_decoder ? NULL : words);
     if (status == CM_OK) status = op_output_dims(context, 3, DTYPE_FLOAT, 5, cross);
     return status < 0 ? status : op_output_dims(context, 4, dtype, 1, texts);
 }

@@ -233,15 +233,15 @@ static int infer_cached(struct op_context *context) {
 /* Without a cache the outputs 1 and 2 are the keys and values of this call. */
 static int infer_selected(struct op_context *context) {
     const struct sizes s = sizes_of(context);
-    const int64_t packed_heads[] = {common_dim(context, 0, 3, 0),
-                                    op_attr_int(context, "kv_num_heads"),
-                                    common_length(context, 10), s.key};
+    const int64_t cache_dims[] = {common_dim(context, 0, 3, 0),
+                                  op_attr_int(context, "kv_num_heads"),
+                                  common_length(context, 10), s.key};
     if (op_has_input(context, 3)) return infer_cached(context);
     int status = output_heads(context, &s);
     if (status == CM_OK)
-        status = op_output_dims(context, 1, op_dtype(context, 0), 4, packed_heads);
+        status = op_output_dims(context, 1, op_dtype(context, 0), 4, cache_dims);
     return status < 0 ? status
-                      : op_output_dims(context, 2, op_dtype(context, 0), 4, packed_heads);
+                      : op_output_dims(context, 2, op_dtype(context, 0), 4, cache_dims);
 }
 
 static int64_t n_scores(const struct op_context *context) {
@@ -357,8 +357,8 @@ static void add_scores(const struct op_context *context, int64_t entries, struct
 }
 
 static void macs_indexer(const struct op_context *context, struct product *ret) {
-    const struct shape *packed_heads = op_output_shape(context, 1);
-    const int64_t keys = packed_heads->rank == 3 ? packed_heads->dims[1] : DIM_UNKNOWN;
+    const struct shape *key_shape = op_output_shape(context, 1);
+    const int64_t keys = key_shape->rank == 3 ? key_shape->dims[1] : DIM_UNKNOWN;
     const bool blocks = read_indexer(context).blocks;
     add_scores(context,
                blocks ? common_divide(keys, op_attr_int(context, "compress_ratio")) : keys,

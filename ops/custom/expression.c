@@ -21,7 +21,7 @@ enum step_kind {
     STEP_MULTIPLY,
     STEP_DIVIDE,
     STEP_DIVIDE_UP,
-    STEP_LEAST,
+    STEP_MIN,
     STEP_MAX,
 };
 
@@ -147,7 +147,7 @@ struct function {
 };
 
 static const struct function functions[] = {
-    {"min", STEP_LEAST, 2, EXPRESSION_MAX_STEPS},
+    {"min", STEP_MIN, 2, EXPRESSION_MAX_STEPS},
     {"max", STEP_MAX, 2, EXPRESSION_MAX_STEPS},
     {"ceildiv", STEP_DIVIDE_UP, 2, 2},
 };
@@ -262,16 +262,16 @@ int expression_read(struct expression_cursor *cursor, const struct expression_na
 }
 
 /* The result is unknown unless both are known. */
-static int64_t min_or_max(int64_t a, int64_t b, bool min_arguments) {
+static int64_t min_or_max(int64_t a, int64_t b, bool is_min) {
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    return (a < b) == min_arguments ? a : b;
+    return (a < b) == is_min ? a : b;
 }
 
 static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
     if (kind == STEP_ADD) return checked_add(a, b);
     if (kind == STEP_SUBTRACT) return checked_sub(a, b);
     if (kind == STEP_MULTIPLY) return checked_mul(a, b);
-    if (kind == STEP_LEAST || kind == STEP_MAX) return min_or_max(a, b, kind == STEP_LEAST);
+    if (kind == STEP_MIN || kind == STEP_MAX) return min_or_max(a, b, kind == STEP_MIN);
     if (b != 0) return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
     *by_zero = true;
     return DIM_UNKNOWN;

@@ -134,9 +134,9 @@ static int64_t attention_rows(const struct op_context *context) {
 }
 
 static int64_t attention_scores(const struct op_context *context) {
-    const bool apart = context->op == &attention_decomposed;
+    const bool decomposed = context->op == &attention_decomposed;
     return checked_mul(attention_rows(context),
-                       apart ? common_last_dim(context, 1) : n_keys(context));
+                       decomposed ? common_last_dim(context, 1) : n_keys(context));
 }
 
 static int attention_masks(const struct op_context *context) {

@@ -122,5 +122,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(cast, .free = "changes the type",
+OP_FAMILY(cast, .why_free = "changes the type",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -110,5 +110,5 @@ FACETS(ONNX, Concat) {LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUN
 static const struct op rows[] = {CONCAT(1), CONCAT(4)};
 /* clang-format on */
 
-OP_FAMILY(concat, .free = "moves elements",
+OP_FAMILY(concat, .why_free = "moves elements",
           .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

@@ -311,5 +311,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(constant, .free = "writes what is known",
+OP_FAMILY(constant, .why_free = "writes what is known",
           .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -329,10 +329,11 @@ FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES), NO_P
 FACETS(ONNX, DeformConv) {EXACT(.per_mac = 2, BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
     PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0),
     NO_PRIMITIVE(NO_SAMPLING), INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-#define CONVOLUTION(of, name, from, infer_fn, count, are, bias_, letters, class, print, ...)     \
+#define CONVOLUTION(of, name, from, infer_fn, macs_fn, formula, bias_, letters, class, print,  \
+                    ...)                                                                       \
     {                                                                                          \
         SIGNATURE(of, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,              \
-        .cost = {.macs = count, .macs_formula = are, BIASES}, .param_roles = letters,          \
+        .cost = {.macs = macs_fn, .macs_formula = formula, BIASES}, .param_roles = letters,    \
         .module = class "{n}d", .describe = print, __VA_ARGS__                                 \
     }
 #define KERNEL     "out x input channels of a group x kernel"

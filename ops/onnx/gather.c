@@ -271,5 +271,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(gather, .free = "picks elements",
+OP_FAMILY(gather, .why_free = "picks elements",
           .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

@@ -220,10 +220,10 @@ FACETS(ML, TreeEnsembleRegressor) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)}
 FACETS(ML, TreeEnsemble) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)};
 FACETS(ML, ZipMap) {NO_PRIMITIVE(NO_ML)};
 
-#define ROW(name, from, infer_fn, count, are)                                                  \
+#define ROW(name, from, infer_fn, macs_fn, formula)                                            \
     {                                                                                          \
-        SIGNATURE(ML, name, from), .infer = infer_fn, .cost.macs = count,                      \
-        .cost.macs_formula = are, .param_roles = "xi", .backward.saved_for_backward = "-"      \
+        SIGNATURE(ML, name, from), .infer = infer_fn, .cost.macs = macs_fn,                    \
+        .cost.macs_formula = formula, .param_roles = "xi", .backward.saved_for_backward = "-"  \
     }
 
 static const struct op rows[] = {
@@ -254,6 +254,6 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(ml, .free = "looks up or compares",
+OP_FAMILY(ml, .why_free = "looks up or compares",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
                       FACET_QDQ);

@@ -371,5 +371,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(move, .free = "moves elements",
+OP_FAMILY(move, .why_free = "moves elements",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -224,5 +224,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(pad, .free = "moves elements",
+OP_FAMILY(pad, .why_free = "moves elements",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

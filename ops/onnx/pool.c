@@ -284,5 +284,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(pool, .free = "picks elements by data",
+OP_FAMILY(pool, .why_free = "picks elements by data",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -99,11 +99,11 @@ FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "pii",                  \
         .backward.saved_for_backward = "-"                                                     \
     }
-#define PRODUCT(name, infer_fn, weight_, bias_, count, are, letters, ...)                      \
+#define PRODUCT(name, infer_fn, weight_, bias_, macs_fn, formula, letters, ...)                \
     {                                                                                          \
         SIGNATURE(ONNX, name, 10), .infer = infer_fn, .weight = weight_, .bias = bias_,        \
-        .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
-        .backward.saved_for_backward = "-"                                                     \
+        .cost = {.macs = macs_fn, .macs_formula = formula, __VA_ARGS__},                       \
+        .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 
 static const struct op rows[] = {

@@ -84,5 +84,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(random, .free = "draws random numbers",
+OP_FAMILY(random, .why_free = "draws random numbers",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -116,7 +116,7 @@ static int finish_target(const struct op_context *context, struct target *target
     return 0;
 }
 
-static int infer_unknown_dim(struct op_context *context, struct target *target) {
+static int resolve_target(struct op_context *context, struct target *target) {
     for (size_t axis = 0; axis < target->list.n; axis++) {
         int status = set_dim(context, target, (int)axis);
         if (status) return status;
@@ -144,7 +144,7 @@ static int infer_reshape(struct op_context *context) {
     for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
     target.shape = (struct shape){(int)n, listed};
     target.zero_is_copy = op_attr_int(context, "allowzero") == 0;
-    status = infer_unknown_dim(context, &target);
+    status = resolve_target(context, &target);
     return status ? status : op_output_dims(context, 0, op_dtype(context, 0), (int)n, dims);
 }
 

@@ -27,7 +27,7 @@ static bool scales_known(const struct scales *scales) {
     return scales->attribute || scales->operand;
 }
 
-static int qdq_scales_of_operand(struct op_context *context, size_t i, struct scales *ret) {
+static int scales_of_operand(struct op_context *context, size_t i, struct scales *ret) {
     struct scales scales = {.given = op_has_input(context, i) && op_elements(context, i) != 0};
     int64_t n = op_elements(context, i);
     int status = scales.given ? op_value(context, i, &scales.operand) : 0;
@@ -82,7 +82,7 @@ static int infer_upsample_1(struct op_context *context) {
     return infer_scaled(context, &scales);
 }
 
-static void qdq_scales_of_attr(const struct op_context *context, struct scales *ret) {
+static void scales_of_attr(const struct op_context *context, struct scales *ret) {
     const struct attr *attr = node_attr(context->node, "scales");
     *ret = (struct scales){.given = attr};
     if (attr && attr->kind == ATTR_FLOATS) {
@@ -93,14 +93,14 @@ static void qdq_scales_of_attr(const struct op_context *context, struct scales *
 
 static int infer_upsample_7(struct op_context *context) {
     struct scales scales;
-    qdq_scales_of_attr(context, &scales);
+    scales_of_attr(context, &scales);
     return infer_scaled(context, &scales);
 }
 
 /* Upsample-9 and Resize-10. */
 static int infer_upsample_9(struct op_context *context) {
     struct scales scales;
-    int status = qdq_scales_of_operand(context, 1, &scales);
+    int status = scales_of_operand(context, 1, &scales);
     return status ? status : infer_scaled(context, &scales);
 }
 
@@ -136,7 +136,7 @@ static int read_resize_axes(struct op_context *context, int rank, struct resize 
 
 /* Reads scales or sizes; exactly one must be given, an empty tensor counts as omitted. */
 static int read_resize(struct op_context *context, int rank, struct resize *resize) {
-    int status = qdq_scales_of_operand(context, RESIZE_SCALES, &resize->scales);
+    int status = scales_of_operand(context, RESIZE_SCALES, &resize->scales);
     if (!status) status = op_int_list(context, RESIZE_SIZES, &resize->sizes);
     if (!status) status = read_resize_axes(context, rank, resize);
     if (status) return status;
@@ -273,7 +273,7 @@ static void known_scales(const struct op_context *context, struct scales *ret) {
     size_t operand =
         context->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
     const struct constant *value = common_contents(context, operand);
-    qdq_scales_of_attr(context, ret);
+    scales_of_attr(context, ret);
     if (!value || !constant_has_reals(value)) return;
     ret->n = (size_t)value->n_elements;
     ret->operand = value;

@@ -188,5 +188,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(scatter, .free = "puts elements where indices say",
+OP_FAMILY(scatter, .why_free = "puts elements where indices say",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

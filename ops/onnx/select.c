@@ -365,5 +365,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(select, .free = "compares and picks",
+OP_FAMILY(select, .why_free = "compares and picks",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -324,5 +324,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(sequence, .free = "puts tensors together",
+OP_FAMILY(sequence, .why_free = "puts tensors together",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -311,5 +311,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(slice, .free = "moves elements",
+OP_FAMILY(slice, .why_free = "moves elements",
           .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

@@ -36,7 +36,7 @@ static bool equal_words(const char *a, const char *b, bool exact) {
     return *a == *b;
 }
 
-static bool is_plain(const char *text) {
+static bool is_ascii(const char *text) {
     for (; *text; text++)
         if ((unsigned char)*text > 127) return false;
     return true;
@@ -47,9 +47,9 @@ static bool is_plain(const char *text) {
 static bool can_compare(const struct constant *texts, const struct attr *stopwords,
                         bool exact) {
     for (int64_t i = 0; !exact && i < texts->n_elements; i++)
-        if (!is_plain(text_at(texts, i))) return false;
+        if (!is_ascii(text_at(texts, i))) return false;
     for (size_t i = 0; !exact && i < stopwords->n; i++)
-        if (!is_plain(stopwords->strings[i])) return false;
+        if (!is_ascii(stopwords->strings[i])) return false;
     return true;
 }
 
@@ -183,5 +183,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(string, .free = "works on texts",
+OP_FAMILY(string, .why_free = "works on texts",
           .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -55,9 +55,9 @@ static struct linear linear_sizes(const struct op_context *context) {
 static int check_linear(const struct op_context *context) {
     const int64_t queries = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
-    const bool has_more_key_heads = context->op->domain[0] != '\0'; /* in com.microsoft */
+    const bool allows_more_key_heads = context->op->domain[0] != '\0'; /* in com.microsoft */
     if (queries < 1 || heads < 1 ||
-        (queries % heads != 0 && !(has_more_key_heads && heads % queries == 0)))
+        (queries % heads != 0 && !(allows_more_key_heads && heads % queries == 0)))
         return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
                        (long long)queries, (long long)heads);
     for (size_t i = 0; i < 3; i++) {

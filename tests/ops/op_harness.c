@@ -97,7 +97,7 @@ static const struct constant *parse_elements(struct arena *arena, const struct v
 }
 
 /* Parses "float[1,3]={..}!"; sets *ret_rest to the text after the shape. */
-static struct value_info parse_fact(struct arena *arena, const char *word,
+static struct value_info parse_info(struct arena *arena, const char *word,
                                     const char **ret_rest) {
     size_t length = strcspn(word, "[");
     *ret_rest = "";
@@ -112,7 +112,7 @@ static struct value_info parse_fact(struct arena *arena, const char *word,
 
 static struct value_info parse_operand(struct arena *arena, const char *word) {
     const char *rest = NULL;
-    struct value_info info = parse_fact(arena, word, &rest);
+    struct value_info info = parse_info(arena, word, &rest);
     if (rest[0] == '=' && rest[1] == '*') info.value = parse_splat(arena, &info, rest + 2);
     if (rest[0] == '=' && rest[1] == '{') info.value = parse_elements(arena, &info, rest + 1);
     info.is_weight = rest[0] && rest[strlen(rest) - 1] == '!';
@@ -322,7 +322,7 @@ static void print_contents(const struct constant *value) {
 static bool value_info_fits(const struct op_bench *bench, const char *word,
                             const struct value_info *have) {
     const char *rest = NULL;
-    struct value_info want = parse_fact(bench->arena, word, &rest);
+    struct value_info want = parse_info(bench->arena, word, &rest);
     if (want.kind != have->kind || want.dtype != have->dtype ||
         !shape_equal(&want.shape, &have->shape)) {
         print_message("have %s%s, want %s\n", dtype_name(have->dtype),

@@ -240,7 +240,7 @@ static struct value_info any_list(struct stage *stage) {
     return info;
 }
 
-static struct value_info any_fact(struct stage *stage, const struct value_info *before) {
+static struct value_info any_info(struct stage *stage, const struct value_info *before) {
     struct chance *chance = stage->chance;
     struct value_info info;
     if (one_in(chance, 16)) return value_info_unknown();
@@ -334,7 +334,7 @@ static void set_operands(struct stage *stage, const struct op *op) {
         ids[i] = ID_NONE;
         if (one_in(stage->chance, i < (size_t)op->min_inputs ? 40 : 4)) continue;
         const struct value_info *before = i > 0 ? inputs[below(stage->chance, i)] : NULL;
-        const struct value_info info = any_fact(stage, before);
+        const struct value_info info = any_info(stage, before);
         inputs[i] = arena_copy(bench->arena, &info, sizeof(info));
         values[i].name = "x";
         values[i].constant = info.is_weight ? info.value : NULL;
@@ -392,7 +392,7 @@ static int walk(void *context, uint32_t graph, size_t n_inputs, const struct val
     for (size_t i = 0; i < n; i++)
         outputs[i] = n_inputs > 0 && one_in(stage->chance, 2)
                          ? inputs[below(stage->chance, n_inputs)]
-                         : any_fact(stage, NULL);
+                         : any_info(stage, NULL);
     *ret_outputs = outputs;
     return CM_OK;
 }

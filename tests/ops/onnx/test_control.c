@@ -16,9 +16,10 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#define MAX_BODIES  2
-#define MAX_OUTPUTS 4
-#define NOT_TOLD    INT64_C(-7)
+#define MAX_BODIES   2
+#define MAX_OUTPUTS  4
+#define NOT_REPORTED INT64_C(-7)
+#define NO_RUNS      NOT_REPORTED
 
 /* Sets the outputs of a body from its inputs. */
 typedef void test_body(struct arena *arena, const struct value_info *inputs,
@@ -195,7 +196,7 @@ static void check_row_with(const struct control_case *row, bool (*may_search)(vo
                                   .inputs = row->inputs,
                                   .outputs = words[row->n_outputs]};
     struct op_bench *bench = op_bench_open(&plain);
-    struct stage stage = {row, bench->arena, {NOT_TOLD, NOT_TOLD}, 0};
+    struct stage stage = {row, bench->arena, {NOT_REPORTED, NOT_REPORTED}, 0};
     const struct op_walker walker = {
         .walk = walk, .runs = runs, .context = &stage, .may_search = may_search};
     struct text text;
@@ -210,7 +211,7 @@ static void check_row_with(const struct control_case *row, bool (*may_search)(vo
         fail_msg("%s(%s): have %s, want %s", row->op, row->inputs, text_string(&text),
                  row->outputs);
     for (size_t i = 0; i < MAX_BODIES; i++)
-        if (row->runs[i] && stage.runs[i] != (row->runs[i] == NOT_TOLD ? 0 : row->runs[i]))
+        if (row->runs[i] && stage.runs[i] != (row->runs[i] == NO_RUNS ? 0 : row->runs[i]))
             fail_msg("%s(%s): body %zu runs %lld times", row->op, row->inputs, i,
                      (long long)stage.runs[i]);
     assert_true(stage.walks <= most_walks);
@@ -224,8 +225,7 @@ static void check_row(const struct control_case *row) {
 #define CHECK_ROWS(rows)                                                                       \
     for (size_t row_ = 0; row_ < sizeof rows / sizeof *rows; row_++) check_row(&rows[row_])
 
-/* `runs` in a row: 0 is not compared, NEVER expects no run. */
-#define NEVER NOT_TOLD
+/* `runs` in a row: 0 is not compared, NO_RUNS expects no run. */
 #define IF_ROW(inputs_, outputs_, left, right, runs_left, runs_right)                          \
     {                                                                                          \
         "If-13", NULL, inputs_, outputs_, 0, 1, 1, {left, right}, {                            \
@@ -235,9 +235,9 @@ static void check_row(const struct control_case *row) {
 
 static void if_infers_the_static_branch_or_joins_both(void **state) {
     static const struct control_case rows[] = {
-        IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_2_4, 1, NEVER),
-        IF_ROW("bool[1]={0}", "f32[2,4]", gives_2_3, gives_2_4, NEVER, 1),
-        IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_int, 1, NEVER),
+        IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_2_4, 1, NO_RUNS),
+        IF_ROW("bool[1]={0}", "f32[2,4]", gives_2_3, gives_2_4, NO_RUNS, 1),
+        IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_int, 1, NO_RUNS),
         IF_ROW("bool[]", "f32[2,?]", gives_2_3, gives_2_4, 1, 1),
         IF_ROW("bool[]", "the same value is float and int64", gives_2_3, gives_int, 0, 0),
         IF_ROW("bool[2]={1,0}", "the condition has 2 elements, expected 1", gives_2_3,
@@ -279,9 +279,9 @@ static void loop_reports_its_trip_count(void **state) {
         LOOP_ROW("- - float[2]", "f32[2]; f32[?,2]", loops_while, DIM_UNKNOWN),
         LOOP_ROW("- bool[]={1} float[2]", "f32[2]; f32[1,2]", stops_at_once, 1),
         LOOP_ROW("int64[]={5} - float[2]", "f32[2]; f32[1,2]", stops_at_once, 1),
-        LOOP_ROW("int64[]={0} - float[2]", "f32[2]; f32[0,2]", loops_on, NEVER),
-        LOOP_ROW("int64[]={-3} - float[2]", "f32[2]; f32[0,2]", loops_on, NEVER),
-        LOOP_ROW("int64[] bool[]={0} float[2,3]", "f32[2,3]; f32[0,?,3]", grows, NEVER),
+        LOOP_ROW("int64[]={0} - float[2]", "f32[2]; f32[0,2]", loops_on, NO_RUNS),
+        LOOP_ROW("int64[]={-3} - float[2]", "f32[2]; f32[0,2]", loops_on, NO_RUNS),
+        LOOP_ROW("int64[] bool[]={0} float[2,3]", "f32[2,3]; f32[0,?,3]", grows, NO_RUNS),
     };
     (void)state;
     CHECK_ROWS(rows);
