@@ -200,18 +200,18 @@ static int values_at(const struct search *search, size_t variable, int64_t size,
     return status;
 }
 
-/* Profiles the points of a line. Sets *ret_suits to true if the model accepts all points except
- * far ones. */
+/* Profiles the points of a line. Sets *ret_accepted to true if the model accepts all points
+ * except far ones. */
 static int values_along(const struct search *search, size_t variable, const struct axis *axis,
-                        struct line *ret, bool *ret_suits) {
+                        struct line *ret, bool *ret_accepted) {
     int status = CM_OK;
-    *ret_suits = true;
-    for (int i = 0; i < LINE_POINTS && *ret_suits; i++) {
+    *ret_accepted = true;
+    for (int i = 0; i < LINE_POINTS && *ret_accepted; i++) {
         status = values_at(search, variable, axis->from + i * axis->step, &ret->values[i]);
         if (status < 0) return status;
-        *ret_suits = ret->values[i] != NULL;
+        *ret_accepted = ret->values[i] != NULL;
     }
-    for (int i = 0; i < N_FAR && *ret_suits && status == CM_OK; i++)
+    for (int i = 0; i < N_FAR && *ret_accepted && status == CM_OK; i++)
         status = values_at(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
     return status;
 }
@@ -251,10 +251,10 @@ struct best {
 };
 
 static int try_line(const struct search *search, size_t variable, struct axis axis,
-                    struct best *best, bool *ret_suits) {
+                    struct best *best, bool *ret_accepted) {
     struct line line = {{NULL}, {NULL}};
-    const int status = values_along(search, variable, &axis, &line, ret_suits);
-    if (status < 0 || !*ret_suits) return status;
+    const int status = values_along(search, variable, &axis, &line, ret_accepted);
+    if (status < 0 || !*ret_accepted) return status;
     const size_t n = count_polynomials(search->points, &line, &axis.degree) + 1;
     if (n > best->n_polynomials) *best = (struct best){n, axis};
     return CM_OK;

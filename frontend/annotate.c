@@ -84,7 +84,7 @@ static uint64_t left(const struct walk *walk) {
 }
 
 /* Reports malformed bytes as a change of the file, which was valid when it was profiled. */
-static int has_changed(struct walk *walk) {
+static int report_changed(struct walk *walk) {
     return diag_error(walk->diag, DIAG_FORMAT,
                       "the file has changed since it was read (at byte %llu)",
                       (unsigned long long)position(walk));
@@ -101,14 +101,14 @@ static int get_varint(struct walk *walk, uint64_t *ret) {
         *ret = value;
         return CM_OK;
     }
-    return has_changed(walk);
+    return report_changed(walk);
 }
 
 static int skip(struct walk *walk, uint64_t size) {
     uint64_t got = 0;
-    if (size > left(walk)) return has_changed(walk);
+    if (size > left(walk)) return report_changed(walk);
     int status = source_skip(walk->source, size, &got, walk->diag);
-    return status == CM_OK && got < size ? has_changed(walk) : status;
+    return status == CM_OK && got < size ? report_changed(walk) : status;
 }
 
 static int add_edit(struct walk *walk, struct edit edit) {
@@ -149,7 +149,7 @@ static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t
     size_t got = 0;
     int status = source_read(walk->source, head, want, &got, walk->diag);
     if (status < 0) return status;
-    if (got < want) return has_changed(walk);
+    if (got < want) return report_changed(walk);
     for (struct wire_field field; wire_next(&span, &field);)
         if (field.number == ENTRY_KEY && field.wire == WIRE_BYTES)
             remove = span_size(field.bytes) >= strlen(prefix) &&
@@ -211,11 +211,11 @@ static int edit_field(struct walk *walk, enum message_kind kind, int depth, int6
     case WIRE_BYTES:
         break;
     default:
-        return has_changed(walk);
+        return report_changed(walk);
     }
     status = get_varint(walk, &length);
     if (status < 0) return status;
-    if (length > left(walk)) return has_changed(walk);
+    if (length > left(walk)) return report_changed(walk);
     const struct skim_field *field = skim_find_field(&skim_messages[kind], key >> 3);
     const enum message_kind child = field ? field->child : MESSAGE_NONE;
     if (child == MESSAGE_METADATA || (kind == MESSAGE_MODEL && child == MESSAGE_ENTRY))
@@ -231,7 +231,7 @@ static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, i
                       int64_t *growth) {
     const uint64_t outer_end = walk->end;
     const uint32_t ordinal = kind == MESSAGE_NODE ? walk->n_nodes++ : ANNOTATE_MODEL;
-    int status = depth < MAX_DEPTH ? CM_OK : has_changed(walk);
+    int status = depth < MAX_DEPTH ? CM_OK : report_changed(walk);
     walk->end = end;
     while (status == CM_OK && left(walk) > 0) status = edit_field(walk, kind, depth, growth);
     if (status == CM_OK && (kind == MESSAGE_NODE || kind == MESSAGE_MODEL))
@@ -246,7 +246,7 @@ static int find_all_edits(struct walk *walk) {
     source_rewind(walk->source);
     int status = find_edits(walk, MESSAGE_MODEL, size, 0, &growth);
     if (status < 0) return status;
-    if (walk->n_nodes < walk->annotator->n_nodes) return has_changed(walk);
+    if (walk->n_nodes < walk->annotator->n_nodes) return report_changed(walk);
     const uint64_t annotated = (uint64_t)((int64_t)size + growth);
     if (size > INT32_MAX || annotated <= INT32_MAX) return CM_OK;
     return diag_error(walk->diag, DIAG_LIMIT,
@@ -263,7 +263,7 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
     for (size_t got = 0; status == CM_OK && size > 0; size -= got) {
         size_t step = size < COPY_STEP ? (size_t)size : COPY_STEP;
         status = source_read(walk->source, buffer, step, &got, walk->diag);
-        if (status == CM_OK && got < step) status = has_changed(walk);
+        if (status == CM_OK && got < step) status = report_changed(walk);
         if (status == CM_OK) status = put(out, buffer, step);
     }
     return status;

@@ -209,7 +209,7 @@ static const char *text_of(const struct sorter *sorter, struct span text) {
     return copy ? copy : "";
 }
 
-static int cycle(const struct sorter *sorter, uint32_t index) {
+static int refuse_cycle(const struct sorter *sorter, uint32_t index) {
     struct message node;
     message_index(sorter->nodes[index].bytes, &node);
     const char *name = text_of(sorter, message_text(&node, NODE_NAME));
@@ -239,7 +239,7 @@ static int visit(struct sorter *sorter, uint32_t root) {
         }
         uint32_t need = sorter->needs.list[at];
         sorter->next[node]++;
-        if (sorter->marks[need] == OPEN) return cycle(sorter, need);
+        if (sorter->marks[need] == OPEN) return refuse_cycle(sorter, need);
         if (sorter->marks[need] == DONE) continue;
         sorter->marks[need] = OPEN;
         sorter->stack[depth++] = need;

@@ -51,8 +51,8 @@ static void annotate(void *context, uint32_t ordinal, struct annotation *annotat
     annotation_add(annotation, "costmodel.n", value);
 }
 
-static struct annotated annotate_and_tell(const void *data, size_t size, const char *note,
-                                          uint32_t n_nodes, struct cm_diagnostics *diag) {
+static struct annotated annotate_with_diag(const void *data, size_t size, const char *note,
+                                           uint32_t n_nodes, struct cm_diagnostics *diag) {
     struct noting noting = {note};
     const struct annotator annotator = {"costmodel.", n_nodes, annotate, &noting};
     struct annotated ret = {NULL, 0, CM_OK};
@@ -70,7 +70,7 @@ static struct annotated annotate_and_tell(const void *data, size_t size, const c
 
 static struct annotated annotate_bytes(const void *data, size_t size, const char *note,
                                        uint32_t n_nodes) {
-    return annotate_and_tell(data, size, note, n_nodes, NULL);
+    return annotate_with_diag(data, size, note, n_nodes, NULL);
 }
 
 static struct bytes entry_of(struct arena *arena, const char *key, const char *value) {
@@ -198,7 +198,7 @@ static void refuses_a_file_that_has_changed(void **state) {
 static void refuses_a_file_with_fewer_nodes(void **state) {
     struct bytes plain = model_with(*state, "");
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    struct annotated annotated = annotate_and_tell(plain.data, plain.size, "#", 6, diag);
+    struct annotated annotated = annotate_with_diag(plain.data, plain.size, "#", 6, diag);
     assert_int_equal(annotated.status, CM_REFUSED);
     assert_int_equal(annotated.size, 0);
     assert_string_equal(cm_diagnostics_get(diag, 0)->message,
