@@ -324,7 +324,7 @@ void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *messag
         sink->items[sink->n_items++] = sink->newest;
 }
 
-static bool is_said_last(const struct cm_diagnostics *sink, const char *message) {
+static bool is_newest_message(const struct cm_diagnostics *sink, const char *message) {
     return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
 }
 
@@ -342,7 +342,7 @@ int diag_null(struct cm_diagnostics *sink) {
 }
 
 int diag_no_memory(struct cm_diagnostics *sink) {
-    if (sink == NULL || is_said_last(sink, no_memory.message)) return CM_NO_MEMORY;
+    if (sink == NULL || is_newest_message(sink, no_memory.message)) return CM_NO_MEMORY;
     add_error(sink, "%s", no_memory.message);
     if (sink->newest == NULL && sink->n_items < DIAG_MAX_MESSAGES) {
         sink->items[sink->n_items++] = &no_memory;

@@ -21,25 +21,25 @@ void map_init(struct map *map, struct arena *arena) {
 }
 
 /* The key of a look-up. */
-struct wanted {
+struct lookup {
     const char *text;
     uint32_t length;
     uint32_t hash;
 };
 
-static struct wanted map_want(const struct map *map, const char *text, size_t length) {
+static struct lookup map_lookup(const struct map *map, const char *text, size_t length) {
     BUG_ON(length > UINT32_MAX);
     const uint64_t hash = hash_text(text, length, arena_seed(map->arena));
-    return (struct wanted){text, (uint32_t)length, (uint32_t)hash};
+    return (struct lookup){text, (uint32_t)length, (uint32_t)hash};
 }
 
-static bool map_is(const struct map_entry *entry, const struct wanted *key) {
+static bool map_is(const struct map_entry *entry, const struct lookup *key) {
     return entry->length == key->length &&
            (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0);
 }
 
 /* Returns the slot of `key`, or the free slot for it. One slot is always free. */
-static struct map_slot *map_find(const struct map *map, const struct wanted *key) {
+static struct map_slot *map_find(const struct map *map, const struct lookup *key) {
     const size_t mask = map->n_slots - 1;
     size_t i = key->hash & mask;
     for (; map->slots[i].entry != 0; i = (i + 1) & mask) {
@@ -102,8 +102,8 @@ static int map_make_room(struct map *map) {
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,
                                             size_t length) {
     if (map->n_slots == 0) return NULL;
-    const struct wanted wanted = map_want(map, key, length);
-    const struct map_slot *slot = map_find(map, &wanted);
+    const struct lookup lookup = map_lookup(map, key, length);
+    const struct map_slot *slot = map_find(map, &lookup);
     return slot->entry == 0 ? NULL : &map->entries[slot->entry - 1];
 }
 
@@ -128,14 +128,14 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
 /* Sets *ret to the entry of the key, adding it with `value` if it is absent (*ret_added). */
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
-    const struct wanted wanted = map_want(map, key, length);
+    const struct lookup lookup = map_lookup(map, key, length);
     const int status = map_make_room(map);
     if (status != CM_OK) return status;
-    struct map_slot *slot = map_find(map, &wanted);
+    struct map_slot *slot = map_find(map, &lookup);
     *ret_added = slot->entry == 0;
     if (*ret_added) {
-        map->entries[map->n_entries++] = (struct map_entry){key, wanted.length, value};
-        *slot = (struct map_slot){wanted.hash, (uint32_t)map->n_entries};
+        map->entries[map->n_entries++] = (struct map_entry){key, lookup.length, value};
+        *slot = (struct map_slot){lookup.hash, (uint32_t)map->n_entries};
     }
     *ret = &map->entries[slot->entry - 1];
     return CM_OK;
