@@ -119,20 +119,20 @@ static size_t count_below(const size_t *candidates, const size_t *ends, size_t n
 static int keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
     size_t *ends = arena_array(aligner->arena, n,
                                sizeof(*ends)); /* [k]: last item of the best run of k + 1 */
-    size_t *fores = arena_array(aligner->arena, n, sizeof(*fores));
+    size_t *previous = arena_array(aligner->arena, n, sizeof(*previous));
     size_t length = 0;
-    if (!ends || !fores) return CM_NO_MEMORY;
+    if (!ends || !previous) return CM_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
         if (candidates[i] == CM_NO_INDEX) continue;
         const size_t place = count_below(candidates, ends, length, candidates[i]);
-        fores[i] = place > 0 ? ends[place - 1] : CM_NO_INDEX;
+        previous[i] = place > 0 ? ends[place - 1] : CM_NO_INDEX;
         ends[place] = i;
         if (place == length) length++;
     }
     size_t chosen = length > 0 ? ends[length - 1] : CM_NO_INDEX;
     for (size_t i = n; i-- > 0;) {
         if (i == chosen)
-            chosen = fores[i];
+            chosen = previous[i];
         else
             candidates[i] = CM_NO_INDEX;
     }

@@ -302,8 +302,8 @@ static int check_all(struct check *check, const struct cm_result *const *results
     verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
-        status =
-            check_result(check, results[i], i >= n - check->options->n_beside, cases, is_used);
+        status = check_result(check, results[i], i >= n - check->options->n_extra_profiles,
+                              cases, is_used);
     if (status == CM_OK) status = check_idle(check, cases, is_used);
     if (status == CM_OK) status = list_unchecked(check, results, n);
     verdict->state = judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION

@@ -25,7 +25,7 @@ const char *judgement_name(enum judgement judgement) {
 }
 
 /* Extends an upper bound down to 0, unless upper bounds count as values. */
-static struct range opened(struct range range, bool bounds_count) {
+static struct range extended_to_zero(struct range range, bool bounds_count) {
     if (range.upper_bound && !bounds_count && is_known(range.value)) range.low = 0;
     return range;
 }
@@ -35,8 +35,8 @@ static enum judgement judge_bound(const struct bound *bound, const struct figure
     const bool relative = bound->kind != BOUND_ABSOLUTE;
     const bool bounds_count = figure->bounds_count ||
                               (relative && figure->now.upper_bound && figure->old.upper_bound);
-    const struct range now = opened(figure->now, bounds_count);
-    const struct range old = opened(figure->old, bounds_count);
+    const struct range now = extended_to_zero(figure->now, bounds_count);
+    const struct range old = extended_to_zero(figure->old, bounds_count);
     const int64_t most_low = bound_most(bound, old.low);
     const int64_t most_high = bound_most(bound, old.high);
     if (!is_known(bound_most(bound, old.value))) return JUDGED_NOT_COMPARED;

@@ -60,7 +60,7 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
 
 /* Returns true if the module has params or MACs, which distinguish it from others of its class.
  */
-static bool has_weight(const struct cm_module *module) {
+static bool is_distinctive(const struct cm_module *module) {
     return (is_known(module->costs.params) && module->costs.params > 0) ||
            (is_known(module->costs.macs) && module->costs.macs > 0);
 }
@@ -120,7 +120,7 @@ static int collect_numbers(const struct matcher *matcher, const struct side *sid
         ret->items[ret->n] = (struct align_item){
             .content = side->prints.content[child],
             .kind = side->prints.kind[child],
-            .anchors = has_weight(module_at(side, child)),
+            .anchors = is_distinctive(module_at(side, child)),
         };
         modules[ret->n++] = child;
     }
@@ -194,7 +194,7 @@ static uint64_t likeness_key(const struct matcher *matcher, const struct side *s
         const size_t parent = is_after ? side->mate[module->parent] : module->parent;
         return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(content, parent);
     }
-    if (!has_weight(module)) return BINS_NO_KEY;
+    if (!is_distinctive(module)) return BINS_NO_KEY;
     return likeness == LIKE_CONTENT ? content : bins_mix(content, bins_text(module->name));
 }
 

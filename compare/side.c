@@ -71,7 +71,7 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
 
 /* Returns true if a cost of a node is unknown, for example because its upper bound overflows;
  * sums omit it. */
-static bool has_open_node(const struct cm_result *result) {
+static bool has_unknown_cost(const struct cm_result *result) {
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_costs *costs = &result->nodes[i].costs;
         if (!is_known(costs->macs) || !is_known(costs->flops) || !is_known(costs->bytes_read) ||
@@ -87,7 +87,7 @@ static const char *find_unbounded(const struct cm_result *result, const char *wh
     const int64_t n_shapes = cm_coverage_unbounded(&result->coverage);
     const char *unknown = find_unknown(result, n_shapes, whose, arena);
     if (unknown != NULL || result->coverage.unknown_shapes == 0) return unknown;
-    return has_open_node(result)
+    return has_unknown_cost(result)
                ? arena_printf(arena, "%s has nodes with unbounded costs", whose)
                : NULL;
 }

@@ -15,34 +15,33 @@
 
 #include "support/banned.h"
 
-/* The compared metrics: costs and metrics with a limit. Times are skipped: they always differ.
- */
-struct scale {
-    bool *counts; /* by metric: it is compared */
+/* Costs and metrics with a limit. Times are skipped: they always differ. */
+struct compared_metrics {
+    bool *is_compared; /* by metric */
     size_t n_limits;
     struct limit *limits;
 };
 
-static int make_scale(bool separates_integers, size_t n_limits,
-                      const struct cm_check_limit *limits, struct arena *arena,
-                      struct cm_diagnostics *diag, struct scale *ret) {
+static int choose_metrics(bool separates_integers, size_t n_limits,
+                          const struct cm_check_limit *limits, struct arena *arena,
+                          struct cm_diagnostics *diag, struct compared_metrics *ret) {
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
     ret->n_limits = n_limits;
-    ret->counts = arena_array(arena, n, sizeof(*ret->counts));
+    ret->is_compared = arena_array(arena, n, sizeof(*ret->is_compared));
     ret->limits = arena_array(arena, n_limits, sizeof(*ret->limits));
-    if (ret->counts == NULL || ret->limits == NULL) return diag_no_memory(diag);
+    if (ret->is_compared == NULL || ret->limits == NULL) return diag_no_memory(diag);
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         /* int_ops is a cost only if the convention excludes it from flops. */
         const bool apart = separates_integers && text_equal(metric.key, "int_ops");
-        ret->counts[i] = (metric.is_cost || apart) && !metric.timed;
+        ret->is_compared[i] = (metric.is_cost || apart) && !metric.timed;
     }
     for (size_t i = 0; i < n_limits; i++) {
         struct limit *limit = &ret->limits[i];
         const int status = limit_parse(limits[i].text, limits[i].source, arena, diag, limit);
         if (status != CM_OK) return status;
-        ret->counts[limit->metric] |= !limit->of.timed;
+        ret->is_compared[limit->metric] |= !limit->of.timed;
     }
     return CM_OK;
 }
@@ -58,16 +57,18 @@ static void compare_change(const struct cm_change *change, const char *key, cons
     trend->increased_module = path;
 }
 
-static bool is_limited(const struct scale *scale, size_t metric, const char *path) {
-    for (size_t i = 0; i < scale->n_limits; i++)
-        if (scale->limits[i].metric == metric && scale->limits[i].modules[0] != '\0' &&
-            glob_matches(scale->limits[i].modules, path))
+static bool is_limited(const struct compared_metrics *metrics, size_t metric,
+                       const char *path) {
+    for (size_t i = 0; i < metrics->n_limits; i++)
+        if (metrics->limits[i].metric == metric && metrics->limits[i].modules[0] != '\0' &&
+            glob_matches(metrics->limits[i].modules, path))
             return true;
     return false;
 }
 
 /* A new module is compared only if a limit applies to it; its old value is 0. */
-static void compare_module(const struct cm_diff *diff, size_t row, const struct scale *scale,
+static void compare_module(const struct cm_diff *diff, size_t row,
+                           const struct compared_metrics *metrics,
                            struct cm_baseline_trend *trend) {
     const size_t module = diff->modules[row].new_module;
     struct cm_metric metric;
@@ -75,16 +76,16 @@ static void compare_module(const struct cm_diff *diff, size_t row, const struct 
     const char *path = diff->new_result->modules[module].path;
     for (size_t i = 0; path[0] != '\0' && cm_metric_at(i, &metric); i++) {
         const struct cm_change change = cm_diff_of_module(diff, row, i);
-        if (!scale->counts[i] || !change.in_new) continue;
-        if (change.in_old || is_limited(scale, i, path))
+        if (!metrics->is_compared[i] || !change.in_new) continue;
+        if (change.in_old || is_limited(metrics, i, path))
             compare_change(&change, metric.key, path, trend);
     }
 }
 
 /* Compares one batch; the total first, so that it is reported first. */
-static int compare_profiles(const struct cm_result results[2], const struct scale *scale,
-                            struct arena *arena, struct cm_diagnostics *diag,
-                            struct cm_baseline_trend *trend) {
+static int compare_profiles(const struct cm_result results[2],
+                            const struct compared_metrics *metrics, struct arena *arena,
+                            struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {
     bool other_inputs = false;
     struct cm_diff *diff = NULL;
     int status = cm_diff_make(&results[0], &results[1], diag, &diff);
@@ -96,10 +97,10 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
         struct cm_metric metric;
         for (size_t i = 0; cm_metric_at(i, &metric); i++) {
             const struct cm_change change = cm_diff_total(diff, i);
-            if (scale->counts[i] && change.in_old && change.in_new)
+            if (metrics->is_compared[i] && change.in_old && change.in_new)
                 compare_change(&change, metric.key, "", trend);
         }
-        for (size_t i = 0; i < diff->n_modules; i++) compare_module(diff, i, scale, trend);
+        for (size_t i = 0; i < diff->n_modules; i++) compare_module(diff, i, metrics, trend);
     }
     cm_diff_free(diff);
     return status;
@@ -118,7 +119,7 @@ static bool has_gaps(const struct cm_baseline *baseline) {
 
 /* Compares all batches; baselines with different batches are not comparable. */
 static int compare_all(const struct cm_baseline *old, const struct cm_baseline *now,
-                       const struct scale *scale, struct arena *arena,
+                       const struct compared_metrics *metrics, struct arena *arena,
                        struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {
     trend->comparable = old->n_profiles == now->n_profiles;
     for (size_t i = 0; i < now->n_profiles && trend->comparable; i++) {
@@ -131,7 +132,7 @@ static int compare_all(const struct cm_baseline *old, const struct cm_baseline *
         if (before == NULL) break;
         int status = baseline_result(old, before, arena, diag, &results[0]);
         if (status == CM_OK) status = baseline_result(now, after, arena, diag, &results[1]);
-        if (status == CM_OK) status = compare_profiles(results, scale, arena, diag, trend);
+        if (status == CM_OK) status = compare_profiles(results, metrics, arena, diag, trend);
         arena_restore(arena, mark);
         if (status != CM_OK) return status;
     }
@@ -146,13 +147,14 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
         return diag_null(diagnostics);
     struct cm_baseline_trend trend = {.comparable = true};
     struct arena *arena = arena_new("trend", 0);
-    struct scale scale;
+    struct compared_metrics metrics;
     if (arena == NULL) return diag_no_memory(diagnostics);
     const bool separates_integers =
         now->n_profiles > 0 &&
         conventions_separate_integers(now->profiles[0].figures.options.convention);
-    int status = make_scale(separates_integers, n_limits, limits, arena, diagnostics, &scale);
-    if (status == CM_OK) status = compare_all(old, now, &scale, arena, diagnostics, &trend);
+    int status =
+        choose_metrics(separates_integers, n_limits, limits, arena, diagnostics, &metrics);
+    if (status == CM_OK) status = compare_all(old, now, &metrics, arena, diagnostics, &trend);
     status = arena_end(arena, status);
     if (status != CM_OK) return diag_finish(diagnostics, status);
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};

@@ -63,7 +63,7 @@ struct viewer {
     const struct cm_diff_options *options;
     struct arena *arena;
     struct cm_blame *scratch; /* n_modules of the diff */
-    bool *costs;              /* by row: the module contributes to a change of costs */
+    bool *has_change;         /* by row: the module contributes to a change of costs */
     struct view *view;
 };
 
@@ -120,7 +120,7 @@ static void mark_costs(const struct viewer *viewer) {
         (void)cm_metric_at(diff->metrics[i], &metric);
         if (!metric.of_modules || (!is_asked && (metric.timed || !metric.is_sum))) continue;
         const size_t n = blame(viewer, diff->metrics[i]);
-        for (size_t k = 0; k < n; k++) viewer->costs[viewer->scratch[k].module] = true;
+        for (size_t k = 0; k < n; k++) viewer->has_change[viewer->scratch[k].module] = true;
     }
 }
 
@@ -135,7 +135,7 @@ static int list_modules(const struct viewer *viewer) {
     for (size_t k = blame(viewer, view->second); k-- > 0;)
         all[viewer->scratch[k].module].second = viewer->scratch[k].difference;
     for (size_t i = 0; i < n; i++)
-        if (viewer->costs[i]) all[view->n_modules++] = all[i];
+        if (viewer->has_change[i]) all[view->n_modules++] = all[i];
     if (view->n_modules > 0) qsort(all, view->n_modules, sizeof(*all), compare_modules);
     view->modules = all;
     return CM_OK;
@@ -158,7 +158,7 @@ static bool is_plain(const struct viewer *viewer, size_t row) {
     const bool shown = viewer->options->depth < 0 || module->depth <= viewer->options->depth;
     const bool is_listed =
         module->status == CM_DIFF_CHANGED ? module->reworked : module->status != CM_DIFF_SAME;
-    return shown && is_listed && !module->is_part && !viewer->costs[row];
+    return shown && is_listed && !module->is_part && !viewer->has_change[row];
 }
 
 static int list_plain(const struct viewer *viewer) {
@@ -225,10 +225,10 @@ int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
         .options = options,
         .arena = arena,
         .scratch = arena_array(arena, diff->n_modules, sizeof(*viewer.scratch)),
-        .costs = arena_array(arena, diff->n_modules, sizeof(*viewer.costs)),
+        .has_change = arena_array(arena, diff->n_modules, sizeof(*viewer.has_change)),
         .view = ret,
     };
-    if (!viewer.scratch || !viewer.costs) return CM_NO_MEMORY;
+    if (!viewer.scratch || !viewer.has_change) return CM_NO_MEMORY;
     choose_metrics(&viewer);
     mark_costs(&viewer);
     int status = list_modules(&viewer);

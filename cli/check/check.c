@@ -453,7 +453,7 @@ static int run_check(struct check *check) {
         .no_baseline = check->missing,
         .n_limits = check->n_limits,
         .limits = check->limits,
-        .n_beside = check->n_results - check->n_requested,
+        .n_extra_profiles = check->n_results - check->n_requested,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,

@@ -96,12 +96,12 @@ struct cm_check_options {
     const char *no_baseline;            /* reason: "no baseline was given" */
     size_t n_limits;                    /* 0: no cost may increase over the baseline */
     const struct cm_check_limit *limits;
-    size_t n_beside; /* the last n_beside profiles are checked only against limits that name
-                        their batch */
-    bool allow_incomplete; /* check a model with unknown operators or shapes */
-    bool fail_ambiguous;   /* exit 1 if measured times overlap */
-    size_t top;            /* modules to report per regression */
-    const char *accept;    /* command that accepts the new costs; "" */
+    size_t n_extra_profiles; /* the last n_extra_profiles profiles are checked only against
+                                limits that name their batch */
+    bool allow_incomplete;   /* check a model with unknown operators or shapes */
+    bool fail_ambiguous;     /* exit 1 if measured times overlap */
+    size_t top;              /* modules to report per regression */
+    const char *accept;      /* command that accepts the new costs; "" */
 };
 
 /* A module, or the whole model (path ""), checked against one limit. */

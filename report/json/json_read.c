@@ -447,7 +447,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_POINTER] = read_pointer,  [JSON_LIST] = read_list,
     [JSON_TEXTS] = read_list,       [JSON_INDICES] = read_list,
     [JSON_SIZES] = read_sizes,      [JSON_OPSETS] = read_sizes,
-    [JSON_PART] = read_part,        [JSON_MAX] = read_upper_bounds,
+    [JSON_PART] = read_part,        [JSON_UPPER_BOUNDS] = read_upper_bounds,
     [JSON_BOUNDS] = read_bounds,    [JSON_RATIO] = read_ratio,
     [JSON_TRIPLE] = read_triple,
 };

@@ -20,13 +20,13 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 const struct json_record json_type = RECORD(struct cm_type, "type", "A type",
     VALUE("dtype", JSON_DTYPE, struct cm_type, kind, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_type, kind, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
-    OPTIONAL("shape_upper_bound", JSON_MAX, struct cm_type, kind, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"));
+    OPTIONAL("shape_upper_bound", JSON_UPPER_BOUNDS, struct cm_type, kind, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"));
 
 const struct json_record json_value = RECORD(struct cm_value, "value", "A tensor or another ONNX value",
     VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an omitted optional output"),
     VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
-    OPTIONAL("shape_upper_bound", JSON_MAX, struct cm_value, type, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"),
+    OPTIONAL("shape_upper_bound", JSON_UPPER_BOUNDS, struct cm_value, type, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"),
     OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "stored size; a packed 4-bit element takes half a byte; computed from shape_upper_bound if present; `null` if a dim is unknown"));
 
 /* model and options are anonymous structs, and totals come from two structs, so the offsets of

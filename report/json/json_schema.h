@@ -19,22 +19,22 @@
 #define JSON_DEFAULT_DOMAIN "ai.onnx" /* ONNX writes it as "" */
 
 enum json_kind {
-    JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
-    JSON_GIVEN,    /* as JSON_COUNT, but omitted unless the bool at `count_offset` is set */
-    JSON_RATIO,    /* as JSON_COUNT, but in millionths, written as a decimal: 0.25 */
-    JSON_TRIPLE,   /* int64_t[3], an array */
-    JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
-    JSON_DEPTH,    /* int, >= 0 */
-    JSON_FLAG,     /* bool */
-    JSON_TEXT,     /* const char *, never null */
-    JSON_NULLABLE, /* const char *; null is NULL; an optional key is omitted if NULL */
-    JSON_PRESENT,  /* as JSON_NULLABLE, but always written; earlier versions may lack it */
-    JSON_SEVERITY, /* enum cm_severity by name */
-    JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
-    JSON_SHAPE,    /* struct cm_type: rank and dims */
-    JSON_MAX,      /* struct cm_type: dims_upper_bound; omitted if NULL */
-    JSON_BOUNDS,   /* uint32_t, bits of columns: an array of their keys; omitted if 0 */
-    JSON_MODULE,   /* size_t index of a module, written as its path */
+    JSON_COUNT,        /* int64_t; null is CM_UNKNOWN */
+    JSON_GIVEN,        /* as JSON_COUNT, but omitted unless the bool at `count_offset` is set */
+    JSON_RATIO,        /* as JSON_COUNT, but in millionths, written as a decimal: 0.25 */
+    JSON_TRIPLE,       /* int64_t[3], an array */
+    JSON_INDEX,        /* size_t; null is CM_NO_INDEX */
+    JSON_DEPTH,        /* int, >= 0 */
+    JSON_FLAG,         /* bool */
+    JSON_TEXT,         /* const char *, never null */
+    JSON_NULLABLE,     /* const char *; null is NULL; an optional key is omitted if NULL */
+    JSON_PRESENT,      /* as JSON_NULLABLE, but always written; earlier versions may lack it */
+    JSON_SEVERITY,     /* enum cm_severity by name */
+    JSON_DTYPE,        /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
+    JSON_SHAPE,        /* struct cm_type: rank and dims */
+    JSON_UPPER_BOUNDS, /* struct cm_type: dims_upper_bound; omitted if NULL */
+    JSON_BOUNDS,       /* uint32_t, bits of columns: an array of their keys; omitted if 0 */
+    JSON_MODULE,       /* size_t index of a module, written as its path */
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
     JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
     JSON_OBJECT,  /* a struct in place, of `record` */

@@ -36,8 +36,9 @@ static const struct {
     [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], "
                     "\"items\": {\"type\": [\"integer\", \"null\"]}",
                     "list of integers"},
-    [JSON_MAX] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
-                  "list of integers"},
+    [JSON_UPPER_BOUNDS] =
+        {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
+         "list of integers"},
     [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
     [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
     [JSON_TEXTS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of texts"},

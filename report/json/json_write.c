@@ -62,7 +62,7 @@ static void write_dtype(struct writer *writer, const struct cm_type *type) {
 static void write_type(struct writer *writer, enum json_kind kind, const struct cm_type *type) {
     if (kind == JSON_DTYPE)
         write_dtype(writer, type);
-    else if (kind == JSON_MAX)
+    else if (kind == JSON_UPPER_BOUNDS)
         write_dims(&writer->json, type->dims_upper_bound, type->rank);
     else if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
         json_write_null(&writer->json);
@@ -167,7 +167,7 @@ static void write_value(struct writer *writer, const struct json_field *field, c
         return;
     case JSON_DTYPE:
     case JSON_SHAPE:
-    case JSON_MAX:
+    case JSON_UPPER_BOUNDS:
         write_type(writer, field->kind, at);
         return;
     case JSON_LIST:
@@ -221,7 +221,7 @@ static bool is_left_out(const struct json_field *field, const char *base) {
         return *(const uint32_t *)at == 0;
     case JSON_INDEX:
         return *(const size_t *)at == CM_NO_INDEX;
-    case JSON_MAX:
+    case JSON_UPPER_BOUNDS:
         return ((const struct cm_type *)at)->kind != CM_TYPE_TENSOR ||
                ((const struct cm_type *)at)->dims_upper_bound == NULL;
     case JSON_LIST:

@@ -81,8 +81,8 @@ enum number_bound column_bound(const struct column *column, const struct cm_cost
 }
 
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
-    const bool tells = conventions_separate_integers(result->options.convention);
-    return tells ? checked_add_known(flops, int_ops) : flops;
+    const bool separates = conventions_separate_integers(result->options.convention);
+    return separates ? checked_add_known(flops, int_ops) : flops;
 }
 
 bool column_is_printed(const struct column *column, const struct cm_costs *costs) {

@@ -38,8 +38,8 @@ bool timed_lacks_operator(const struct cm_result *result, const char *op) {
 
 /* Subtracts operations from a module and its ancestors. In a stored report, the index of a
  * node's module may be out of range, but a parent always precedes its child. */
-static void leave_out(const struct cm_result *result, size_t module, int64_t operations,
-                      int64_t *ret) {
+static void subtract_operations(const struct cm_result *result, size_t module,
+                                int64_t operations, int64_t *ret) {
     while (module < result->n_modules) {
         const size_t parent = result->modules[module].parent;
         ret[module] = checked_sub(ret[module], operations);
@@ -75,7 +75,7 @@ const int64_t *timed_operations(struct page *page, const struct cm_result *resul
             column_operations(result, node->costs.flops, node->costs.int_ops);
         if (!is_known(node->costs.latency_ps) && is_known(operations) && operations > 0 &&
             !inside[i])
-            leave_out(result, node->module, operations, ret);
+            subtract_operations(result, node->module, operations, ret);
     }
     return ret;
 }

@@ -380,7 +380,7 @@ static const struct cm_node odd_nodes[] = {
 };
 
 static const size_t odd_parts[] = {0, 4294967295};
-static const struct cm_fused_pattern odd_composites[] = {
+static const struct cm_fused_pattern odd_fused_patterns[] = {
     {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
     {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
     {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
@@ -665,8 +665,8 @@ const struct cm_result fixture_hostile = {
                  .peak_bytes = CM_UNKNOWN,
                  .peak_phase = FORGERY,
                  .peak_node = 0},
-    .n_fused_patterns = N(odd_composites),
-    .fused_patterns = odd_composites,
+    .n_fused_patterns = N(odd_fused_patterns),
+    .fused_patterns = odd_fused_patterns,
     .coverage = {.nodes = 3,
                  .n_unknown_ops = N(odd_ops),
                  .unknown_ops = odd_ops,
