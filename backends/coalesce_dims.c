@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges axes. A stride of 0 marks a broadcast axis until set_own_dims replaces it. */
+/* Merges axes. A stride of 0 marks a broadcast axis until set_operand_dims replaces it. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -10,61 +10,62 @@
  * Returns false if the operand does not broadcast to `shape`. */
 static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *shape, int axis,
                       int64_t *ret) {
-    const int own = axis - (shape->rank - operand->rank);
+    const int operand_axis = axis - (shape->rank - operand->rank);
     *ret = 0;
-    if (own < 0 || operand->dims[own] == 1) return true;
-    *ret = operand->strides[own];
-    return operand->dims[own] == shape->dims[axis];
+    if (operand_axis < 0 || operand->dims[operand_axis] == 1) return true;
+    *ret = operand->strides[operand_axis];
+    return operand->dims[operand_axis] == shape->dims[axis];
 }
 
 /* Returns true if, in every operand, the new axis of `dim` elements and `strides` is contiguous
  * with the axis added last. */
-static bool can_merge(const struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
+static bool can_merge(const struct coalesced *merged, int n, const int64_t *strides,
+                      int64_t dim) {
     for (int i = 0; i < n; i++) {
-        const int64_t outer = sum->strides[i][sum->rank - 1];
+        const int64_t outer = merged->strides[i][merged->rank - 1];
         if (outer == 0 && strides[i] == 0) continue;
         if (strides[i] == 0 || outer != strides[i] * dim) return false;
     }
     return true;
 }
 
-static void add_axis(struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
-    if (sum->rank > 0 && can_merge(sum, n, strides, dim))
-        sum->dims[sum->rank - 1] *= dim;
+static void add_axis(struct coalesced *merged, int n, const int64_t *strides, int64_t dim) {
+    if (merged->rank > 0 && can_merge(merged, n, strides, dim))
+        merged->dims[merged->rank - 1] *= dim;
     else
-        sum->dims[sum->rank++] = dim;
-    for (int i = 0; i < n; i++) sum->strides[i][sum->rank - 1] = strides[i];
+        merged->dims[merged->rank++] = dim;
+    for (int i = 0; i < n; i++) merged->strides[i][merged->rank - 1] = strides[i];
 }
 
 /* Sets the dims of each operand. A broadcast axis gets dim 1, and its stride 0 becomes the
  * stride of a packed tensor. */
-static void set_own_dims(struct coalesced *sum, int n) {
+static void set_operand_dims(struct coalesced *merged, int n) {
     for (int i = 0; i < n; i++) {
         int64_t packed = 1;
-        for (int axis = sum->rank - 1; axis >= 0; axis--) {
-            const bool repeats = sum->strides[i][axis] == 0;
-            sum->own[i][axis] = repeats ? 1 : sum->dims[axis];
-            if (repeats) sum->strides[i][axis] = packed;
-            packed = sum->strides[i][axis] * sum->own[i][axis];
+        for (int axis = merged->rank - 1; axis >= 0; axis--) {
+            const bool repeats = merged->strides[i][axis] == 0;
+            merged->operand_dims[i][axis] = repeats ? 1 : merged->dims[axis];
+            if (repeats) merged->strides[i][axis] = packed;
+            packed = merged->strides[i][axis] * merged->operand_dims[i][axis];
         }
     }
 }
 
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
                    const struct cm_tensor *shape, struct coalesced *ret) {
-    struct coalesced sum;
-    memset(&sum, 0, sizeof(sum));
+    struct coalesced merged;
+    memset(&merged, 0, sizeof(merged));
     for (int axis = 0; axis < shape->rank; axis++) {
         int64_t strides[COALESCE_OPERANDS] = {0};
         for (int i = 0; i < n; i++)
             if (!take_axis(operands[i], shape, axis, &strides[i])) return false;
-        if (shape->dims[axis] != 1) add_axis(&sum, n, strides, shape->dims[axis]);
+        if (shape->dims[axis] != 1) add_axis(&merged, n, strides, shape->dims[axis]);
     }
-    if (sum.rank == 0) {
-        sum.rank = 1;
-        sum.dims[0] = 1;
+    if (merged.rank == 0) {
+        merged.rank = 1;
+        merged.dims[0] = 1;
     }
-    set_own_dims(&sum, n);
-    *ret = sum;
+    set_operand_dims(&merged, n);
+    *ret = merged;
     return true;
 }

@@ -18,7 +18,7 @@ struct coalesced {
     int rank;                  /* >= 1 */
     int64_t dims[CM_MAX_RANK]; /* dims after broadcasting */
     /* Dims of each operand, 1 along a broadcast axis, and its strides in elements. */
-    int64_t own[COALESCE_OPERANDS][CM_MAX_RANK];
+    int64_t operand_dims[COALESCE_OPERANDS][CM_MAX_RANK];
     int64_t strides[COALESCE_OPERANDS][CM_MAX_RANK];
 };
 

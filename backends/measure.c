@@ -107,7 +107,7 @@ static int time_planned(struct planned *planned, bool is_network,
 
 /* If the measurement failed, sets its state and clears all else but the reason. A measurement
  * that only lost the device at the end is kept. Returns `status`. */
-static int keep_reason(int status, struct cm_measurement *ret) {
+static int finish_failed(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;
     memset(ret, 0, sizeof(*ret));
@@ -123,12 +123,12 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
     memset(ret, 0, sizeof(*ret));
     struct planned planned = {backend, device, NULL};
     int status = primitive_check(primitive, &ret->reason);
-    if (status != CM_BACKEND_OK) return keep_reason(status, ret);
+    if (status != CM_BACKEND_OK) return finish_failed(status, ret);
     if (backend->estimate != NULL)
-        return keep_reason(backend->estimate(device, primitive, ret, &ret->reason), ret);
+        return finish_failed(backend->estimate(device, primitive, ret, &ret->reason), ret);
     status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status == CM_BACKEND_OK) status = time_planned(&planned, false, policy, clock, ret);
-    return keep_reason(status, ret);
+    return finish_failed(status, ret);
 }
 
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
@@ -137,12 +137,12 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
     struct planned planned = {backend, device, NULL};
     memset(ret, 0, sizeof(*ret));
     if (backend->network == NULL || backend->estimate != NULL)
-        return keep_reason(reason_fail(&ret->reason, CM_BACKEND_REFUSED,
-                                       "the backend does not run whole networks"),
-                           ret);
+        return finish_failed(reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                                         "the backend does not run whole networks"),
+                             ret);
     int status = backend->network(device, network, &planned.plan, &ret->reason);
     if (status == CM_BACKEND_OK) status = time_planned(&planned, true, policy, clock, ret);
-    return keep_reason(status, ret);
+    return finish_failed(status, ret);
 }
 
 int measure_plan(const struct cm_backend *backend, struct cm_device *device,
@@ -155,7 +155,7 @@ int measure_plan(const struct cm_backend *backend, struct cm_device *device,
             reason_fail(&ret->reason, CM_BACKEND_REFUSED, "a backend that models has no plans");
     if (status == CM_BACKEND_OK)
         status = backend->plan(device, primitive, &planned.plan, &ret->reason);
-    if (status != CM_BACKEND_OK) return keep_reason(status, ret);
+    if (status != CM_BACKEND_OK) return finish_failed(status, ret);
     copy_facts(&planned, ret);
     if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
     backend->drop(planned.plan);

@@ -315,7 +315,7 @@ static void print_steps(const struct cm_primitive *primitive, struct text *out) 
     }
 }
 
-static int32_t upper_bound(int32_t n, int32_t max) {
+static int32_t clamp_count(int32_t n, int32_t max) {
     return n < max ? n : max;
 }
 
@@ -325,11 +325,11 @@ void primitive_print(const struct cm_primitive *primitive, struct text *out) {
     if (primitive->algorithm != CM_ALGORITHM_NONE)
         text_printf(out, " %s", primitive_algorithm_name(primitive->algorithm));
     print_steps(primitive, out);
-    print_tensors(primitive, primitive->inputs, upper_bound(primitive->n_inputs, CM_MAX_INPUTS),
+    print_tensors(primitive, primitive->inputs, clamp_count(primitive->n_inputs, CM_MAX_INPUTS),
                   &element, out);
     text_append(out, " ->");
     print_tensors(primitive, primitive->outputs,
-                  upper_bound(primitive->n_outputs, CM_MAX_OUTPUTS), &element, out);
+                  clamp_count(primitive->n_outputs, CM_MAX_OUTPUTS), &element, out);
     print_window(&primitive->window, out);
     if (primitive->groups > 1) text_printf(out, " groups %lld", (long long)primitive->groups);
     if (primitive->axis != 0) text_printf(out, " axis %d", (int)primitive->axis);

@@ -19,7 +19,7 @@ const struct timing_policy timing_default_policy = {
     .most_per_sample = 512,
     .fewest_samples = 11,
     .most_samples = TIMING_MAX_SAMPLES,
-    .doubt = 0.01,
+    .uncertainty = 0.01,
     .budget_s = 0.2,
     .limit_s = 2.0,
     .unstable = 0.025,
@@ -52,12 +52,12 @@ void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret) {
 }
 
 /*
- *     doubt = 1.57 (q3 - q1) / sqrt(n) / median
+ *     uncertainty = 1.57 (q3 - q1) / sqrt(n) / median
  *
  * The notch of a box plot (McGill, Tukey, Larsen: Variations of Box Plots, 1978): medians whose
  * notches do not overlap differ at about 95 % confidence.
  */
-double timing_doubt(const struct cm_timing *timing) {
+double timing_uncertainty(const struct cm_timing *timing) {
     if (!(timing->median > 0) || timing->n_samples < 1) return 0;
     return 1.57 * (timing->q3 - timing->q1) / sqrt(timing->n_samples) / timing->median;
 }
@@ -120,7 +120,7 @@ static bool is_enough(const struct timing_policy *policy, const struct cm_timing
                       double sampled) {
     if (timing->n_samples >= most_samples(policy)) return true;
     if (timing->n_samples < policy->fewest_samples) return false;
-    return sampled >= policy->budget_s || timing_doubt(timing) <= policy->doubt;
+    return sampled >= policy->budget_s || timing_uncertainty(timing) <= policy->uncertainty;
 }
 
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
@@ -144,7 +144,7 @@ int timing_run(const struct timing_job *job, const struct timing_policy *policy,
     } while (!is_enough(policy, &timing, sampled) && clock->now(clock->context) < end);
     timing.per_sample = (int32_t)per_sample;
     if (timing.n_samples < policy->fewest_samples) *flags |= CM_FLAG_FEW_SAMPLES;
-    if (timing_doubt(&timing) > policy->unstable) *flags |= CM_FLAG_UNSTABLE;
+    if (timing_uncertainty(&timing) > policy->unstable) *flags |= CM_FLAG_UNSTABLE;
     *ret = timing;
     return CM_BACKEND_OK;
 }

@@ -17,7 +17,7 @@ struct timing_policy {
     uint32_t most_per_sample;
     int32_t fewest_samples; /* minimum */
     int32_t most_samples;   /* maximum, <= TIMING_MAX_SAMPLES */
-    double doubt;           /* stop at this relative uncertainty of the median */
+    double uncertainty;     /* stop at this relative uncertainty of the median */
     double budget_s;        /* or at this total time of the samples, seconds */
     double limit_s;         /* or at this wall time, seconds; limits the warm-up too */
     double unstable;        /* flag the result if its final uncertainty is larger */
@@ -47,7 +47,7 @@ struct timing_job {
 void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret);
 
 /* Returns the relative half-width of the median's 95 % interval. */
-double timing_doubt(const struct cm_timing *timing);
+double timing_uncertainty(const struct cm_timing *timing);
 
 /* Warms up and samples until the policy is satisfied. Adds to *flags if samples are few or
  * disagree. Returns CM_BACKEND_OK or the job's status; a non-positive time is refused. */

@@ -18,8 +18,8 @@
 struct cache {
     struct arena *arena;
     struct cache_file file;
-    struct cache_list known; /* entries of the file and new ones */
-    struct cache_list fresh; /* new entries, not written yet */
+    struct cache_list all_entries; /* entries of the file and new ones */
+    struct cache_list new_entries; /* new entries, not written yet */
 };
 
 /* Returns the number of letters that begin an address: 3 for "MIG-...", 0 for a PCI address.
@@ -35,7 +35,7 @@ static int address_class(const char *address) {
 static void print_policy(const struct timing_policy *policy, struct text *out) {
     text_printf(out, "policy %d %g %g %u %d %d %g %g %g %g %g\n", (int)policy->warm_up_runs,
                 policy->warm_up_s, policy->sample_s, (unsigned)policy->most_per_sample,
-                (int)policy->fewest_samples, (int)policy->most_samples, policy->doubt,
+                (int)policy->fewest_samples, (int)policy->most_samples, policy->uncertainty,
                 policy->budget_s, policy->limit_s, policy->unstable, policy->drift);
 }
 
@@ -80,26 +80,26 @@ int cache_open(const char *folder, const struct cache_key *key, bool invented,
     if (cache->file.path == NULL) return CM_BACKEND_NO_MEMORY;
     *ret = cache;
     if (cache_folder_check(folder, note) != CM_BACKEND_OK) return CM_BACKEND_OK;
-    return cache_file_read(&cache->file, arena, &cache->known, note);
+    return cache_file_read(&cache->file, arena, &cache->all_entries, note);
 }
 
 const struct cache_entry *cache_find(const struct cache *cache,
                                      const struct cm_primitive *primitive) {
-    return cache_list_find(&cache->known, primitive);
+    return cache_list_find(&cache->all_entries, primitive);
 }
 
 int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when) {
     struct cache_entry entry;
     if (!cache_keeps(measurement, cache->file.invented)) return CM_BACKEND_OK;
-    if (cache_list_find(&cache->known, primitive) != NULL) return CM_BACKEND_OK;
+    if (cache_list_find(&cache->all_entries, primitive) != NULL) return CM_BACKEND_OK;
     memset(&entry, 0, sizeof(entry));
     entry.when = when;
     entry.primitive = *primitive;
     entry.measurement = *measurement;
-    const int status = cache_list_add(&cache->known, &entry, cache->arena);
+    const int status = cache_list_add(&cache->all_entries, &entry, cache->arena);
     return status != CM_BACKEND_OK ? status
-                                   : cache_list_add(&cache->fresh, &entry, cache->arena);
+                                   : cache_list_add(&cache->new_entries, &entry, cache->arena);
 }
 
 /* Orders entries for qsort, newest first. */
@@ -116,10 +116,10 @@ static int merge(struct cache *cache, struct cache_list *ret) {
     struct cache_list there = {0, 0, NULL};
     int status = cache_file_read(&cache->file, cache->arena, &there, &ignored);
     *ret = (struct cache_list){0, 0, NULL};
-    for (size_t i = 0; status == CM_BACKEND_OK && i < cache->fresh.n; i++)
-        status = cache_list_add(ret, cache->fresh.items[i], cache->arena);
+    for (size_t i = 0; status == CM_BACKEND_OK && i < cache->new_entries.n; i++)
+        status = cache_list_add(ret, cache->new_entries.items[i], cache->arena);
     for (size_t i = 0; status == CM_BACKEND_OK && i < there.n; i++)
-        if (cache_list_find(&cache->fresh, &there.items[i]->primitive) == NULL)
+        if (cache_list_find(&cache->new_entries, &there.items[i]->primitive) == NULL)
             status = cache_list_add(ret, there.items[i], cache->arena);
     if (status != CM_BACKEND_OK) return status;
     if (ret->n > 0) qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
@@ -128,7 +128,7 @@ static int merge(struct cache *cache, struct cache_list *ret) {
 
 int cache_save(struct cache *cache, struct cm_reason *reason) {
     struct cache_list all;
-    if (cache->fresh.n == 0) return CM_BACKEND_OK;
+    if (cache->new_entries.n == 0) return CM_BACKEND_OK;
     const int lock = cache_file_lock(&cache->file, reason);
     if (lock < 0) return CM_BACKEND_REFUSED;
     int status = merge(cache, &all);
@@ -136,7 +136,7 @@ int cache_save(struct cache *cache, struct cm_reason *reason) {
     const size_t n = all.n < CACHE_MAX_ENTRIES ? all.n : CACHE_MAX_ENTRIES;
     if (status == CM_BACKEND_OK) status = cache_file_write(&cache->file, &all, n, reason);
     if (status == CM_BACKEND_OK) {
-        cache->fresh = (struct cache_list){0, 0, NULL};
+        cache->new_entries = (struct cache_list){0, 0, NULL};
         cache_folder_prune(cache->file.folder, ".times", CACHE_MAX_FILES);
     }
     cache_file_unlock(lock);

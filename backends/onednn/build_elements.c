@@ -76,7 +76,7 @@ bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float 
 static dnnl_status_t describe(struct building *building, const struct coalesced *coalesced,
                               int which, int32_t element, onednn_desc *ret) {
     struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
-    memcpy(tensor.dims, coalesced->own[which], sizeof(tensor.dims));
+    memcpy(tensor.dims, coalesced->operand_dims[which], sizeof(tensor.dims));
     memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
     return build_desc(building, &tensor, ret);
 }
@@ -91,7 +91,8 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
     onednn_desc x = NULL;
     onednn_desc y = NULL;
     if (both[0]->element != both[1]->element || !coalesce_dims(both, 2, both[1], &coalesced) ||
-        memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) != 0)
+        memcmp(coalesced.operand_dims[0], coalesced.operand_dims[1],
+               sizeof(coalesced.operand_dims[0])) != 0)
         return dnnl_unimplemented;
     dnnl_status_t status = describe(building, &coalesced, 0, both[0]->element, &x);
     if (status == dnnl_success)
@@ -118,8 +119,8 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
             describe(building, &coalesced, i, three[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    const bool whole =
-        memcmp(coalesced.own[0], coalesced.own[2], sizeof(coalesced.own[0])) == 0;
+    const bool whole = memcmp(coalesced.operand_dims[0], coalesced.operand_dims[2],
+                              sizeof(coalesced.operand_dims[0])) == 0;
     const int first = whole ? 0 : 1;
     const int roles[] = {BUILT_INPUT, BUILT_INPUT + primitive->steps[0].operand};
     build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element, roles[first]);

@@ -43,7 +43,7 @@ static dnnl_status_t describe_reduced(struct building *building,
                                       const struct coalesced *coalesced, int which,
                                       int32_t element, onednn_desc *ret) {
     struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
-    memcpy(tensor.dims, coalesced->own[which], sizeof(tensor.dims));
+    memcpy(tensor.dims, coalesced->operand_dims[which], sizeof(tensor.dims));
     memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
     return build_desc(building, &tensor, ret);
 }
@@ -59,7 +59,8 @@ static dnnl_status_t reduce(struct building *building, const struct reduction *r
     if (reduction->own_result) y.element = primitive->inputs[0].element;
     if (!coalesce_dims(both, 2, both[0], &coalesced)) return dnnl_unimplemented;
     /* Every reduced axis has one element: copy. */
-    if (memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) == 0)
+    if (memcmp(coalesced.operand_dims[0], coalesced.operand_dims[1],
+               sizeof(coalesced.operand_dims[0])) == 0)
         return build_copy(building);
     for (int i = 0; i < 2; i++) {
         const dnnl_status_t status =

@@ -28,7 +28,7 @@ static void coalesces_equal_shapes_to_one_dim(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 1});
     const struct coalesced got = expect(&x, &x, &x, 1, (const int64_t[]){7168});
-    assert_int_equal(got.own[0][0], 7168);
+    assert_int_equal(got.operand_dims[0][0], 7168);
     assert_int_equal(got.strides[1][0], 1);
 }
 
@@ -37,7 +37,8 @@ static void coalesces_channel_bias_to_three_dims(void **state) {
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 56});
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){64, 1, 1});
     const struct coalesced got = expect(&x, &bias, &x, 3, (const int64_t[]){2, 64, 3136});
-    assert_memory_equal(got.own[1], ((const int64_t[]){1, 64, 1}), 3 * sizeof(int64_t));
+    assert_memory_equal(got.operand_dims[1], ((const int64_t[]){1, 64, 1}),
+                        3 * sizeof(int64_t));
     assert_memory_equal(got.strides[0], ((const int64_t[]){200704, 3136, 1}),
                         3 * sizeof(int64_t));
     assert_memory_equal(got.strides[1], ((const int64_t[]){64, 1, 1}), 3 * sizeof(int64_t));

@@ -101,7 +101,7 @@ static void stops_early_if_samples_agree(void **state) {
     assert_int_equal(timing.n_samples, 11);
     assert_int_equal(timing.per_sample, 1);
     expect_near(timing.median, 2e-3);
-    expect_near(timing_doubt(&timing), 0);
+    expect_near(timing_uncertainty(&timing), 0);
     /* 3 runs of 2 ms warm up for 5 ms */
     assert_int_equal(device.executions, 3 + 11);
 }
@@ -144,7 +144,7 @@ static void uses_the_whole_budget_if_samples_differ(void **state) {
     const struct cm_timing timing = expect_timing(&device, CM_FLAG_UNSTABLE);
     /* 200 ms at 2.5 ms each */
     assert_in_range(timing.n_samples, 79, 81);
-    assert_true(timing_doubt(&timing) > 0.05);
+    assert_true(timing_uncertainty(&timing) > 0.05);
 }
 
 /* 1.57 (4 - 2) / sqrt(16) / 3; without samples it is 0. */
@@ -152,8 +152,8 @@ static void uncertainty_is_the_notch_of_a_box_plot(void **state) {
     (void)state;
     const struct cm_timing timing = {.median = 3, .q1 = 2, .q3 = 4, .n_samples = 16};
     const struct cm_timing none = {.n_samples = 0};
-    expect_near(timing_doubt(&timing), 1.57 * 2 / 4 / 3);
-    expect_near(timing_doubt(&none), 0);
+    expect_near(timing_uncertainty(&timing), 1.57 * 2 / 4 / 3);
+    expect_near(timing_uncertainty(&none), 0);
 }
 
 /* With a spread of 4 %, eleven samples determine the median too roughly, forty well enough. */
@@ -163,7 +163,7 @@ static void many_samples_reduce_uncertainty(void **state) {
     struct device device = {.seconds = five, .n = N(five)};
     const struct cm_timing timing = expect_timing(&device, 0);
     assert_in_range(timing.n_samples, 12, 60);
-    assert_true(timing_doubt(&timing) <= timing_default_policy.doubt);
+    assert_true(timing_uncertainty(&timing) <= timing_default_policy.uncertainty);
 }
 
 static void stops_at_the_sample_limit(void **state) {

@@ -138,8 +138,8 @@ static void image_3d(const struct cm_tensor *x, enum graph_order order, int64_t 
 
 struct statistics {
     struct graph *graph;
-    struct graph_shape vectors; /* one element per channel */
-    struct graph_shape between; /* intermediate results, in the shape of the image */
+    struct graph_shape vectors;      /* one element per channel */
+    struct graph_shape intermediate; /* results, in the shape of the image */
 };
 
 static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointwiseMode_t mode,
@@ -149,7 +149,7 @@ static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointw
         .mode = mode,
         .x = x,
         .b = b,
-        .y = y != NULL ? y : graph_tensor(from->graph, &from->between, GRAPH_VIRTUAL, 0)};
+        .y = y != NULL ? y : graph_tensor(from->graph, &from->intermediate, GRAPH_VIRTUAL, 0)};
     graph_point(from->graph, &point);
     return point.y;
 }
@@ -180,8 +180,8 @@ static void normalize_batch(struct graph *graph, const struct graph_job *job) {
         return;
     }
     image_3d(x, order, x->dims[1], &shape, &from.vectors);
-    from.between = shape;
-    from.between.type = CUDNN_DATA_FLOAT;
+    from.intermediate = shape;
+    from.intermediate.type = CUDNN_DATA_FLOAT;
     graph_shape_3d(&out, shape.dims[0], shape.dims[1], shape.dims[2]);
     cudnnBackendDescriptor_t value = graph_tensor(graph, &shape, GRAPH_INPUT, 0);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -243,8 +243,8 @@ void graph_build_reduction(struct graph *graph, const struct graph_job *job) {
         return;
     }
     const int last = coalesced.rank - 1;
-    if (coalesced.rank > 2 || coalesced.own[1][last] != 1 ||
-        (coalesced.rank == 2 && coalesced.own[1][0] != coalesced.dims[0])) {
+    if (coalesced.rank > 2 || coalesced.operand_dims[1][last] != 1 ||
+        (coalesced.rank == 2 && coalesced.operand_dims[1][0] != coalesced.dims[0])) {
         graph_fail(graph, CM_BACKEND_REFUSED, "the cuDNN engines reduce trailing dims only");
         return;
     }

@@ -64,7 +64,7 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last,
         return false;
     for (int i = 0; i < n; i++) {
         const int at = n_last == 1 ? 1 : 0;
-        ret->operands[used[i]].dims[at] = coalesced.own[i][0];
+        ret->operands[used[i]].dims[at] = coalesced.operand_dims[i][0];
         ret->operands[used[i]].strides[at] = coalesced.strides[i][0];
     }
     return true;

@@ -151,7 +151,7 @@ static bool take_shape(const struct coalesced *coalesced, int which, struct grap
     const int more = MAX_DIMS - coalesced->rank;
     ret->rank = MAX_DIMS;
     for (int i = 0; i < MAX_DIMS; i++)
-        ret->dims[i] = i < more ? 1 : coalesced->own[which][i - more];
+        ret->dims[i] = i < more ? 1 : coalesced->operand_dims[which][i - more];
     graph_shape_pack(ret, GRAPH_ROWS);
     for (int i = more; i < MAX_DIMS; i++)
         if (ret->dims[i] != 1 && ret->strides[i] != coalesced->strides[which][i - more])
