@@ -21,8 +21,9 @@
 #define MAX_WORKSPACE ((int64_t)32 << 20) /* bytes; recommended by NVIDIA for sm_90 */
 #define MAX_ALIGNMENT 256                 /* bytes; alignment of each operand */
 
-/* Supported combinations of data types: `a` is the type of both operands, `y` of the result. */
-struct products {
+/* A supported combination of data types: `a` is the type of both operands, `y` of the result.
+ */
+struct type_combination {
     int32_t a, y;
     cublasComputeType_t compute;
     cudaDataType_t scale;
@@ -31,7 +32,7 @@ struct products {
 };
 
 /* clang-format off */
-static const struct products products[] = {
+static const struct type_combination type_combinations[] = {
     {CM_F64,    CM_F64,  CUBLAS_COMPUTE_64F, CUDA_R_64F, false, true},
     {CM_F32,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
     {CM_F16,    CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
@@ -66,7 +67,7 @@ static const cudaDataType_t data_types[CM_N_ELEMENTS] = {
 struct cublaslt {
     const struct cm_device *device;
     struct gemm gemm;
-    const struct products *kind;
+    const struct type_combination *types;
     const struct epilogue *epilogue;
     int64_t sizes[4]; /* bytes per element of a, b, y, c (the addend) */
     cublasLtMatmulDesc_t desc;
@@ -116,10 +117,10 @@ static cublasStatus_t launch_call(struct cublaslt *lt, const struct cuda_operand
     const CUdeviceptr y = part(lt, 2, operands->outputs[0], call);
     const CUdeviceptr c = adds ? part(lt, 3, operands->inputs[2], call) : y;
     return api->cublasLtMatmul(
-        lt->device->cublaslt_handle, lt->desc, scale_of(lt->kind->scale, 1),
+        lt->device->cublaslt_handle, lt->desc, scale_of(lt->types->scale, 1),
         pointer(part(lt, 1, operands->inputs[1], call)), lt->b,
         pointer(part(lt, 0, operands->inputs[0], call)), lt->a,
-        scale_of(lt->kind->scale, adds ? 1 : 0), pointer(c), adds ? lt->c : lt->y, pointer(y),
+        scale_of(lt->types->scale, adds ? 1 : 0), pointer(c), adds ? lt->c : lt->y, pointer(y),
         lt->y, &lt->chosen.algo, pointer(operands->workspace), (size_t)lt->workspace_bytes,
         stream);
 }
@@ -135,7 +136,7 @@ static int launch_add(const struct cublaslt *lt, const struct cuda_operands *ope
 
 /* Returns true if the epilogue adds the bias. */
 static bool has_epilogue(const struct cublaslt *lt) {
-    return lt->gemm.addend == GEMM_BIAS && lt->kind->adds_bias;
+    return lt->gemm.addend == GEMM_BIAS && lt->types->adds_bias;
 }
 
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
@@ -156,21 +157,23 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     return lt->add.own != NULL ? launch_add(lt, operands, stream, reason) : CM_BACKEND_OK;
 }
 
-static const struct products *find_products(const struct cm_primitive *primitive) {
+static const struct type_combination *
+find_type_combination(const struct cm_primitive *primitive) {
     const int32_t a = primitive->inputs[0].element;
     if (primitive->inputs[1].element != a) return NULL;
-    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
-        if (products[i].a == a && products[i].y == primitive->outputs[0].element)
-            return &products[i];
+    for (size_t i = 0; i < sizeof(type_combinations) / sizeof(type_combinations[0]); i++)
+        if (type_combinations[i].a == a &&
+            type_combinations[i].y == primitive->outputs[0].element)
+            return &type_combinations[i];
     return NULL;
 }
 
 /* Returns NULL if no epilogue computes the post-ops. */
 static const struct epilogue *find_epilogue(const struct cm_primitive *primitive,
-                                            const struct products *kind) {
+                                            const struct type_combination *types) {
     const bool has_steps = primitive->n_steps > 0;
     const int32_t function = has_steps ? primitive->steps[0].function : CM_FUNCTION_NONE;
-    if (primitive->n_steps > 1 || (has_steps && !kind->adds_bias)) return NULL;
+    if (primitive->n_steps > 1 || (has_steps && !types->adds_bias)) return NULL;
     for (size_t i = 0; i < sizeof(epilogues) / sizeof(epilogues[0]); i++)
         if (epilogues[i].function == function) return &epilogues[i];
     return NULL;
@@ -192,11 +195,11 @@ static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes
 
 static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool tf32 =
-        lt->kind->a == CM_F32 && lt->device->options.precision == CM_PRECISION_TF32;
+        lt->types->a == CM_F32 && lt->device->options.precision == CM_PRECISION_TF32;
     const cublasLtEpilogue_t epilogue =
         has_epilogue(lt) ? lt->epilogue->with_bias : lt->epilogue->alone;
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
-        &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
+        &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->types->compute, lt->types->scale);
     /* A row-major b has the layout of a column-major b': no transposition is needed. */
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSA,
@@ -232,13 +235,13 @@ static cublasStatus_t make_layout(const struct cublaslt *lt, const struct gemm_m
 
 static cublasStatus_t make_layouts(struct cublaslt *lt) {
     const struct gemm *gemm = &lt->gemm;
-    cublasStatus_t status = make_layout(lt, &gemm->a, lt->kind->a, gemm->m, gemm->k, &lt->a);
+    cublasStatus_t status = make_layout(lt, &gemm->a, lt->types->a, gemm->m, gemm->k, &lt->a);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->b, lt->kind->a, gemm->k, gemm->n, &lt->b);
+        status = make_layout(lt, &gemm->b, lt->types->a, gemm->k, gemm->n, &lt->b);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->y, lt->kind->y, gemm->m, gemm->n, &lt->y);
+        status = make_layout(lt, &gemm->y, lt->types->y, gemm->m, gemm->n, &lt->y);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->c, lt->kind->y, gemm->m, gemm->n, &lt->c);
+        status = make_layout(lt, &gemm->c, lt->types->y, gemm->m, gemm->n, &lt->c);
     return status;
 }
 
@@ -379,16 +382,16 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
         *reason = lt->device->has_cublaslt.reason;
         return CM_BACKEND_REFUSED;
     }
-    lt->kind = find_products(primitive);
-    if (lt->kind == NULL)
+    lt->types = find_type_combination(primitive);
+    if (lt->types == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "data types not supported by cuBLASLt");
-    lt->epilogue = find_epilogue(primitive, lt->kind);
+    lt->epilogue = find_epilogue(primitive, lt->types);
     if (lt->epilogue == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no epilogue for these post-ops");
     if (!gemm_read(primitive, &lt->gemm, reason)) return CM_BACKEND_REFUSED;
     if (lt->gemm.batch > INT32_MAX)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");
-    if (lt->kind->along_k) lay_along_k(&lt->gemm);
+    if (lt->types->along_k) lay_along_k(&lt->gemm);
     for (int i = 0; i < 4; i++)
         lt->sizes[i] = primitive_element_size(primitive->outputs[0].element);
     lt->sizes[0] = lt->sizes[1] = primitive_element_size(primitive->inputs[0].element);

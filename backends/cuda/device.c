@@ -145,7 +145,7 @@ static void begin_cublaslt(struct cm_device *device) {
 
 /* Opens a target without a device. The stub driver is loaded first, so that the libraries use
  * it. */
-static int take_target(struct cm_device *device, const struct library_folders *folders,
+static int open_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
     int status = stub_driver_load(reason);
     if (status != CM_BACKEND_OK) return status;
@@ -173,7 +173,7 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     }
     device->has_driver = status == CM_BACKEND_OK;
     if (!device->has_driver)
-        return options->plan_only ? take_target(device, folders, reason) : status;
+        return options->plan_only ? open_target(device, folders, reason) : status;
     load_libraries(device, folders);
     begin_nvrtc(device);
     begin_cudnn(device);

@@ -53,7 +53,7 @@ static struct gemm_matrix *matrix_at(struct gemm *gemm, int i) {
 
 /* Returns true if a batch dim with these strides continues the batch: in every matrix, its
  * stride is the batch stride times the batch size. */
-static bool merges(struct gemm *gemm, const int64_t *strides) {
+static bool continues_batch(struct gemm *gemm, const int64_t *strides) {
     for (int i = 0; i < N_MATRICES; i++)
         if (strides[i] != checked_mul(matrix_at(gemm, i)->batch, gemm->batch)) return false;
     return true;
@@ -80,7 +80,7 @@ static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) 
         if (gemm->batch == 1 && gemm->n_loops == 0) {
             gemm->batch = y->dims[axis];
             for (int i = 0; i < N_MATRICES; i++) matrix_at(gemm, i)->batch = strides[i];
-        } else if (gemm->n_loops == 0 && merges(gemm, strides)) {
+        } else if (gemm->n_loops == 0 && continues_batch(gemm, strides)) {
             gemm->batch = checked_mul(gemm->batch, y->dims[axis]);
         } else {
             add_loop(gemm, y->dims[axis], strides);

@@ -105,9 +105,9 @@ static int choose(const struct cm_device *device, const CUgraphNode *nodes, size
 }
 
 /* Inserts the events into the captured graph. */
-static int split(const struct cm_device *device, uint32_t n_executions,
-                 const struct replay_kernels *kernels, struct kernel_times *times,
-                 struct cm_reason *reason) {
+static int insert_all_events(const struct cm_device *device, uint32_t n_executions,
+                             const struct replay_kernels *kernels, struct kernel_times *times,
+                             struct cm_reason *reason) {
     const CUgraph graph = times->replay.graph;
     size_t n = 0;
     int status = cuda_check(device, device->driver.cuGraphGetNodes(graph, NULL, &n),
@@ -131,7 +131,8 @@ int kernel_times_make(const struct cm_device *device, const struct replay_job *j
     if (!can_edit(&device->driver))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the driver cannot change graphs");
     int status = replay_record(device, job, &times.replay, reason);
-    if (status == CM_BACKEND_OK) status = split(device, job->n, kernels, &times, reason);
+    if (status == CM_BACKEND_OK)
+        status = insert_all_events(device, job->n, kernels, &times, reason);
     if (status == CM_BACKEND_OK) status = replay_instantiate(device, &times.replay, reason);
     if (status == CM_BACKEND_OK)
         *ret = times;

@@ -58,7 +58,7 @@ struct part {
 struct graph_step {
     const struct cuda_cudnn *cudnn;
     cudnnHandle_t handle;
-    const struct graph_alternative *way;
+    const struct graph_alternative *alternative;
     bool requantizes;
     bool multiplies; /* is a product, for which an engine with tensor cores uses them */
     int n_parts;
@@ -112,7 +112,7 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
 /* Plans one part. Only the first one multiplies; the other, such as adding a bias, cannot round
  * fp32 to tf32 and may use any engine. */
 static int make_part(struct cm_device *device, const struct graph_job *job,
-                     const struct graph_alternative *way, int which, int candidate,
+                     const struct graph_alternative *alternative, int which, int candidate,
                      struct part *ret) {
     const bool multiplies = which == 0;
     const struct graph_wanted wanted = {
@@ -124,20 +124,20 @@ static int make_part(struct cm_device *device, const struct graph_job *job,
         .candidate = multiplies ? candidate : 0,
     };
     graph_begin(&ret->graph, &device->cudnn);
-    way->parts[which](&ret->graph, job);
+    alternative->parts[which](&ret->graph, job);
     return graph_search(&ret->graph, &wanted, &ret->found);
 }
 
 /* Plans all parts. `candidate`: plan of the first part, which does most of the work. */
 static int try_alternative(struct cm_device *device, const struct graph_job *job,
-                           const struct graph_alternative *way, int candidate,
+                           const struct graph_alternative *alternative, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
     int status = CM_BACKEND_OK;
-    step->way = way;
+    step->alternative = alternative;
     step->n_parts = 0;
-    for (int i = 0; i < GRAPH_MAX_PARTS && way->parts[i] != NULL; i++) {
+    for (int i = 0; i < GRAPH_MAX_PARTS && alternative->parts[i] != NULL; i++) {
         struct part *part = &step->parts[step->n_parts++];
-        status = make_part(device, job, way, i, candidate, part);
+        status = make_part(device, job, alternative, i, candidate, part);
         if (status == CM_BACKEND_OK) continue;
         *reason = part->graph.reason;
         break;
@@ -158,15 +158,15 @@ static unsigned kind_of(const struct cm_primitive *primitive) {
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
-    const struct graph_alternative *way = alternatives[primitive->kind];
+    const struct graph_alternative *alternative = alternatives[primitive->kind];
     int status = CM_BACKEND_REFUSED;
-    if (way->parts[0] == NULL)
+    if (alternative->parts[0] == NULL)
         return cuda_refuse(reason, status, "the cuDNN graph API has no such operation");
-    for (const struct graph_alternative *at = way; at->parts[0] != NULL; at++) {
+    for (const struct graph_alternative *at = alternative; at->parts[0] != NULL; at++) {
         struct cm_reason why = {""};
         if ((at->applies_to & kind_of(primitive)) == 0) continue;
         status = try_alternative(device, &job, at, candidate, step, &why);
-        if (at == way || status == CM_BACKEND_NO_MEMORY) *reason = why;
+        if (at == alternative || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;
         if (step->parts[0].found.accepted > 0) break;
     }
@@ -245,7 +245,8 @@ static void print_algorithm(const struct graph_step *step, char *ret, size_t siz
         if ((bits >> notes[i].bit & 1) != 0) used = append(ret, size, used, notes[i].text);
     }
     if (step->requantizes) used = append(ret, size, used, "requantizes to int8");
-    if (step->way->remark != NULL) (void)append(ret, size, used, step->way->remark);
+    if (step->alternative->remark != NULL)
+        (void)append(ret, size, used, step->alternative->remark);
 }
 
 /* The note marks engines that can use tensor cores, such as the pointwise engine, not their

@@ -28,7 +28,7 @@ struct search {
     cudnnBackendDescriptor_t operations; /* the operation graph */
     struct graph_found found;
     int accepted;        /* candidates accepted so far */
-    int with_less;       /* engines skipped for their precision */
+    int n_imprecise;     /* engines skipped for their precision */
     int64_t least_bytes; /* least workspace of the rejected plans; 0 if none was rejected */
     char why[CM_REASON_SIZE]; /* error of the first engine that refused */
 };
@@ -194,7 +194,7 @@ static bool try_configuration(struct search *search, cudnnBackendDescriptor_t co
     *found = (struct graph_found){.tried = tried};
     read_engine(search, configuration, found);
     if (search->wanted->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
-        search->with_less++;
+        search->n_imprecise++;
         return false;
     }
     found->plan = graph_make(graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -235,7 +235,7 @@ static void refuse(struct search *search) {
         graph_fail(graph, CM_BACKEND_REFUSED,
                    "workspace must be <= %lld bytes, every plan needs at least %lld",
                    (long long)search->wanted->workspace_bytes, (long long)search->least_bytes);
-    else if (search->with_less > 0)
+    else if (search->n_imprecise > 0)
         graph_fail(
             graph, CM_BACKEND_REFUSED,
             "no engine without tensor cores supports it, and fp32 must not be rounded to tf32");

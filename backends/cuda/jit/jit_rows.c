@@ -93,10 +93,10 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
 /* Per algorithm: initial value of s, term of element v, function that adds a term to s and
  * joins the results of two threads, result from s and the number n of elements. */
 static const struct {
-    const char *begin;
-    const char *take;
-    const char *join;
-    const char *end;
+    const char *initial;
+    const char *term;
+    const char *combine;
+    const char *finish;
 } reductions[CM_N_ALGORITHMS] = {
     [CM_REDUCE_SUM] = {"0", "v", "plus", "s"},
     [CM_REDUCE_MEAN] = {"0", "v", "plus", "s / n"},
@@ -174,15 +174,15 @@ static void write_reduction(struct jit *jit, const struct reduction *reduction) 
                 (long long)reduction->length, JIT_BLOCK, (long long)n_rows);
     }
     jit_add(jit, "    C s = %s;\n    const C n = L;\n    (void)n;\n    i64 base, at;\n",
-            reductions[which].begin);
+            reductions[which].initial);
     add_offset(jit, "base", "row", reduction->n_kept, reduction->kept, reduction->kept_strides);
     jit_add(jit, "    for (i64 i = t; mine && i < L; i += TPR) {\n");
     add_offset(jit, "at", "i", reduction->n_reduced, reduction->reduced,
                reduction->reduced_strides);
     jit_add(jit, "        const C v = get(x0[base + at]);\n        s = %s()(s, %s);\n    }\n",
-            reductions[which].join, reductions[which].take);
-    if (rows) jit_add(jit, "    s = fold<TPR>(s, %s());\n", reductions[which].join);
-    jit_add(jit, "    if (mine && t == 0) put(y0[row], %s);\n}\n", reductions[which].end);
+            reductions[which].combine, reductions[which].term);
+    if (rows) jit_add(jit, "    s = fold<TPR>(s, %s());\n", reductions[which].combine);
+    jit_add(jit, "    if (mine && t == 0) put(y0[row], %s);\n}\n", reductions[which].finish);
 }
 
 int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
@@ -191,7 +191,7 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *y = &primitive->outputs[0];
     struct reduction reduction;
     if (primitive->n_inputs != 1 || x->rank != y->rank || !primitive_is_packed(y) ||
-        reductions[primitive->algorithm].begin == NULL)
+        reductions[primitive->algorithm].initial == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown reduction");
     for (int32_t i = 0; i < x->rank; i++)
         if (y->dims[i] != 1 && y->dims[i] != x->dims[i])

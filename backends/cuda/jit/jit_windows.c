@@ -36,7 +36,7 @@ static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
 
 /* Writes code that declares p<axis>, the position of this thread's element, and computes `to`,
  * its offset, and `from`, the offset of its channel in x. */
-static void places(struct jit *jit) {
+static void write_positions(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     unsigned done = 0;
     for (int32_t n = 0; n < y->rank; n++) {
@@ -64,7 +64,7 @@ int jit_write_pool(const struct cm_primitive *primitive, struct jit *jit,
     if (window->n_spatial != x->rank - 2)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the window must have the spatial dims of the image");
-    places(jit);
+    write_positions(jit);
     jit_add(jit, "    C s = %s;\n    int n = 0;\n", most ? "-3e38f" : "0");
     for (int i = 0; i < window->n_spatial; i++) {
         volume = checked_mul(volume, window->kernel[i]);
@@ -114,7 +114,7 @@ int jit_write_resample(const struct cm_primitive *primitive, struct jit *jit,
     const int n = x->rank - 2;
     const int status = begin(jit, reason);
     if (status != CM_BACKEND_OK) return status;
-    places(jit);
+    write_positions(jit);
     neighbours(jit, linear);
     jit_add(jit, "    C s = 0;\n");
     for (unsigned corner = 0; corner < (linear ? 1U << n : 1U); corner++) {

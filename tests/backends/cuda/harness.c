@@ -33,7 +33,7 @@ int harness_end(void **state) {
 }
 
 /* Before each test: resets the doubles to a device without faults. */
-int harness_calm(void **state) {
+int harness_reset(void **state) {
     const struct fixture *f = *state;
     memset(f->seen, 0, sizeof(*f->seen));
     f->seen->memory = (size_t)64 << 20;

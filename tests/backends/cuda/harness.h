@@ -26,10 +26,10 @@ int harness_make(void **state);
 int harness_end(void **state);
 /* Before each test: a device without faults. After it: fails if an object is left or a call was
  * wrong. */
-int harness_calm(void **state);
+int harness_reset(void **state);
 int harness_clean(void **state);
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, harness_calm, harness_clean)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, harness_reset, harness_clean)
 
 /* The setting that names the folder of the doubles. */
 extern const struct cm_setting doubles;
