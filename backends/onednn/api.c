@@ -62,10 +62,10 @@ int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason)
     symbol = dlsym(library, #name);                                                            \
     memcpy(&ret->name, &symbol, sizeof(symbol));                                               \
     if (symbol == NULL) missing = #name;
-    ONEDNN_YOUNG(ONEDNN_LOAD)
+    ONEDNN_OPTIONAL(ONEDNN_LOAD)
     missing = NULL; /* optional functions, missing in older versions */
     ONEDNN_COMMON(ONEDNN_LOAD)
-    ONEDNN_OWN(ONEDNN_LOAD)
+    ONEDNN_OF_VERSION(ONEDNN_LOAD)
 #undef ONEDNN_LOAD
     if (ret->dnnl_version != NULL) {
         const int status = api_version(ret, reason);

@@ -34,7 +34,7 @@
 #define ONEDNN_SONAME "libdnnl.so.3"
 /* Debian 13 and Ubuntu 24.04 put the minor version into the file name. */
 #define ONEDNN_MAX_MINOR 31
-#define ONEDNN_OWN(X)                                                                          \
+#define ONEDNN_OF_VERSION(X)                                                                   \
     X(dnnl_memory_desc_create_with_strides) X(dnnl_memory_desc_create_with_tag)                \
     X(dnnl_memory_desc_destroy)                                                                \
     X(dnnl_convolution_forward_primitive_desc_create)                                          \
@@ -49,19 +49,19 @@
     X(dnnl_lstm_forward_primitive_desc_create) X(dnnl_lbr_gru_forward_primitive_desc_create)
 /* Functions newer than 3.0: NULL if the library lacks them. */
 #if ONEDNN_HAS(3, 7)
-#define ONEDNN_YOUNG(X)                                                                        \
+#define ONEDNN_OPTIONAL(X)                                                                     \
     X(dnnl_group_normalization_forward_primitive_desc_create)                                  \
     X(dnnl_binary_primitive_desc_create_v2)
 #elif ONEDNN_HAS(3, 3)
-#define ONEDNN_YOUNG(X) X(dnnl_group_normalization_forward_primitive_desc_create)
+#define ONEDNN_OPTIONAL(X) X(dnnl_group_normalization_forward_primitive_desc_create)
 #else
-#define ONEDNN_YOUNG(X)
+#define ONEDNN_OPTIONAL(X)
 #endif
 typedef const_dnnl_memory_desc_t onednn_desc;
 #else
 #define ONEDNN_SONAME "libdnnl.so.2"
 #define ONEDNN_MAX_MINOR -1
-#define ONEDNN_OWN(X)                                                                          \
+#define ONEDNN_OF_VERSION(X)                                                                   \
     X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_desc_init_by_tag)                        \
     X(dnnl_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                \
     X(dnnl_dilated_deconvolution_forward_desc_init) X(dnnl_matmul_desc_init)                   \
@@ -71,7 +71,7 @@ typedef const_dnnl_memory_desc_t onednn_desc;
     X(dnnl_logsoftmax_forward_desc_init) X(dnnl_reduction_desc_init)                           \
     X(dnnl_resampling_forward_desc_init) X(dnnl_vanilla_rnn_forward_desc_init)                 \
     X(dnnl_lstm_forward_desc_init) X(dnnl_lbr_gru_forward_desc_init)
-#define ONEDNN_YOUNG(X)
+#define ONEDNN_OPTIONAL(X)
 typedef const dnnl_memory_desc_t *onednn_desc;
 #endif
 /* clang-format on */
@@ -79,8 +79,8 @@ typedef const dnnl_memory_desc_t *onednn_desc;
 struct onednn_api {
 #define ONEDNN_MEMBER(name) __typeof__(&(name)) name;
     ONEDNN_COMMON(ONEDNN_MEMBER)
-    ONEDNN_OWN(ONEDNN_MEMBER)
-    ONEDNN_YOUNG(ONEDNN_MEMBER)
+    ONEDNN_OF_VERSION(ONEDNN_MEMBER)
+    ONEDNN_OPTIONAL(ONEDNN_MEMBER)
 #undef ONEDNN_MEMBER
 };
 

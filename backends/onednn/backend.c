@@ -18,7 +18,7 @@
 struct cm_device {
     struct onednn lib;
     int n_threads;
-    bool plain;                /* convolutions keep the layout of the model */
+    bool keep_layout;          /* convolutions keep the layout of the model */
     struct plan_limits limits; /* a member of 0 is determined when a plan is made */
 };
 
@@ -125,7 +125,7 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = read_settings(settings, &values, reason);
     if (status == CM_BACKEND_OK) status = read_device(&values, device, reason);
-    device->plain = settings->layout != CM_LAYOUT_AUTO;
+    device->keep_layout = settings->layout != CM_LAYOUT_AUTO;
     if (status == CM_BACKEND_OK) {
         set_threads(device->n_threads, values.items[SETTING_THREADS] != NULL);
         status = api_load(values.items[SETTING_LIBRARY], &device->lib.api, reason);
@@ -168,14 +168,14 @@ static int make_plan(struct cm_device *device, const struct cm_primitive *primit
     struct plan_limits limits = device->limits;
     if (limits.cache_bytes == 0) limits.cache_bytes = machine_cache_bytes();
     if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
-    return plan_make(&device->lib, primitive, device->plain, &limits, ret, reason);
+    return plan_make(&device->lib, primitive, device->keep_layout, &limits, ret, reason);
 }
 
 static int make_network(struct cm_device *device, const struct cm_network *network,
                         struct cm_plan **ret, struct cm_reason *reason) {
     struct plan_limits limits = device->limits;
     if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
-    return network_make(&device->lib, network, device->plain, &limits, NULL, ret, reason);
+    return network_make(&device->lib, network, device->keep_layout, &limits, NULL, ret, reason);
 }
 
 static void read_clocks(struct cm_device *device, struct cm_clocks *ret) {

@@ -77,9 +77,9 @@ static dnnl_status_t build_it(struct building *building) {
     return replace_reference(building);
 }
 
-int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
-                    struct built *ret, struct cm_reason *reason) {
-    struct building building = {lib, primitive, plain, ret, reason};
+int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive,
+                    bool keep_layout, struct built *ret, struct cm_reason *reason) {
+    struct building building = {lib, primitive, keep_layout, ret, reason};
     memset(ret, 0, sizeof(*ret));
     ret->state = CM_MEASURED;
     if (is_empty(primitive))

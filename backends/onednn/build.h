@@ -22,7 +22,7 @@ struct built_operand {
     size_t bytes;
     dnnl_data_type_t type;
     /* The model's layout (of weights: grouped) if oneDNN chose a different one; else NULL. */
-    onednn_desc plain;
+    onednn_desc model_desc;
 };
 
 struct built_arg {
@@ -49,18 +49,18 @@ struct built {
     struct cm_reason note; /* what ran instead, or that a reference ran */
 };
 
-/* Builds the oneDNN primitives of `primitive`. `plain`: convolutions keep the layout of the
- * primitive instead of oneDNN's choice. Returns CM_BACKEND_OK, and the caller must drop *ret,
- * or another status with a reason. */
-int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
-                    struct built *ret, struct cm_reason *reason);
+/* Builds the oneDNN primitives of `primitive`. `keep_layout`: convolutions keep the layout of
+ * the primitive instead of oneDNN's choice. Returns CM_BACKEND_OK, and the caller must drop
+ * *ret, or another status with a reason. */
+int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive,
+                    bool keep_layout, struct built *ret, struct cm_reason *reason);
 void build_drop(const struct onednn *lib, struct built *built);
 
 /* Argument of a builder; builders return a status of oneDNN. */
 struct building {
     const struct onednn *lib;
     const struct cm_primitive *primitive;
-    bool plain;
+    bool keep_layout;
     struct built *built;
     struct cm_reason *reason; /* set if the builder itself returns dnnl_invalid_arguments */
 };
@@ -106,10 +106,10 @@ struct built_part *build_part(struct building *building);
 void build_next_part(struct building *building);
 /* Adds an operand to the part; `role` is an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
-/* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `plain` is the
+/* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `model_desc` is the
  * operand's layout in the model, NULL if the operand is not in the model. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
-                   onednn_desc plain, int32_t element, int role);
+                   onednn_desc model_desc, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */
 void build_set_proxy(struct building *building, const char *what);
 struct onednn_window build_window(const struct cm_window *window);

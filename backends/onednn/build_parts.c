@@ -74,12 +74,13 @@ void build_arg(struct building *building, int id, onednn_desc desc, int32_t elem
 }
 
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
-                   onednn_desc plain, int32_t element, int role) {
+                   onednn_desc model_desc, int32_t element, int role) {
     const struct onednn_api *api = &building->lib->api;
     onednn_desc desc =
         api->dnnl_primitive_desc_query_md(build_part(building)->primitive, what, index);
     struct built_operand *operand = add_arg(building, id, desc, element, role);
-    if (plain != NULL && !api->dnnl_memory_desc_equal(desc, plain)) operand->plain = plain;
+    if (model_desc != NULL && !api->dnnl_memory_desc_equal(desc, model_desc))
+        operand->model_desc = model_desc;
 }
 
 void build_set_proxy(struct building *building, const char *what) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Convolutions and matrix products. Weights of a convolution are in oneDNN's preferred layout,
- * because a runtime converts them once. Its activations are too, unless `plain`, because a
- * chain of convolutions keeps them in that layout. Matrices keep their own layout: a primitive
- * does not say which matrix is constant.
+ * because a runtime converts them once. Its activations are too, unless `keep_layout`, because
+ * a chain of convolutions keeps them in that layout. Matrices keep their own layout: a
+ * primitive does not say which matrix is constant.
  */
 #include "backends/onednn/build.h"
 
@@ -42,27 +42,27 @@ static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor
     return true;
 }
 
-/* Layouts requested from oneDNN, and the model's layouts. If `plain`, those of x and y are
- * equal. */
+/* Layouts requested from oneDNN, and the model's layouts. If `keep_layout`, those of x and y
+ * are equal. */
 struct operands {
     onednn_desc x, y, weights, bias;
-    onednn_desc plain_x, plain_y, plain_weights;
+    onednn_desc model_x, model_y, model_weights;
 };
 
 static dnnl_status_t describe(struct building *building, const struct cm_tensor *grouped,
                               struct operands *ret) {
     const struct cm_primitive *primitive = building->primitive;
-    const bool any = !building->plain;
+    const bool any = !building->keep_layout;
     memset(ret, 0, sizeof(*ret));
-    dnnl_status_t status = build_desc(building, &primitive->inputs[0], &ret->plain_x);
+    dnnl_status_t status = build_desc(building, &primitive->inputs[0], &ret->model_x);
     if (status == dnnl_success)
-        status = build_desc(building, &primitive->outputs[0], &ret->plain_y);
-    if (status == dnnl_success) status = build_desc(building, grouped, &ret->plain_weights);
+        status = build_desc(building, &primitive->outputs[0], &ret->model_y);
+    if (status == dnnl_success) status = build_desc(building, grouped, &ret->model_weights);
     if (status == dnnl_success && primitive_has_bias(primitive))
         status = build_desc(building, &primitive->inputs[2], &ret->bias);
     if (status == dnnl_success) status = build_any(building, grouped, &ret->weights);
-    ret->x = ret->plain_x;
-    ret->y = ret->plain_y;
+    ret->x = ret->model_x;
+    ret->y = ret->model_y;
     if (status == dnnl_success && any)
         status = build_any(building, &primitive->inputs[0], &ret->x);
     if (status == dnnl_success && any)
@@ -84,14 +84,14 @@ static dnnl_status_t build_conv(struct building *building) {
                             all.bias, all.y, &window, attr, &build_part(building)->primitive);
     if (attr != NULL) (void)building->lib->api.dnnl_primitive_attr_destroy(attr);
     if (status != dnnl_success) return status;
-    build_arg_any(building, DNNL_ARG_SRC, dnnl_query_src_md, 0, all.plain_x,
+    build_arg_any(building, DNNL_ARG_SRC, dnnl_query_src_md, 0, all.model_x,
                   primitive->inputs[0].element, BUILT_INPUT);
-    build_arg_any(building, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, all.plain_weights,
+    build_arg_any(building, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, all.model_weights,
                   grouped.element, BUILT_INPUT + 1);
     if (all.bias != NULL)
         build_arg(building, DNNL_ARG_BIAS, all.bias, primitive->inputs[2].element,
                   BUILT_INPUT + 2);
-    build_arg_any(building, DNNL_ARG_DST, dnnl_query_dst_md, 0, all.plain_y,
+    build_arg_any(building, DNNL_ARG_DST, dnnl_query_dst_md, 0, all.model_y,
                   primitive->outputs[0].element, BUILT_OUTPUT);
     return build_step_args(building);
 }

@@ -47,7 +47,7 @@ static dnnl_status_t describe(struct building *building, int rank, const int64_t
     return any ? build_any(building, &tensor, ret) : build_desc(building, &tensor, ret);
 }
 
-static dnnl_status_t describe_all(struct building *building, const struct sizes *is,
+static dnnl_status_t describe_all(struct building *building, const struct sizes *sizes,
                                   struct onednn_rnn *ret) {
     const int64_t more = ret->algorithm == dnnl_lbr_gru ? 1 : 0;
     const struct {
@@ -56,19 +56,25 @@ static dnnl_status_t describe_all(struct building *building, const struct sizes 
         bool any;
         int64_t dims[5];
     } rows[] = {
-        {&ret->src, 3, false, {is->time, is->batch, is->input}},
-        {&ret->state, 4, false, {1, is->directions, is->batch, is->hidden}},
-        {&ret->memory, 4, false, {1, is->directions, is->batch, is->hidden}},
-        {&ret->weights, 5, true, {1, is->directions, is->input, is->gates, is->hidden}},
-        {&ret->recurrent, 5, true, {1, is->directions, is->hidden, is->gates, is->hidden}},
-        {&ret->bias, 4, false, {1, is->directions, is->gates + more, is->hidden}},
-        {&ret->dst, 3, false, {is->time, is->batch, is->directions * is->hidden}},
+        {&ret->src, 3, false, {sizes->time, sizes->batch, sizes->input}},
+        {&ret->state, 4, false, {1, sizes->directions, sizes->batch, sizes->hidden}},
+        {&ret->memory, 4, false, {1, sizes->directions, sizes->batch, sizes->hidden}},
+        {&ret->weights,
+         5,
+         true,
+         {1, sizes->directions, sizes->input, sizes->gates, sizes->hidden}},
+        {&ret->recurrent,
+         5,
+         true,
+         {1, sizes->directions, sizes->hidden, sizes->gates, sizes->hidden}},
+        {&ret->bias, 4, false, {1, sizes->directions, sizes->gates + more, sizes->hidden}},
+        {&ret->dst, 3, false, {sizes->time, sizes->batch, sizes->directions * sizes->hidden}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         /* Biases and the cell state are always 32-bit. */
         const bool wide = rows[i].desc == &ret->bias || rows[i].desc == &ret->memory;
         const dnnl_status_t status =
-            describe(building, rows[i].rank, rows[i].dims, wide ? CM_F32 : is->element,
+            describe(building, rows[i].rank, rows[i].dims, wide ? CM_F32 : sizes->element,
                      rows[i].any, rows[i].desc);
         if (status != dnnl_success) return status;
     }
@@ -76,24 +82,24 @@ static dnnl_status_t describe_all(struct building *building, const struct sizes 
 }
 
 static void add_args(struct building *building, const struct onednn_rnn *rnn,
-                     const struct sizes *is) {
+                     const struct sizes *sizes) {
     const struct cm_primitive *primitive = building->primitive;
     const bool whole = primitive_elements(&primitive->outputs[0]) ==
-                       is->time * is->batch * is->directions * is->hidden;
-    build_arg(building, DNNL_ARG_SRC_LAYER, rnn->src, is->element, BUILT_INPUT);
-    build_arg(building, DNNL_ARG_SRC_ITER, rnn->state, is->element, BUILT_OWN);
-    build_arg(building, DNNL_ARG_DST_ITER, rnn->state, is->element, BUILT_OWN);
+                       sizes->time * sizes->batch * sizes->directions * sizes->hidden;
+    build_arg(building, DNNL_ARG_SRC_LAYER, rnn->src, sizes->element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_SRC_ITER, rnn->state, sizes->element, BUILT_OWN);
+    build_arg(building, DNNL_ARG_DST_ITER, rnn->state, sizes->element, BUILT_OWN);
     if (rnn->algorithm == dnnl_vanilla_lstm) {
         build_arg(building, DNNL_ARG_SRC_ITER_C, rnn->memory, CM_F32, BUILT_OWN);
         build_arg(building, DNNL_ARG_DST_ITER_C, rnn->memory, CM_F32, BUILT_OWN);
     }
-    build_arg_any(building, DNNL_ARG_WEIGHTS_LAYER, dnnl_query_weights_md, 0, NULL, is->element,
-                  BUILT_OWN);
-    build_arg_any(building, DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1, NULL, is->element,
-                  BUILT_OWN);
+    build_arg_any(building, DNNL_ARG_WEIGHTS_LAYER, dnnl_query_weights_md, 0, NULL,
+                  sizes->element, BUILT_OWN);
+    build_arg_any(building, DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1, NULL,
+                  sizes->element, BUILT_OWN);
     build_arg(building, DNNL_ARG_BIAS, rnn->bias, CM_F32, BUILT_OWN);
     /* oneDNN writes all states, even if the model uses only the last one. */
-    build_arg(building, DNNL_ARG_DST_LAYER, rnn->dst, is->element,
+    build_arg(building, DNNL_ARG_DST_LAYER, rnn->dst, sizes->element,
               whole ? BUILT_OUTPUT : BUILT_OWN);
 }
 

@@ -77,8 +77,8 @@ static int build_reorder(const struct network_build *build, size_t at,
     const struct built_operand *what = &built->operands[operand];
     struct built *reorder = &build->plan->built[at];
     onednn_desc own = own_desc(built, operand);
-    onednn_desc from = is_output(what) ? own : what->plain;
-    onednn_desc to = is_output(what) ? what->plain : own;
+    onednn_desc from = is_output(what) ? own : what->model_desc;
+    onednn_desc to = is_output(what) ? what->model_desc : own;
     reorder->n_parts = 1;
     const dnnl_status_t status = lib->api.dnnl_reorder_primitive_desc_create(
         &reorder->parts[0].primitive, from, lib->engine, to, lib->engine, NULL);
@@ -90,12 +90,13 @@ static int build_reorder(const struct network_build *build, size_t at,
     return plan_create(build->plan, at, build->reason);
 }
 
-static int build_all_of(const struct network_build *build, uint32_t primitive, bool plain) {
+static int build_all_of(const struct network_build *build, uint32_t primitive,
+                        bool keep_layout) {
     struct cm_plan *plan = build->plan;
     const size_t at = (size_t)primitive * BUILT_A_PRIMITIVE;
     struct built *built = built_of(build, primitive);
     int n = 0;
-    int status = build_primitive(plan->lib, &build->network->primitives[primitive], plain,
+    int status = build_primitive(plan->lib, &build->network->primitives[primitive], keep_layout,
                                  built, build->reason);
     if (status == CM_BACKEND_OK) status = plan_create(plan, at, build->reason);
     if (status == CM_BACKEND_OK && built->state == CM_PROXY) {
@@ -103,7 +104,7 @@ static int build_all_of(const struct network_build *build, uint32_t primitive, b
         plan->note = built->note;
     }
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
-        if (built->operands[i].plain != NULL && n < BUILT_A_PRIMITIVE - 1)
+        if (built->operands[i].model_desc != NULL && n < BUILT_A_PRIMITIVE - 1)
             status = build_reorder(build, at + (size_t)(++n), built, i);
     return status;
 }
@@ -111,8 +112,8 @@ static int build_all_of(const struct network_build *build, uint32_t primitive, b
 /* Returns the number of the reorder of an operand, 1 to 3; 0 if it has none. */
 static size_t reorder_of(const struct built *built, int operand) {
     size_t n = 0;
-    for (int i = 0; i <= operand; i++) n += built->operands[i].plain != NULL;
-    return built->operands[operand].plain != NULL ? n : 0;
+    for (int i = 0; i <= operand; i++) n += built->operands[i].model_desc != NULL;
+    return built->operands[operand].model_desc != NULL ? n : 0;
 }
 
 static bool is_constant(const struct cm_network_step *step,
@@ -129,7 +130,7 @@ static size_t private_bytes(const struct network_build *build) {
     for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct built *built = built_of(build, network->steps[i].primitive);
         for (int j = 0; j < built->n_operands; j++)
-            if (built->operands[j].plain != NULL ||
+            if (built->operands[j].model_desc != NULL ||
                 place_of(&network->steps[i], &built->operands[j]) == NULL)
                 bytes += memory_aligned(built->operands[j].bytes);
     }
@@ -149,14 +150,14 @@ static int place_operands(struct network_build *build, const struct cm_network_s
         const struct built_operand *operand = &built->operands[i];
         const struct cm_place *place = place_of(step, operand);
         size_t bytes = operand->bytes;
-        if (operand->plain != NULL)
-            bytes = build->plan->lib->api.dnnl_memory_desc_get_size(operand->plain);
+        if (operand->model_desc != NULL)
+            bytes = build->plan->lib->api.dnnl_memory_desc_get_size(operand->model_desc);
         if (place != NULL) {
             const int status = is_inside(build, place, bytes);
             if (status != CM_BACKEND_OK) return status;
         }
-        ret[i] = place != NULL && operand->plain == NULL ? address_at(build, place)
-                                                         : take_private(build, operand);
+        ret[i] = place != NULL && operand->model_desc == NULL ? address_at(build, place)
+                                                              : take_private(build, operand);
         if (place == NULL) memory_fill(ret[i], operand->bytes, operand->type, 1);
     }
     return CM_BACKEND_OK;
@@ -173,12 +174,12 @@ static int add_reorder(struct network_build *build, const struct cm_network_step
     const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE + reorder_of(built, operand);
     const struct built_part *part = &plan->built[at].parts[0];
     const bool back = is_output(&built->operands[operand]);
-    char *plain = address_at(build, place_of(step, &built->operands[operand]));
+    char *model_layout = address_at(build, place_of(step, &built->operands[operand]));
     struct call *call = &plan->calls[build->n_calls++];
     call->primitive = plan->primitives[at * MAX_PARTS];
-    if (plan_add_arg(plan, call, DNNL_ARG_FROM, part->args[0].desc, back ? own : plain) !=
-            dnnl_success ||
-        plan_add_arg(plan, call, DNNL_ARG_TO, part->args[1].desc, back ? plain : own) !=
+    if (plan_add_arg(plan, call, DNNL_ARG_FROM, part->args[0].desc,
+                     back ? own : model_layout) != dnnl_success ||
+        plan_add_arg(plan, call, DNNL_ARG_TO, part->args[1].desc, back ? model_layout : own) !=
             dnnl_success)
         return no_memory(build);
     return CM_BACKEND_OK;
@@ -208,12 +209,12 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
     const struct built *built = built_of(build, step->primitive);
     int status = CM_BACKEND_OK;
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
-        if (built->operands[i].plain != NULL && is_input(&built->operands[i]) &&
+        if (built->operands[i].model_desc != NULL && is_input(&built->operands[i]) &&
             !is_constant(step, &built->operands[i]))
             status = add_reorder(build, step, i, bytes[i]);
     if (status == CM_BACKEND_OK) status = add_parts(build, step, bytes);
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
-        if (built->operands[i].plain != NULL && is_output(&built->operands[i]))
+        if (built->operands[i].model_desc != NULL && is_output(&built->operands[i]))
             status = add_reorder(build, step, i, bytes[i]);
     return status;
 }
@@ -224,7 +225,7 @@ static int reorder_weights(struct network_build *build, const struct cm_network_
     struct cm_plan *plan = build->plan;
     const struct built *built = built_of(build, step->primitive);
     for (int i = 0; i < built->n_operands; i++) {
-        if (built->operands[i].plain == NULL || !is_constant(step, &built->operands[i]))
+        if (built->operands[i].model_desc == NULL || !is_constant(step, &built->operands[i]))
             continue;
         int status = add_reorder(build, step, i, bytes[i]);
         if (status != CM_BACKEND_OK) return status;
@@ -328,7 +329,7 @@ static int check(const struct network_build *build) {
     return onednn_refuse(build->reason, CM_BACKEND_REFUSED, "the network has no steps");
 }
 
-int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
+int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason) {
     struct network_build build = {.network = network, .reason = reason};
@@ -337,7 +338,7 @@ int network_make(const struct onednn *lib, const struct cm_network *network, boo
     build.plan = plan_new(lib, (size_t)network->n_primitives * BUILT_A_PRIMITIVE);
     if (build.plan == NULL) return no_memory(&build);
     for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_primitives; i++)
-        status = build_all_of(&build, i, plain);
+        status = build_all_of(&build, i, keep_layout);
     if (status == CM_BACKEND_OK) status = allocate(&build, limits);
     if (status == CM_BACKEND_OK) status = make_calls(&build, filling);
     build.plan->cold = true; /* a network is run warm only */

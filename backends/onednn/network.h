@@ -14,9 +14,9 @@ struct network_filling {
 /* Indices of plan.blocks. */
 enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
 
-/* Makes the plan of a network. `filling` NULL: random numbers. `plain` and the result are as
- * for plan_make. */
-int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
+/* Makes the plan of a network. `filling` NULL: random numbers. `keep_layout` and the result are
+ * as for plan_make. */
+int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason);
 

@@ -108,7 +108,7 @@ static int make_sets(struct operands *operands, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
+int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool keep_layout,
               const struct plan_limits *limits, struct cm_plan **ret,
               struct cm_reason *reason) {
     struct operands operands;
@@ -116,7 +116,7 @@ int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bo
     if (plan == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     memset(&operands, 0, sizeof(operands));
     operands.plan = plan;
-    int status = build_primitive(lib, primitive, plain, plan->built, reason);
+    int status = build_primitive(lib, primitive, keep_layout, plan->built, reason);
     if (status == CM_BACKEND_OK) {
         place(plan->built, &operands);
         status = count_sets(&operands, limits, reason);

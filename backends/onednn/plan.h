@@ -53,8 +53,8 @@ dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id
 /* Runs plan->calls[index] now, then destroys its arguments and zeroes it. */
 int plan_run_call(struct cm_plan *plan, size_t index, struct cm_reason *reason);
 
-/* Makes a plan of one primitive; `plain` as for build_primitive. */
-int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
+/* Makes a plan of one primitive; `keep_layout` as for build_primitive. */
+int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool keep_layout,
               const struct plan_limits *limits, struct cm_plan **ret, struct cm_reason *reason);
 /* Executes the plan n times and waits; *ret_seconds is the total. */
 int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
