@@ -203,8 +203,8 @@ static const char *objection_to_gather(const struct probe *probe, const struct n
 }
 
 /* Returns why an output without the batch cannot be right, or NULL. */
-static const char *objection_to_loss(const struct probe *probe, const struct node *node,
-                                     const struct op *op, bool per_sample) {
+static const char *objection_to_lost_batch(const struct probe *probe, const struct node *node,
+                                           const struct op *op, bool per_sample) {
     if (op->memory == MEMORY_SHAPE_ONLY || op->memory == MEMORY_CONTROL ||
         op->algebra == ALGEBRA_REDUCTION || node->n_outputs == 0 ||
         node->outputs[0] == ID_NONE || may_hold_batch(probe, node))
@@ -303,7 +303,7 @@ static const char *objection_to_node(const struct probe *probe, uint32_t node_id
     if (!objection && per_sample && op->cost.macs && node->n_outputs > 0 &&
         holds_batch(probe, node->outputs[0]))
         objection = "it would process the whole batch for each sample";
-    if (!objection) objection = objection_to_loss(probe, node, op, per_sample);
+    if (!objection) objection = objection_to_lost_batch(probe, node, op, per_sample);
     if (!objection) objection = objection_to_target(probe, node, op, in_body);
     if (objection) *ret_node = node_id;
     for (size_t i = 0; i < node->n_attrs && !objection; i++) {

@@ -274,14 +274,14 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     return CM_OK;
 }
 
-static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int64_t upper) {
+static int64_t requested_trips(void *context, uint32_t node, int64_t exact, int64_t upper) {
     const struct walk *walk = context;
-    if (!walk->trips || !is_known(walk->trips[node])) return rounds;
+    if (!walk->trips || !is_known(walk->trips[node])) return exact;
     const bool too_many = is_known(upper) && walk->trips[node] > upper;
-    walk->trip_outcomes[node] = is_known(rounds) ? TRIPS_KNOWN
-                                : too_many       ? TRIPS_TOO_MANY
-                                                 : TRIPS_APPLIED;
-    return is_known(rounds) ? rounds : walk->trips[node];
+    walk->trip_outcomes[node] = is_known(exact) ? TRIPS_KNOWN
+                                : too_many      ? TRIPS_TOO_MANY
+                                                : TRIPS_APPLIED;
+    return is_known(exact) ? exact : walk->trips[node];
 }
 
 static const struct value_info *value_info_of(void *context, uint32_t value) {

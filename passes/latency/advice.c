@@ -155,7 +155,7 @@ static void write_idle(struct advice_case *advice) {
 
 /* R2. Returns true if the product runs without tensor cores. A modelled device uses none for
  * fp32 unless the precision is tf32. */
-static bool runs_without(const struct advice_case *advice, uint32_t node) {
+static bool runs_without_tensor_cores(const struct advice_case *advice, uint32_t node) {
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_measurement *measurement = measurement_of(advice, node);
     if (!primitive_is_product(primitive)) return false;
@@ -179,7 +179,7 @@ static void pick_without_tensor_cores(struct advice_case *advice) {
     const double rate = half_rate(&advice->analysis->estimate.facts);
     if (!advice->analysis->estimate.facts.has_tensor_cores) return;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0 || !runs_without(advice, node)) continue;
+        if (advice->seconds[node] <= 0 || !runs_without_tensor_cores(advice, node)) continue;
         const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
         const struct cm_primitive *primitive = primitive_of(advice, node);
         const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);

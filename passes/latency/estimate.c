@@ -133,8 +133,8 @@ static void report_progress(const struct session *session, const struct cm_progr
     if (options->progress != NULL) options->progress(options->progress_context, at);
 }
 
-static void keep(struct session *session, const struct cm_primitive *primitive,
-                 const struct cm_measurement *measurement) {
+static void store_in_cache(struct session *session, const struct cm_primitive *primitive,
+                           const struct cm_measurement *measurement) {
     if (session->cache == NULL || session->failed) return;
     /* After an interruption, missing times and times of a single round are not cached. */
     if (subprocess_is_stopped(session->child) &&
@@ -144,8 +144,8 @@ static void keep(struct session *session, const struct cm_primitive *primitive,
         cache_put(session->cache, primitive, measurement, session->when) != CM_BACKEND_OK;
 }
 
-static const struct cache_entry *recall(const struct session *session,
-                                        const struct cm_primitive *primitive) {
+static const struct cache_entry *find_in_cache(const struct session *session,
+                                               const struct cm_primitive *primitive) {
     return session->cache ? cache_find(session->cache, primitive) : NULL;
 }
 
@@ -153,14 +153,14 @@ static void measure_ceiling(void *context, const struct cm_primitive *primitive,
                             struct cm_measurement *ret) {
     struct session *session = context;
     const struct cm_progress at = {.what = "device"};
-    const struct cache_entry *known = recall(session, primitive);
+    const struct cache_entry *known = find_in_cache(session, primitive);
     if (known != NULL) {
         *ret = known->measurement;
         return;
     }
     report_progress(session, &at);
     subprocess_measure(session->child, primitive, ret);
-    keep(session, primitive, ret);
+    store_in_cache(session, primitive, ret);
 }
 
 static void find_ceilings(struct session *session, struct estimate_table *ret) {
@@ -179,7 +179,7 @@ static void use_cache(const struct session *session, struct missing *missing,
                       struct estimate_table *ret) {
     const struct primitives_table *primitives = &session->analysis->primitives;
     for (size_t i = 0; i < primitives->n; i++) {
-        const struct cache_entry *known = recall(session, &primitives->items[i]);
+        const struct cache_entry *known = find_in_cache(session, &primitives->items[i]);
         if (known == NULL) {
             missing->indices[missing->n++] = i;
             continue;
@@ -212,7 +212,8 @@ static void measure_layers(struct missing *missing, struct estimate_table *ret) 
     for (size_t i = 0; i < missing->n; i++) {
         const size_t index = missing->indices[i];
         ret->items[index] = missing->found[i];
-        keep(session, &session->analysis->primitives.items[index], &ret->items[index]);
+        store_in_cache(session, &session->analysis->primitives.items[index],
+                       &ret->items[index]);
     }
 }
 

@@ -19,7 +19,7 @@
 
 #include "support/banned.h"
 
-#define PLACE 256 /* alignment of offsets in bytes */
+#define OFFSET_ALIGNMENT 256 /* bytes */
 
 struct building {
     const struct analysis *analysis;
@@ -36,7 +36,7 @@ struct building {
 };
 
 static int64_t round_up(int64_t bytes) {
-    return checked_mul(checked_div_ceil(bytes, PLACE), PLACE);
+    return checked_mul(checked_div_ceil(bytes, OFFSET_ALIGNMENT), OFFSET_ALIGNMENT);
 }
 
 static bool is_in_arena(enum storage storage) {

@@ -15,7 +15,7 @@
 
 /* Returns, by value, true for roots that must not be overwritten: at first those of graph
  * outputs; pass_in_place adds those that are overwritten. NULL: out of memory. */
-static bool *find_results(const struct analysis *analysis) {
+static bool *find_protected_roots(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
     for (uint32_t id = 0; taken && id < model->n_values; id++)
@@ -78,7 +78,7 @@ int pass_in_place(const struct analysis *analysis, void *own) {
     const struct liveness_table *liveness = &analysis->liveness;
     size_t n_values = analysis->model->n_values;
     int64_t *shared = arena_array(analysis->scratch, liveness->n_steps, sizeof *shared);
-    bool *taken = find_results(analysis);
+    bool *taken = find_protected_roots(analysis);
     table->overwrites = arena_array_raw(analysis->arena, n_values, sizeof *table->overwrites);
     if (!shared || !taken || !table->overwrites) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) table->overwrites[id] = ID_NONE;

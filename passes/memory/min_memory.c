@@ -19,14 +19,14 @@
 
 struct builder {
     const struct analysis *analysis;
-    uint32_t *task_of;   /* by node: its task, or that of the main graph's node around it */
-    uint32_t *seen;      /* by task: the last tensor it was added to, plus one */
-    uint32_t *next_use;  /* by value: another value of the same root, ID_NONE */
-    uint32_t *first_use; /* by root: a value of that root */
+    uint32_t *task_of;    /* by node: its task, or that of the main graph's node around it */
+    uint32_t *seen;       /* by task: the last tensor it was added to, plus one */
+    uint32_t *next_view;  /* by value: another value of the same root, ID_NONE */
+    uint32_t *first_view; /* by root: a value of that root */
     struct scheduler_tensor *tensors;
     uint32_t *members;
     struct scheduler_edge *edges;
-    int64_t *work;
+    int64_t *extra_bytes;
     struct scheduler_problem problem;
 };
 
@@ -40,16 +40,16 @@ static int builder_open(struct builder *builder, const struct analysis *analysis
         .analysis = analysis,
         .task_of = arena_array(arena, model->n_nodes, sizeof(uint32_t)),
         .seen = arena_array(arena, model->n_nodes, sizeof(uint32_t)),
-        .next_use = arena_array(arena, model->n_values, sizeof(uint32_t)),
-        .first_use = arena_array(arena, model->n_values, sizeof(uint32_t)),
+        .next_view = arena_array(arena, model->n_values, sizeof(uint32_t)),
+        .first_view = arena_array(arena, model->n_values, sizeof(uint32_t)),
         .tensors = arena_array(arena, model->n_values, sizeof(struct scheduler_tensor)),
         .members = arena_array(arena, n_uses + model->n_values, sizeof(uint32_t)),
         .edges = arena_array(arena, n_uses, sizeof(struct scheduler_edge)),
-        .work = arena_array(arena, model->n_nodes, sizeof(int64_t)),
+        .extra_bytes = arena_array(arena, model->n_nodes, sizeof(int64_t)),
     };
     if (arena_failed(arena)) return diag_no_memory(analysis->diag);
     builder->problem = (struct scheduler_problem){.n_tasks = (uint32_t)model->graphs[0].n_nodes,
-                                                  .work = builder->work,
+                                                  .extra_bytes = builder->extra_bytes,
                                                   .edges = builder->edges,
                                                   .tensors = builder->tensors,
                                                   .members = builder->members};
@@ -103,7 +103,7 @@ static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
         .from_start = model->values[root].node == ID_NONE,
         .members = (uint32_t)builder->problem.n_members,
     };
-    for (uint32_t at = builder->first_use[root]; at != ID_NONE; at = builder->next_use[at]) {
+    for (uint32_t at = builder->first_view[root]; at != ID_NONE; at = builder->next_view[at]) {
         const struct value *value = &model->values[at];
         if (value->node != ID_NONE) add_member(builder, id, builder->task_of[value->node]);
         for (uint32_t i = 0; i < value->n_uses; i++)
@@ -116,11 +116,11 @@ static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
 static void add_tensors(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
-    for (uint32_t id = 0; id < model->n_values; id++) builder->first_use[id] = ID_NONE;
+    for (uint32_t id = 0; id < model->n_values; id++) builder->first_view[id] = ID_NONE;
     for (uint32_t id = 0; id < model->n_values; id++) {
         uint32_t root = analysis->liveness.root[id];
-        builder->next_use[id] = builder->first_use[root];
-        builder->first_use[root] = id;
+        builder->next_view[id] = builder->first_view[root];
+        builder->first_view[root] = id;
     }
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
@@ -133,7 +133,7 @@ static void add_tensors(struct builder *builder) {
 /* Sets the additional bytes of each task: the peak of the values of its bodies. The scheduler
  * adds them to the outputs of the task; these do not exist while a body runs, so their bytes
  * are subtracted. */
-static int add_work(struct builder *builder) {
+static int add_extra_bytes(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
     const struct liveness_table *liveness = &analysis->liveness;
@@ -150,12 +150,12 @@ static int add_work(struct builder *builder) {
         const uint32_t id = liveness->node_at[step];
         const uint32_t task = builder->task_of[id];
         inside += change[step];
-        int64_t work = inside;
+        int64_t extra_bytes = inside;
         const struct node *owner = &model->nodes[model->graphs[0].nodes[task]];
         for (size_t i = 0; model->nodes[id].graph != 0 && i < owner->n_outputs; i++)
             if (owner->outputs[i] != ID_NONE)
-                work -= liveness_counted(analysis, owner->outputs[i]);
-        if (work > builder->work[task]) builder->work[task] = work;
+                extra_bytes -= liveness_counted(analysis, owner->outputs[i]);
+        if (extra_bytes > builder->extra_bytes[task]) builder->extra_bytes[task] = extra_bytes;
     }
     return CM_OK;
 }
@@ -210,7 +210,7 @@ int min_memory_find(const struct analysis *analysis, struct min_memory_order *re
     find_tasks(&builder);
     add_edges(&builder);
     add_tensors(&builder);
-    status = add_work(&builder);
+    status = add_extra_bytes(&builder);
     if (status < 0) return status;
     if (scheduler_find(analysis->arena, &builder.problem, analysis->work, &found) < 0)
         return diag_no_memory(analysis->diag);

@@ -137,7 +137,7 @@ static int view_open(struct view *view, struct arena *arena,
     }
     view->lower_bound = inputs > results ? inputs : results;
     for (uint32_t task = 0; task < n; task++) {
-        int64_t bytes = problem->work[task];
+        int64_t bytes = problem->extra_bytes[task];
         for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++)
             bytes += problem->tensors[view->held[i]].bytes;
         if (bytes > view->lower_bound) view->lower_bound = bytes;
@@ -182,7 +182,7 @@ static struct choice evaluate(struct beam *beam, const struct state *state, uint
         if (left == 1 && !at_last) ended += tensor->bytes;
     }
     beam->work += 1 + view->holds[task + 1] - view->holds[task];
-    int64_t peak = state->live + started + view->problem->work[task];
+    int64_t peak = state->live + started + view->problem->extra_bytes[task];
     return (struct choice){
         .peak = peak > state->peak ? peak : state->peak,
         .live = state->live + started - ended,
@@ -439,8 +439,8 @@ int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
     }
     for (uint32_t i = 0; i < n; i++) {
         live += change[i];
-        if (live + problem->work[order[i]] <= *ret_peak) continue;
-        *ret_peak = live + problem->work[order[i]];
+        if (live + problem->extra_bytes[order[i]] <= *ret_peak) continue;
+        *ret_peak = live + problem->extra_bytes[order[i]];
         *ret_place = i;
     }
     arena_restore(arena, mark);
@@ -482,17 +482,18 @@ static void cut_tensor(struct window *window, const struct scheduler_tensor *ten
 static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
     const struct scheduler_problem *problem = window->original;
     const uint32_t n = window->to - window->from;
-    int64_t *work = arena_array(arena, n, sizeof *work);
+    int64_t *extra_bytes = arena_array(arena, n, sizeof *extra_bytes);
     struct scheduler_edge *edges = arena_array(arena, problem->n_edges, sizeof *edges);
     window->tensors = arena_array(arena, problem->n_tensors, sizeof *window->tensors);
     window->members = arena_array(arena, problem->n_members, sizeof *window->members);
-    if (!work || !edges || !window->tensors || !window->members) return CM_NO_MEMORY;
+    if (!extra_bytes || !edges || !window->tensors || !window->members) return CM_NO_MEMORY;
     window->problem = (struct scheduler_problem){.n_tasks = n,
-                                                 .work = work,
+                                                 .extra_bytes = extra_bytes,
                                                  .edges = edges,
                                                  .tensors = window->tensors,
                                                  .members = window->members};
-    for (uint32_t i = 0; i < n; i++) work[i] = problem->work[order[window->from + i]];
+    for (uint32_t i = 0; i < n; i++)
+        extra_bytes[i] = problem->extra_bytes[order[window->from + i]];
     for (size_t i = 0; i < problem->n_edges; i++) {
         const uint32_t before = window->places[problem->edges[i].before];
         const uint32_t after = window->places[problem->edges[i].after];

@@ -24,7 +24,7 @@ struct scheduler_edge {
 
 /* Members: the producer and all readers, each once, in any order. */
 struct scheduler_tensor {
-    int64_t bytes;    /* > 0; the sum over all tensors and all work fits into int64 */
+    int64_t bytes;    /* > 0; the sum over all tensors and all extra_bytes fits into int64 */
     bool from_start;  /* alive before the first member: an input */
     bool to_end;      /* alive after the last member: a graph output */
     uint32_t members; /* index of the first one in scheduler_problem.members */
@@ -34,9 +34,9 @@ struct scheduler_tensor {
 struct work;
 
 struct scheduler_problem {
-    uint32_t n_tasks;    /* 0, 1, … is a valid order */
-    const int64_t *work; /* by task: additional bytes while it runs */
-    size_t n_edges;      /* duplicates are allowed */
+    uint32_t n_tasks;           /* 0, 1, … is a valid order */
+    const int64_t *extra_bytes; /* by task: additional bytes while it runs */
+    size_t n_edges;             /* duplicates are allowed */
     const struct scheduler_edge *edges;
     uint32_t n_tensors;
     const struct scheduler_tensor *tensors;

@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-struct typer {
+struct classifier {
     const struct module_tree *tree;
     struct arena *result_arena; /* lifetime of the result */
     struct map classes;         /* interned */
@@ -40,26 +40,26 @@ static uint32_t leaf_of(const struct module_tree *tree, uint32_t id) {
     return ID_NONE;
 }
 
-static int list_leaves(struct typer *typer) {
-    const struct module_tree *tree = typer->tree;
+static int list_leaves(struct classifier *classifier) {
+    const struct module_tree *tree = classifier->tree;
     const size_t n_modules = tree->table->n_modules;
     const size_t n_nodes = tree->scopes->n_nodes;
     struct arena *arena = tree->analysis->arena;
     uint32_t *leaves = arena_array(arena, n_nodes, sizeof *leaves);
     uint32_t *fill = arena_array(arena, n_modules, sizeof *fill);
-    typer->from = arena_array(arena, n_modules + 1, sizeof *typer->from);
-    typer->nodes = arena_array(arena, n_nodes, sizeof *typer->nodes);
-    if (!leaves || !fill || !typer->from || !typer->nodes) return CM_NO_MEMORY;
+    classifier->from = arena_array(arena, n_modules + 1, sizeof *classifier->from);
+    classifier->nodes = arena_array(arena, n_nodes, sizeof *classifier->nodes);
+    if (!leaves || !fill || !classifier->from || !classifier->nodes) return CM_NO_MEMORY;
     for (size_t i = 0; i < n_nodes; i++) {
         leaves[i] = leaf_of(tree, tree->scopes->nodes[i]);
-        if (leaves[i] != ID_NONE) typer->from[leaves[i] + 1]++;
+        if (leaves[i] != ID_NONE) classifier->from[leaves[i] + 1]++;
     }
     for (size_t i = 0; i < n_modules; i++) {
-        typer->from[i + 1] += typer->from[i];
-        fill[i] = typer->from[i];
+        classifier->from[i + 1] += classifier->from[i];
+        fill[i] = classifier->from[i];
     }
     for (size_t i = 0; i < n_nodes; i++)
-        if (leaves[i] != ID_NONE) typer->nodes[fill[leaves[i]]++] = tree->scopes->nodes[i];
+        if (leaves[i] != ID_NONE) classifier->nodes[fill[leaves[i]]++] = tree->scopes->nodes[i];
     return CM_OK;
 }
 
@@ -194,33 +194,35 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
 }
 
 /* Interns the class. */
-static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
-    if (strcmp(typer->last, class) != 0) {
-        const char *known = map_key(&typer->classes, class);
-        const char *stored = known ? known : arena_strdup(typer->result_arena, class);
-        if (!stored || (!known && map_set(&typer->classes, stored, 0) < 0)) return CM_NO_MEMORY;
-        typer->last = stored;
+static int set_class(struct classifier *classifier, const char *class,
+                     struct cm_module *module) {
+    if (strcmp(classifier->last, class) != 0) {
+        const char *known = map_key(&classifier->classes, class);
+        const char *stored = known ? known : arena_strdup(classifier->result_arena, class);
+        if (!stored || (!known && map_set(&classifier->classes, stored, 0) < 0))
+            return CM_NO_MEMORY;
+        classifier->last = stored;
     }
-    module->type = typer->last;
+    module->type = classifier->last;
     module->type_known = true;
     return CM_OK;
 }
 
-static int type_leaf(struct typer *typer, size_t index) {
-    struct cm_module *module = &typer->tree->table->modules[index];
-    const uint32_t *nodes = typer->nodes + typer->from[index];
+static int classify_leaf(struct classifier *classifier, size_t index) {
+    struct cm_module *module = &classifier->tree->table->modules[index];
+    const uint32_t *nodes = classifier->nodes + classifier->from[index];
     struct description found;
-    int status =
-        describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &found);
+    int status = describe_leaf(classifier->tree, nodes,
+                               classifier->from[index + 1] - classifier->from[index], &found);
     if (status < 0 || !found.class) return status;
     if (module->type_known && !text_ends_with(module->type, found.class)) return CM_OK;
     if (found.arguments[0])
-        module->arguments = arena_strdup(typer->result_arena, found.arguments);
+        module->arguments = arena_strdup(classifier->result_arena, found.arguments);
     if (!module->arguments) return CM_NO_MEMORY;
-    return module->type_known ? CM_OK : set_class(typer, found.class, module);
+    return module->type_known ? CM_OK : set_class(classifier, found.class, module);
 }
 
-static void type_container(const struct module_tree *tree, size_t index) {
+static void classify_container(const struct module_tree *tree, size_t index) {
     struct cm_module *module = &tree->table->modules[index];
     if (module->type_known || tree->has_nodes[index]) return;
     for (size_t i = 0; i < module->n_children; i++) {
@@ -231,16 +233,16 @@ static void type_container(const struct module_tree *tree, size_t index) {
     module->type_known = true;
 }
 
-static int type_modules(struct typer *typer) {
-    const struct modules_table *table = typer->tree->table;
-    struct arena *arena = typer->tree->analysis->arena;
+static int classify_modules(struct classifier *classifier) {
+    const struct modules_table *table = classifier->tree->table;
+    struct arena *arena = classifier->tree->analysis->arena;
     const struct arena_mark mark = arena_save(arena);
     int status = CM_OK;
     for (size_t i = 1; status == CM_OK && i < table->n_modules; i++) {
         if (table->modules[i].n_children > 0)
-            type_container(typer->tree, i);
+            classify_container(classifier->tree, i);
         else
-            status = type_leaf(typer, i);
+            status = classify_leaf(classifier, i);
         if (arena_used(arena) > mark.total) arena_restore(arena, mark);
     }
     return status;
@@ -248,11 +250,11 @@ static int type_modules(struct typer *typer) {
 
 /* Names the root after the graph; after the file if the graph's name is one that exporters give
  * to every graph. */
-static int name_root(struct typer *typer) {
+static int name_root(struct classifier *classifier) {
     static const char *const generic[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
-    const struct model *model = typer->tree->analysis->model;
-    struct cm_module *root = &typer->tree->table->modules[0];
+    const struct model *model = classifier->tree->analysis->model;
+    struct cm_module *root = &classifier->tree->table->modules[0];
     const char *name = model->graphs[0].name;
     bool is_generic = !name;
     for (size_t i = 0; i < sizeof generic / sizeof *generic && !is_generic; i++)
@@ -264,31 +266,31 @@ static int name_root(struct typer *typer) {
     size_t length = strlen(name);
     if (is_generic && length > strlen(".onnx") && text_ends_with(name, ".onnx"))
         length -= strlen(".onnx");
-    root->name = arena_strndup(typer->result_arena, name, length);
+    root->name = arena_strndup(classifier->result_arena, name, length);
     if (!root->type_known) root->type = root->name;
     return root->name ? CM_OK : CM_NO_MEMORY;
 }
 
-static int type_by_scopes(struct typer *typer) {
-    const struct module_tree *tree = typer->tree;
+static int classify_by_scopes(struct classifier *classifier) {
+    const struct module_tree *tree = classifier->tree;
     for (uint32_t scope = 0; scope < tree->scopes->n_notes && scope < tree->scopes->paths.n;
          scope++) {
         struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
         const char *class = scopes_notes(tree->scopes, scope)->class;
         if (!class || module->type_known) continue;
-        if (set_class(typer, class, module) < 0) return CM_NO_MEMORY;
+        if (set_class(classifier, class, module) < 0) return CM_NO_MEMORY;
     }
     return CM_OK;
 }
 
 int module_classes(const struct module_tree *tree) {
-    struct typer typer = {
+    struct classifier classifier = {
         .tree = tree, .result_arena = tree->analysis->result_arena, .last = ""};
-    map_init(&typer.classes,
+    map_init(&classifier.classes,
              tree->table_arena); /* analysis->arena is restored after each leaf */
-    int status = list_leaves(&typer);
-    if (status == CM_OK) status = type_by_scopes(&typer);
-    if (status == CM_OK) status = type_modules(&typer);
-    if (status == CM_OK) status = name_root(&typer);
+    int status = list_leaves(&classifier);
+    if (status == CM_OK) status = classify_by_scopes(&classifier);
+    if (status == CM_OK) status = classify_modules(&classifier);
+    if (status == CM_OK) status = name_root(&classifier);
     return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
 }

@@ -14,11 +14,12 @@
 
 #include "support/banned.h"
 
-/* Returns true if an operand carries a source. */
+/* Returns true if an operand is from a source. */
 static bool reads_sources(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++)
-        if (node->inputs[slot] != ID_NONE && study->carries[node->inputs[slot]]) return true;
+        if (node->inputs[slot] != ID_NONE && study->is_from_source[node->inputs[slot]])
+            return true;
     return false;
 }
 
@@ -80,7 +81,7 @@ static bool passes_sources(const struct param_study *study, uint32_t id) {
         if (node->inputs[slot] == ID_NONE) continue;
         char role = role_of(study, id, slot);
         if (role == 'i' || role == 'm') continue;
-        if (!study->carries[node->inputs[slot]]) return false;
+        if (!study->is_from_source[node->inputs[slot]]) return false;
         passed = passed || role == 'p';
     }
     return passed;
@@ -91,12 +92,12 @@ static void carry_states(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         struct loop_state state;
-        if (node->inputs[slot] == ID_NONE || !study->carries[node->inputs[slot]] ||
+        if (node->inputs[slot] == ID_NONE || !study->is_from_source[node->inputs[slot]] ||
             role_of(study, id, slot) != 'c' ||
             !loop_state_find(study->analysis, id, slot, &state))
             continue;
-        study->carries[state.inside] = true;
-        if (state.after != ID_NONE) study->carries[state.after] = true;
+        study->is_from_source[state.inside] = true;
+        if (state.after != ID_NONE) study->is_from_source[state.after] = true;
     }
 }
 
@@ -115,7 +116,7 @@ static void find_node_sources(struct param_study *study) {
             if (source == SOURCE_NODE && !study->analysis->infer.infos[value].is_constant)
                 continue;
             study->sources[value] = (uint8_t)source;
-            study->carries[value] = passes || source != SOURCE_NONE;
+            study->is_from_source[value] = passes || source != SOURCE_NONE;
         }
         if (reads) carry_states(study, study->nodes[i]);
     }
@@ -143,14 +144,14 @@ static unsigned purpose_of_role(char role) {
     return FOR_OTHER;
 }
 
-/* Returns true if an output carries the operands' sources; adds the outputs' purposes. */
+/* Returns true if an output is from the operands' sources; adds the outputs' purposes. */
 static bool forwards_sources(const struct param_study *study, const struct node *node,
                              unsigned *ret_purposes) {
     bool passes = false;
     *ret_purposes = 0;
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
-        if (value == ID_NONE || !study->carries[value]) continue;
+        if (value == ID_NONE || !study->is_from_source[value]) continue;
         passes = true;
         *ret_purposes |= study->purposes[value];
     }
@@ -169,7 +170,7 @@ static uint32_t joined_with_source(const struct param_study *study, uint32_t val
         node->n_outputs == 0)
         return ID_NONE;
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
-    if (other == ID_NONE || !study->carries[other]) return ID_NONE;
+    if (other == ID_NONE || !study->is_from_source[other]) return ID_NONE;
     const struct value_info *info = &study->analysis->infer.infos[other];
     return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
@@ -214,7 +215,7 @@ static void add_purposes(struct param_study *study, uint32_t id) {
     if (renames(study, id)) return; /* the output is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         uint32_t value = node->inputs[slot];
-        if (value == ID_NONE || !study->carries[value]) continue;
+        if (value == ID_NONE || !study->is_from_source[value]) continue;
         char role = role_of(study, id, slot);
         if (role == 'n' && placeholders) role = 's';
         if (role == 'e' && scales) role = 'i';
@@ -233,15 +234,15 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     study->model = analysis->model;
     study->sources = arena_array(scratch, n_values, sizeof *study->sources);
     study->purposes = arena_array(scratch, n_values, sizeof *study->purposes);
-    study->carries = arena_array_raw(scratch, n_values, sizeof *study->carries);
-    if (!study->sources || !study->purposes || !study->carries ||
+    study->is_from_source = arena_array_raw(scratch, n_values, sizeof *study->is_from_source);
+    if (!study->sources || !study->purposes || !study->is_from_source ||
         order_nodes(study->model, scratch, &study->n_nodes, &study->nodes) < 0)
         return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++)
         if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
     find_inputs(study);
     for (uint32_t id = 0; id < n_values; id++)
-        study->carries[id] = study->sources[id] != SOURCE_NONE;
+        study->is_from_source[id] = study->sources[id] != SOURCE_NONE;
     find_node_sources(study);
     for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses of a view before the view */
         add_purposes(study, study->nodes[i]);

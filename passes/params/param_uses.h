@@ -40,7 +40,7 @@ struct param_study {
     const uint32_t *nodes; /* in order */
     uint8_t *sources;      /* by value: enum param_source */
     uint8_t *purposes;     /* by value: set of enum param_purpose */
-    bool *carries;         /* by value: it is a source, or a view, slice or cast of sources */
+    bool *is_from_source;  /* by value: it is a source, or a view, slice or cast of sources */
 };
 
 /* Allocates in the scratch of the analysis. Returns CM_OK or CM_NO_MEMORY. */

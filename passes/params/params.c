@@ -203,7 +203,7 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
 
 /* Appends a view or cast of the parameter, unless it is a parameter under another name. */
 static void follow(struct walker *walker, uint32_t value, uint32_t param) {
-    if (value == ID_NONE || !walker->study->carries[value]) return;
+    if (value == ID_NONE || !walker->study->is_from_source[value]) return;
     const uint32_t other = walker->table->of_value[value];
     if (walker->value_stamp[value] == param + 1 || (other != ID_NONE && other != param)) return;
     walker->value_stamp[value] = param + 1;

@@ -269,11 +269,11 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     const struct span *span = &timeline->spans[root];
     uint32_t node = producer(training, root);
     const struct operation *made = node == ID_NONE ? NULL : &training->operations[node];
-    uint32_t born = made ? made->forward : 1;
+    uint32_t created = made ? made->forward : 1;
     int64_t once = training->bytes[root];
     int64_t all =
         checked_mul(once, training_runs(training, training->model->values[root].graph));
-    add_live(timeline, born, later(span->used, span->saved), span->saved ? all : once);
+    add_live(timeline, created, later(span->used, span->saved), span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
     if (made && training_is_recomputed(training, made))
         add_live(timeline, made->recomputation, later(made->recomputation, span->recomputation),

@@ -73,7 +73,7 @@ static void test_the_scheduler_stops_at_its_share(void **state) {
         members[2 * i + 1] = WIDTH + i;
     }
     const struct scheduler_problem problem = {.n_tasks = 2 * WIDTH,
-                                              .work = extra,
+                                              .extra_bytes = extra,
                                               .n_edges = WIDTH,
                                               .edges = edges,
                                               .n_tensors = WIDTH,

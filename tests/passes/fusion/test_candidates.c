@@ -11,7 +11,7 @@
 #include "passes/fusion/candidates.h"
 
 struct case_row {
-    const char *says;
+    const char *name;
     const char *lines;
     const char *want; /* "SiLU@z": patterns and the nodes at which they may end */
 };
@@ -80,11 +80,11 @@ static void finds_where_patterns_may_end(void **state) {
         struct candidates candidates = {0};
         (void)snprintf(lines, sizeof lines, "%s%s", HEAD, rows[i].lines);
         struct bench *bench = bench_open(lines);
-        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].says, bench_messages(bench));
+        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].name, bench_messages(bench));
         find(bench, &candidates);
         print_candidates(bench, &candidates, have, sizeof have);
         if (strcmp(have, rows[i].want) != 0)
-            fail_msg("%s: got '%s', expected '%s'", rows[i].says, have, rows[i].want);
+            fail_msg("%s: got '%s', expected '%s'", rows[i].name, have, rows[i].want);
         bench_close(bench);
     }
 }

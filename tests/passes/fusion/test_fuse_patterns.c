@@ -12,7 +12,7 @@
 #include "model_harness.h"
 
 struct found_case {
-    const char *says;
+    const char *name;
     const char *lines; /* after the input x and constants "c2" of 2, "half", "one", ... */
     const char *want;  /* "LayerNorm 9, GELU 5": patterns and numbers of nodes */
 };
@@ -39,10 +39,10 @@ static void check_cases(const struct found_case *rows, size_t n) {
         char have[512];
         (void)snprintf(lines, sizeof lines, "%s%s", HEAD, rows[i].lines);
         struct bench *bench = bench_open(lines);
-        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].says, bench_messages(bench));
+        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].name, bench_messages(bench));
         describe(bench, have, sizeof have);
         if (strcmp(have, rows[i].want) != 0)
-            fail_msg("%s: got '%s', expected '%s'", rows[i].says, have, rows[i].want);
+            fail_msg("%s: got '%s', expected '%s'", rows[i].name, have, rows[i].want);
         bench_close(bench);
     }
 }

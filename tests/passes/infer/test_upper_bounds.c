@@ -13,12 +13,12 @@
 #include "support/text.h"
 
 /* A model and the upper bounds of some values: "y=i64[1,6]<=", exact without "<=". */
-struct most_case {
+struct upper_bound_case {
     const char *lines;
     const char *values; /* "y=i64[1,6]<= z=f32[?]" */
 };
 
-static const char *most_type(const struct bench *bench, const char *name) {
+static const char *upper_bound_type(const struct bench *bench, const char *name) {
     const struct value_info *info =
         &bench->analysis.infer.upper->infos[bench_value(bench, name)];
     struct value_info plain = *info;
@@ -30,7 +30,7 @@ static const char *most_type(const struct bench *bench, const char *name) {
     return text_string(&text);
 }
 
-static void check_cases(const struct most_case *rows, size_t n) {
+static void check_cases(const struct upper_bound_case *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct bench *bench = bench_open(rows[i].lines);
         const char *values = rows[i].values;
@@ -41,8 +41,9 @@ static void check_cases(const struct most_case *rows, size_t n) {
             const char *value = arena_strndup(bench->arena, values, name);
             const char *want =
                 arena_strndup(bench->arena, values + name + 1, length - name - 1);
-            if (strcmp(most_type(bench, value), want) != 0)
-                fail_msg("row %zu: %s is %s, not %s", i, value, most_type(bench, value), want);
+            if (strcmp(upper_bound_type(bench, value), want) != 0)
+                fail_msg("row %zu: %s is %s, not %s", i, value, upper_bound_type(bench, value),
+                         want);
             values += length + (values[length] == ' ');
         }
         bench_close(bench);
@@ -53,7 +54,7 @@ static void check_cases(const struct most_case *rows, size_t n) {
 #define CHOSEN      "in x float[6,4]\nin c bool[6]\nnode - Compress x c -> z axis=0\n"
 
 static void test_bounds_data_dependent_selections(void **state) {
-    static const struct most_case rows[] = {
+    static const struct upper_bound_case rows[] = {
         {"in x float[2,3]\nnode - NonZero x -> y\nout y\n", "y=i64[2,6]<="},
         {CHOSEN "out z\n", "z=f32[6,4]<="},
         {"in x float[9,4]\nin c bool[5]\nnode - Compress x c -> z axis=0\nout z\n",
@@ -84,7 +85,7 @@ static void test_bounds_data_dependent_selections(void **state) {
 }
 
 static void test_propagates_bounds_through_monotone_operators(void **state) {
-    static const struct most_case rows[] = {
+    static const struct upper_bound_case rows[] = {
         {CHOSEN "node - Relu z -> y\nout y\n", "y=f32[6,4]<="},
         {CHOSEN "init w float[4,5]\nnode - MatMul z w -> y\nout y\n", "y=f32[6,5]<="},
         {CHOSEN "node - Transpose z -> y perm=[1,0]\nout y\n", "y=f32[4,6]<="},
@@ -119,7 +120,7 @@ static void test_propagates_bounds_through_monotone_operators(void **state) {
            "node - Gather s i -> n0\nnode - Unsqueeze n0 ax -> n\n"
 
 static void test_bounds_shape_arithmetic_from_both_sides(void **state) {
-    static const struct most_case rows[] = {
+    static const struct upper_bound_case rows[] = {
         {COUNTED "const w int64[2] =2,2\nnode - Concat n w -> t axis=0\n"
                  "node - Reshape z t -> y\nout y\n",
          "y=f32[6,2,2]<="},
@@ -156,7 +157,7 @@ static void test_bounds_shape_arithmetic_from_both_sides(void **state) {
 }
 
 static void test_drops_bounds_that_may_shrink(void **state) {
-    static const struct most_case rows[] = {
+    static const struct upper_bound_case rows[] = {
         /* a larger kernel gives a smaller output */
         {"in x float[1,1,9,9]\nin k float[1,1,5,3]\nin c bool[5]\n"
          "node - Compress k c -> z axis=2\nnode - Conv x z -> y\nout y\n",
@@ -171,7 +172,7 @@ static void test_drops_bounds_that_may_shrink(void **state) {
 }
 
 static void test_bodies_take_the_larger_bound(void **state) {
-    static const struct most_case rows[] = {
+    static const struct upper_bound_case rows[] = {
         {"in x float[6,4]\nin c bool[]\nbody then_branch\ninit a float[3,4]\n"
          "node - Identity a -> p\nout p\nclose\nbody else_branch\ninit b float[5,4]\n"
          "node - Identity b -> q\nout q\nclose\nnode - If c -> y\nout y\n",

@@ -17,7 +17,7 @@
 
 struct dag {
     struct scheduler_problem problem;
-    int64_t work[MAX_TASKS];
+    int64_t extra_bytes[MAX_TASKS];
     struct scheduler_edge edges[MAX_EDGES];
     struct scheduler_tensor tensors[MAX_TENSORS];
     uint32_t members[MAX_MEMBERS];
@@ -44,12 +44,12 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
     uint32_t density = 2 + draw(seed, 5);
     assert_non_null(dag);
     dag->problem = (struct scheduler_problem){.n_tasks = n,
-                                              .work = dag->work,
+                                              .extra_bytes = dag->extra_bytes,
                                               .edges = dag->edges,
                                               .tensors = dag->tensors,
                                               .members = dag->members};
     for (uint32_t task = 0; task < n; task++) {
-        if (draw(seed, 4) == 0) dag->work[task] = 1 + draw(seed, 30);
+        if (draw(seed, 4) == 0) dag->extra_bytes[task] = 1 + draw(seed, 30);
         for (uint32_t i = 0; i <= draw(seed, 2); i++) {
             add_tensor(dag, 1 + draw(seed, 20), false, draw(seed, 6) == 0);
             add_member(dag, task);
@@ -68,7 +68,7 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
 
 /* Returns the bytes alive while `task` runs after the tasks of the set `done`. */
 static int64_t bytes_at(const struct dag *dag, uint32_t done, uint32_t task) {
-    int64_t live = dag->work[task];
+    int64_t live = dag->extra_bytes[task];
     for (uint32_t i = 0; i < dag->problem.n_tensors; i++) {
         const struct scheduler_tensor *tensor = &dag->tensors[i];
         bool begun = tensor->from_start;
@@ -147,12 +147,15 @@ static void peak_of_a_small_graph_is_the_optimum(void **state) {
 static void interleaved_chains_are_run_one_after_the_other(void **state) {
     enum { N_CHAINS = 200, LENGTH = 3, N = N_CHAINS * LENGTH + 1 };
     struct arena *arena = arena_new("test", 0);
-    static int64_t work[N];
+    static int64_t extra_bytes[N];
     static struct scheduler_edge edges[N];
     static struct scheduler_tensor tensors[N];
     static uint32_t members[2 * N];
-    struct scheduler_problem problem = {
-        .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
+    struct scheduler_problem problem = {.n_tasks = N,
+                                        .extra_bytes = extra_bytes,
+                                        .edges = edges,
+                                        .tensors = tensors,
+                                        .members = members};
     struct scheduler_result result;
     (void)state;
     for (uint32_t task = 0; task + 1 < N; task++) {
@@ -173,12 +176,15 @@ static void interleaved_chains_are_run_one_after_the_other(void **state) {
 static void long_narrow_graph_is_solved_exactly(void **state) {
     enum { N = 100000 };
     struct arena *arena = arena_new("test", 0);
-    int64_t *work = arena_array(arena, N, sizeof *work);
+    int64_t *extra_bytes = arena_array(arena, N, sizeof *extra_bytes);
     struct scheduler_edge *edges = arena_array(arena, 2 * N, sizeof *edges);
     struct scheduler_tensor *tensors = arena_array(arena, N, sizeof *tensors);
     uint32_t *members = arena_array(arena, 3 * N, sizeof *members);
-    struct scheduler_problem problem = {
-        .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
+    struct scheduler_problem problem = {.n_tasks = N,
+                                        .extra_bytes = extra_bytes,
+                                        .edges = edges,
+                                        .tensors = tensors,
+                                        .members = members};
     struct scheduler_result result;
     uint64_t seed = 5;
     (void)state;
@@ -214,13 +220,16 @@ static void expect_order(const struct scheduler_problem *problem, const uint32_t
 static void wide_graph_is_improved_around_its_peak(void **state) {
     enum { N = 400, BACK = 100 };
     struct arena *arena = arena_new("test", 0);
-    static int64_t work[N];
+    static int64_t extra_bytes[N];
     static struct scheduler_edge edges[2 * N];
     static struct scheduler_tensor tensors[N];
     static uint32_t readers[N][N];
     static uint32_t members[4 * N];
-    struct scheduler_problem problem = {
-        .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
+    struct scheduler_problem problem = {.n_tasks = N,
+                                        .extra_bytes = extra_bytes,
+                                        .edges = edges,
+                                        .tensors = tensors,
+                                        .members = members};
     struct scheduler_result result;
     uint64_t seed = 11;
     uint32_t place = 0;
