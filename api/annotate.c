@@ -25,12 +25,12 @@
 /* A node of the file. */
 struct share {
     struct cm_costs costs;
-    size_t module;  /* innermost common module */
-    uint32_t n;     /* nodes of the profile that are added up in `costs` */
-    uint32_t times; /* calls of the function that contains it; 0: the node calls a function */
+    size_t module;    /* innermost common module */
+    uint32_t n;       /* nodes of the profile that are added up in `costs` */
+    uint32_t n_calls; /* calls of the function that contains it; 0: the node calls a function */
 };
 
-struct sharing {
+struct annotating {
     const struct model *model;
     const struct cm_result *result;
     struct arena *arena;
@@ -59,8 +59,9 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
 
 /* Adds the figures of a node of the profile to those of a node of the file. A sum with an
  * unknown figure is unknown. */
-static void add_costs(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
-    struct share *share = &sharing->shares[ordinal];
+static void add_costs(struct annotating *annotating, uint32_t ordinal,
+                      const struct cm_node *node) {
+    struct share *share = &annotating->shares[ordinal];
     if (share->n++ == 0) {
         share->costs = node->costs;
         share->module = node->module;
@@ -70,76 +71,78 @@ static void add_costs(struct sharing *sharing, uint32_t ordinal, const struct cm
         column_set(&columns[i], &share->costs,
                    checked_add(column_get(&columns[i], &share->costs),
                                column_get(&columns[i], &node->costs)));
-    share->module = common_module(sharing->result->modules, share->module, node->module);
+    share->module = common_module(annotating->result->modules, share->module, node->module);
 }
 
-static void add_node(struct sharing *sharing, uint32_t id) {
-    const struct node *node = &sharing->model->nodes[id];
-    const struct cm_node *profiled = &sharing->result->nodes[id];
-    add_costs(sharing, node->ordinal, profiled);
-    sharing->shares[node->ordinal].times++;
-    for (uint32_t call = node->call; call != ID_NONE; call = sharing->model->calls[call].outer)
-        add_costs(sharing, sharing->model->calls[call].ordinal, profiled);
+static void add_node(struct annotating *annotating, uint32_t id) {
+    const struct node *node = &annotating->model->nodes[id];
+    const struct cm_node *profiled = &annotating->result->nodes[id];
+    add_costs(annotating, node->ordinal, profiled);
+    annotating->shares[node->ordinal].n_calls++;
+    for (uint32_t call = node->call; call != ID_NONE;
+         call = annotating->model->calls[call].outer)
+        add_costs(annotating, annotating->model->calls[call].ordinal, profiled);
 }
 
 /* Adds the entry `key`: the number, or "unknown" if the sum is unknown or overflows. */
-static void add_count(struct sharing *sharing, const char *key, int64_t count,
+static void add_count(struct annotating *annotating, const char *key, int64_t count,
                       struct annotation *annotation) {
-    struct arena_mark mark = arena_save(sharing->arena);
-    struct text text = {.arena = sharing->arena};
+    struct arena_mark mark = arena_save(annotating->arena);
+    struct text text = {.arena = annotating->arena};
     if (is_known(count))
         text_printf(&text, "%" PRId64, count);
     else
         text_append(&text, "unknown");
-    const char *full = arena_printf(sharing->arena, PREFIX "%s", key);
+    const char *full = arena_printf(annotating->arena, PREFIX "%s", key);
     if (full == NULL || text.failed)
         annotation->bytes->failed = true;
     else
         annotation_add(annotation, full, text_string(&text));
-    arena_restore(sharing->arena, mark);
+    arena_restore(annotating->arena, mark);
 }
 
-static void add_figures(struct sharing *sharing, const struct cm_costs *costs,
+static void add_figures(struct annotating *annotating, const struct cm_costs *costs,
                         struct annotation *annotation) {
     for (size_t i = 0; i < n_columns; i++)
-        if (column_is_there(&columns[i], sharing->result))
-            add_count(sharing, columns[i].key, column_get(&columns[i], costs), annotation);
+        if (column_is_there(&columns[i], annotating->result))
+            add_count(annotating, columns[i].key, column_get(&columns[i], costs), annotation);
 }
 
-static void annotate_model(struct sharing *sharing, struct annotation *annotation) {
-    const struct cm_result *result = sharing->result;
+static void annotate_model(struct annotating *annotating, struct annotation *annotation) {
+    const struct cm_result *result = annotating->result;
     annotation_add(annotation, PREFIX "version", cm_version());
     annotation_add(annotation, PREFIX "convention", result->options.convention);
     annotation_add(annotation, PREFIX "mode", result->options.mode);
     if (is_known(result->options.batch))
-        add_count(sharing, "batch", result->options.batch, annotation);
+        add_count(annotating, "batch", result->options.batch, annotation);
     for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
-        struct arena_mark mark = arena_save(sharing->arena);
-        const char *key = arena_printf(sharing->arena, "dim.%s", dim->name);
+        struct arena_mark mark = arena_save(annotating->arena);
+        const char *key = arena_printf(annotating->arena, "dim.%s", dim->name);
         if (key == NULL)
             annotation->bytes->failed = true;
         else
-            add_count(sharing, key, dim->size, annotation);
-        arena_restore(sharing->arena, mark);
+            add_count(annotating, key, dim->size, annotation);
+        arena_restore(annotating->arena, mark);
     }
-    add_figures(sharing, &result->totals, annotation);
-    add_count(sharing, "peak_activation_bytes", result->memory.peak_activation_bytes,
+    add_figures(annotating, &result->totals, annotation);
+    add_count(annotating, "peak_activation_bytes", result->memory.peak_activation_bytes,
               annotation);
 }
 
 /* A node in a function that is never called gets no entries. */
 static void annotate_one(void *context, uint32_t ordinal, struct annotation *annotation) {
-    struct sharing *sharing = context;
+    struct annotating *annotating = context;
     if (ordinal == ANNOTATE_MODEL) {
-        annotate_model(sharing, annotation);
+        annotate_model(annotating, annotation);
         return;
     }
-    const struct share *share = ordinal < sharing->n ? &sharing->shares[ordinal] : NULL;
+    const struct share *share = ordinal < annotating->n ? &annotating->shares[ordinal] : NULL;
     if (share == NULL || share->n == 0) return;
-    annotation_add(annotation, PREFIX "module", sharing->result->modules[share->module].path);
-    add_figures(sharing, &share->costs, annotation);
-    if (share->times > 1) add_count(sharing, "calls", share->times, annotation);
+    annotation_add(annotation, PREFIX "module",
+                   annotating->result->modules[share->module].path);
+    add_figures(annotating, &share->costs, annotation);
+    if (share->n_calls > 1) add_count(annotating, "calls", share->n_calls, annotation);
 }
 
 static int check(const struct cm_model *model, const struct cm_result *result,
@@ -161,21 +164,23 @@ static int check(const struct cm_model *model, const struct cm_result *result,
 int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
                       struct cm_diagnostics *diagnostics, FILE *out) {
     if (model == NULL || result == NULL || out == NULL) return diag_null(diagnostics);
-    struct sharing sharing = {.model = model->model, .result = result};
+    struct annotating annotating = {.model = model->model, .result = result};
     int status = check(model, result, diagnostics);
     if (status < 0) return status;
-    sharing.arena = arena_new("annotate", 0);
-    if (sharing.arena == NULL) return diag_no_memory(diagnostics);
-    sharing.n = count_ordinals(sharing.model);
-    sharing.shares = arena_array(sharing.arena, sharing.n, sizeof(*sharing.shares));
-    const struct annotator annotator = {
-        .prefix = PREFIX, .n_nodes = sharing.n, .annotate = annotate_one, .context = &sharing};
-    if (sharing.shares == NULL) {
+    annotating.arena = arena_new("annotate", 0);
+    if (annotating.arena == NULL) return diag_no_memory(diagnostics);
+    annotating.n = count_ordinals(annotating.model);
+    annotating.shares = arena_array(annotating.arena, annotating.n, sizeof(*annotating.shares));
+    const struct annotator annotator = {.prefix = PREFIX,
+                                        .n_nodes = annotating.n,
+                                        .annotate = annotate_one,
+                                        .context = &annotating};
+    if (annotating.shares == NULL) {
         status = diag_no_memory(diagnostics);
     } else {
-        for (uint32_t id = 0; id < sharing.model->n_nodes; id++) add_node(&sharing, id);
+        for (uint32_t id = 0; id < annotating.model->n_nodes; id++) add_node(&annotating, id);
         status = annotate_write(model->source, &annotator, diagnostics, out);
     }
-    status = arena_end(sharing.arena, status);
+    status = arena_end(annotating.arena, status);
     return diag_finish(diagnostics, status);
 }

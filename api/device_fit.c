@@ -34,7 +34,7 @@
 #define SMALL_CHANGE     0.005
 
 /* The kernels of one measured time: distinct primitives and how often each runs. */
-struct work {
+struct timed_work {
     size_t n;
     const struct cm_primitive *primitives;
     const double *runs;
@@ -49,7 +49,7 @@ struct fitting {
     enum cm_runtime runtime;
     size_t n_times;
     struct cm_measured_time *times;
-    struct work *works; /* by index of `times`; n is 0 if the time covers no primitive */
+    struct timed_work *works; /* by index of `times`; n is 0 if the time covers no primitive */
 };
 
 static bool selects(const struct cm_measured_time *time, const struct node *node) {
@@ -58,7 +58,7 @@ static bool selects(const struct cm_measured_time *time, const struct node *node
 
 /* Collects the primitives of the nodes that the time covers. */
 static int collect_work(struct fitting *fitting, const struct analysis *analysis,
-                        const struct cm_measured_time *time, struct work *ret) {
+                        const struct cm_measured_time *time, struct timed_work *ret) {
     const struct primitives_table *table = &analysis->primitives;
     const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
     double *runs_of = arena_array(analysis->arena, table->n, sizeof(*runs_of));
@@ -75,7 +75,7 @@ static int collect_work(struct fitting *fitting, const struct analysis *analysis
     double *runs = arena_array(fitting->arena, n, sizeof(*runs));
     struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
     if (!runs || !items) return diag_no_memory(fitting->diag);
-    *ret = (struct work){0, items, runs, analysis->options->precision};
+    *ret = (struct timed_work){0, items, runs, analysis->options->precision};
     for (size_t i = 0; i < table->n; i++) {
         if (runs_of[i] == 0) continue;
         items[ret->n] = table->items[i];
@@ -166,7 +166,7 @@ static int load_works(struct fitting *fitting) {
 }
 
 /* Returns both times of the work; kernels for which the device has no rate count 0. */
-static struct kernel_time time_of(const struct fitting *fitting, const struct work *work,
+static struct kernel_time time_of(const struct fitting *fitting, const struct timed_work *work,
                                   const struct device_efficiency *efficiency) {
     struct kernel_time sum = {0};
     for (size_t i = 0; i < work->n; i++) {
@@ -183,8 +183,8 @@ static struct kernel_time time_of(const struct fitting *fitting, const struct wo
 }
 
 /* Sets errors[i] to log(modelled / measured); 0 for held-out times and times without work. */
-static void find_errors(const struct fitting *fitting,
-                        const struct device_efficiency *efficiency, double *errors) {
+static void find_log_errors(const struct fitting *fitting,
+                            const struct device_efficiency *efficiency, double *errors) {
     for (size_t i = 0; i < fitting->n_times; i++) {
         const double modelled = time_of(fitting, &fitting->works[i], efficiency).expected;
         errors[i] = modelled > 0 && !fitting->times[i].held_out
@@ -217,7 +217,7 @@ static double clamp(double value, double limit) {
 static double find_loss(const struct fitting *fitting, struct device_efficiency *efficiency,
                         const double *prior, double *errors) {
     double loss = 0;
-    find_errors(fitting, efficiency, errors);
+    find_log_errors(fitting, efficiency, errors);
     for (size_t i = 0; i < fitting->n_times; i++) {
         const double far = errors[i] / FAR;
         loss += 2 * (sqrt(1 + far * far) - 1) / (double)fitting->n_times;
@@ -231,18 +231,19 @@ static double find_loss(const struct fitting *fitting, struct device_efficiency 
 
 /* Changes the efficiencies by one step of Levenberg-Marquardt. `errors`, `moved` and `slopes`
  * are scratch. Returns the largest change of the logarithm of an efficiency. */
-static double improve(const struct fitting *fitting, const double *prior, size_t n,
-                      double damping, struct device_efficiency *efficiency, double *errors,
-                      double *moved, double *slopes) {
+static double levenberg_marquardt_step(const struct fitting *fitting, const double *prior,
+                                       size_t n, double damping,
+                                       struct device_efficiency *efficiency, double *errors,
+                                       double *moved, double *slopes) {
     double normal[MAX_EFFICIENCIES][MAX_EFFICIENCIES] = {{0}};
     double change[MAX_EFFICIENCIES] = {0};
     const double share = 1 / sqrt((double)fitting->n_times);
     double largest = 0;
-    find_errors(fitting, efficiency, errors);
+    find_log_errors(fitting, efficiency, errors);
     for (size_t k = 0; k < n; k++) {
         struct device_efficiency shifted = *efficiency;
         *device_efficiency_at(&shifted, k) *= exp(STEP);
-        find_errors(fitting, &shifted, moved);
+        find_log_errors(fitting, &shifted, moved);
         for (size_t i = 0; i < fitting->n_times; i++)
             slopes[k * fitting->n_times + i] = (moved[i] - errors[i]) / STEP;
     }
@@ -284,7 +285,8 @@ static int fit(struct fitting *fitting) {
     double loss = find_loss(fitting, efficiency, prior, errors);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         struct device_efficiency next = *efficiency;
-        const double change = improve(fitting, prior, n, damping, &next, errors, moved, slopes);
+        const double change =
+            levenberg_marquardt_step(fitting, prior, n, damping, &next, errors, moved, slopes);
         const double next_loss = find_loss(fitting, &next, prior, errors);
         damping *= next_loss < loss ? 0.2 : 5;
         if (next_loss < loss) {

@@ -13,42 +13,41 @@
 
 #include "support/banned.h"
 
-struct question {
+struct file_query {
     struct arena *arena;
     const char *folder; /* of the model, with a trailing slash */
     struct stat asked;
     const char *last; /* location checked last: most tensors share one */
 };
 
-static bool is_same_file(const struct question *question, const char *path) {
+static bool is_same_file(const struct file_query *query, const char *path) {
     struct stat found;
-    return stat(path, &found) == 0 && found.st_dev == question->asked.st_dev &&
-           found.st_ino == question->asked.st_ino;
+    return stat(path, &found) == 0 && found.st_dev == query->asked.st_dev &&
+           found.st_ino == query->asked.st_ino;
 }
 
-static int ask_constant(struct question *question, const struct constant *constant, bool *ret) {
+static int ask_constant(struct file_query *query, const struct constant *constant, bool *ret) {
     if (constant == NULL || constant->place != CONSTANT_EXTERNAL || *ret) return CM_OK;
-    if (question->last && text_equal(question->last, constant->location)) return CM_OK;
-    const struct arena_mark mark = arena_save(question->arena);
-    const char *path =
-        arena_printf(question->arena, "%s%s", question->folder, constant->location);
+    if (query->last && text_equal(query->last, constant->location)) return CM_OK;
+    const struct arena_mark mark = arena_save(query->arena);
+    const char *path = arena_printf(query->arena, "%s%s", query->folder, constant->location);
     if (path == NULL) return CM_NO_MEMORY;
-    *ret = is_same_file(question, path);
-    arena_restore(question->arena, mark);
-    question->last = constant->location;
+    *ret = is_same_file(query, path);
+    arena_restore(query->arena, mark);
+    query->last = constant->location;
     return CM_OK;
 }
 
-static int ask_all(struct question *question, const struct model *model, bool *ret) {
+static int ask_all(struct file_query *query, const struct model *model, bool *ret) {
     int status = CM_OK;
     for (size_t i = 0; i < model->n_values && status == CM_OK; i++)
-        status = ask_constant(question, model->values[i].constant, ret);
+        status = ask_constant(query, model->values[i].constant, ret);
     for (size_t i = 0; i < model->n_nodes; i++)
         for (size_t a = 0; a < model->nodes[i].n_attrs; a++) {
             const struct attr *attr = &model->nodes[i].attrs[a];
             if (attr->kind != ATTR_TENSOR && attr->kind != ATTR_TENSORS) continue;
             for (size_t k = 0; k < attr->n && status == CM_OK; k++)
-                status = ask_constant(question, attr->tensors[k], ret);
+                status = ask_constant(query, attr->tensors[k], ret);
         }
     return status;
 }
@@ -56,24 +55,23 @@ static int ask_all(struct question *question, const struct model *model, bool *r
 int cm_model_reads_file(const struct cm_model *model, const char *path,
                         struct cm_diagnostics *diagnostics, bool *ret) {
     if (model == NULL || path == NULL || ret == NULL) return diag_null(diagnostics);
-    struct question question = {.last = NULL};
+    struct file_query query = {.last = NULL};
     const char *of_model = model->model->path;
     const char *slash = strrchr(of_model, '/');
     const size_t length = slash ? (size_t)(slash - of_model) + 1 : 0;
     bool reads = false;
     int status = CM_NO_MEMORY;
-    if (stat(path, &question.asked) != 0) {
+    if (stat(path, &query.asked) != 0) {
         *ret = false;
         return CM_OK;
     }
-    question.arena = arena_new("files", 0);
-    if (question.arena != NULL)
-        question.folder = arena_strndup(question.arena, of_model, length);
-    if (question.folder != NULL) {
-        reads = is_same_file(&question, of_model);
-        status = ask_all(&question, model->model, &reads);
+    query.arena = arena_new("files", 0);
+    if (query.arena != NULL) query.folder = arena_strndup(query.arena, of_model, length);
+    if (query.folder != NULL) {
+        reads = is_same_file(&query, of_model);
+        status = ask_all(&query, model->model, &reads);
     }
-    arena_free(question.arena);
+    arena_free(query.arena);
     if (status != CM_OK) return diag_no_memory(diagnostics);
     *ret = reads;
     return CM_OK;

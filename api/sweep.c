@@ -19,9 +19,10 @@ struct sweeping {
     struct cm_model *model;
     struct cm_options options;
     const struct cm_sweep_point *points;
-    struct profiling profiling;  /* of the last point and of those that share its analysis */
-    int analysed;                /* status of profiling_begin */
-    struct cm_diagnostics *base; /* messages of that analysis; NULL: there is none */
+    struct profiling profiling; /* of the last point and of those that share its analysis */
+    int analysed;               /* status of profiling_begin */
+    struct cm_diagnostics
+        *analysis_messages;          /* messages of that analysis; NULL: there is none */
     struct cm_diagnostics *messages; /* messages of the profiles */
     size_t n_lost;                   /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
@@ -175,20 +176,20 @@ static bool share_analysis(const struct cm_sweep_point *a, const struct cm_sweep
 }
 
 static void end_analysis(struct sweeping *sweeping) {
-    if (sweeping->base == NULL) return;
+    if (sweeping->analysis_messages == NULL) return;
     profiling_end(&sweeping->profiling);
-    cm_diagnostics_free(sweeping->base);
-    sweeping->base = NULL;
+    cm_diagnostics_free(sweeping->analysis_messages);
+    sweeping->analysis_messages = NULL;
 }
 
 /* Analyses the model for the current point and the following ones that share the analysis. */
 static void begin_analysis(struct sweeping *sweeping) {
     end_analysis(sweeping);
-    sweeping->base = cm_diagnostics_new();
+    sweeping->analysis_messages = cm_diagnostics_new();
     sweeping->analysed = CM_NO_MEMORY;
-    if (sweeping->base != NULL)
+    if (sweeping->analysis_messages != NULL)
         sweeping->analysed = profiling_begin(&sweeping->profiling, sweeping->model,
-                                             &sweeping->options, sweeping->base);
+                                             &sweeping->options, sweeping->analysis_messages);
 }
 
 /* Profiles the model at point i; the result is valid until the next point. */
@@ -200,11 +201,12 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
     sweeping->options.dims = point->dims;
     sweeping->options.precision = point->precision;
     sweeping->options.backend = point->backend;
-    if (sweeping->base == NULL || !share_analysis(&point[-1], point)) begin_analysis(sweeping);
-    if (sweeping->base == NULL) return CM_NO_MEMORY;
-    for (size_t k = 0; k < cm_diagnostics_count(sweeping->base); k++)
-        diag_repeat(diag, cm_diagnostics_get(sweeping->base, k));
-    diag->n_dropped += sweeping->base->n_dropped;
+    if (sweeping->analysis_messages == NULL || !share_analysis(&point[-1], point))
+        begin_analysis(sweeping);
+    if (sweeping->analysis_messages == NULL) return CM_NO_MEMORY;
+    for (size_t k = 0; k < cm_diagnostics_count(sweeping->analysis_messages); k++)
+        diag_repeat(diag, cm_diagnostics_get(sweeping->analysis_messages, k));
+    diag->n_dropped += sweeping->analysis_messages->n_dropped;
     if (sweeping->analysed != CM_OK) return sweeping->analysed;
     return profiling_finish(&sweeping->profiling, &sweeping->options, diag, 0, ret);
 }

@@ -99,7 +99,7 @@ struct job {
     const struct invocation *call;
     struct request request;
     struct cm_options options;
-    struct cm_diff_options look;
+    struct cm_diff_options report_options;
     struct side sides[2]; /* old, new */
     struct progress progress;
     struct cm_diff *diff;
@@ -208,15 +208,16 @@ static bool has_metric(const struct cm_diff *diff, size_t metric) {
 
 static int write_diff(const void *context, FILE *out) {
     const struct job *job = context;
-    struct cm_diff_options look = job->look;
-    look.color = streams_color(out, (enum color_choice)job->request.color);
-    look.width = streams_columns(out, job->request.width, look.width);
-    if (job->request.format == FORMAT_JSON) return cm_diff_write_json(job->diff, &look, out);
+    struct cm_diff_options report_options = job->report_options;
+    report_options.color = streams_color(out, (enum color_choice)job->request.color);
+    report_options.width = streams_columns(out, job->request.width, report_options.width);
+    if (job->request.format == FORMAT_JSON)
+        return cm_diff_write_json(job->diff, &report_options, out);
     if (job->request.format == FORMAT_HTML)
-        return cm_diff_write_html(job->diff, &look, job->call->diag, out);
+        return cm_diff_write_html(job->diff, &report_options, job->call->diag, out);
     if (job->request.format == FORMAT_MARKDOWN)
-        return cm_diff_write_markdown(job->diff, &look, out);
-    return cm_diff_write_text(job->diff, &look, out);
+        return cm_diff_write_markdown(job->diff, &report_options, out);
+    return cm_diff_write_text(job->diff, &report_options, out);
 }
 
 /* Rejects model options if both sides are profiles. */
@@ -238,7 +239,8 @@ static int run(struct job *job) {
     if (job->progress.is_interrupted) return EXIT_INTERRUPTED;
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
-    if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric)) {
+    if (job->report_options.metric != CM_NO_INDEX &&
+        !has_metric(job->diff, job->report_options.metric)) {
         (void)diag_error(job->call->diag, DIAG_COMPARE,
                          "cannot sort by %s: a side does not have it, or the devices differ",
                          job->request.sort);
@@ -287,9 +289,11 @@ static int read_job(struct job *job) {
     const struct invocation *call = job->call;
     struct request *request = &job->request;
     struct option_list operands = {0, NULL};
-    cm_diff_options_init(&job->look);
-    *request = (struct request){
-        .top = job->look.top, .depth = job->look.depth, .color = COLOR_AUTO, .width = -1};
+    cm_diff_options_init(&job->report_options);
+    *request = (struct request){.top = job->report_options.top,
+                                .depth = job->report_options.depth,
+                                .color = COLOR_AUTO,
+                                .width = -1};
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
     int status = options_parse(diff_options, call, request, &operands);
@@ -298,14 +302,14 @@ static int read_job(struct job *job) {
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);
     if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
-    if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
+    if (status == CM_OK) status = read_metric(call, request->sort, &job->report_options.metric);
     const bool is_page = request->format == FORMAT_HTML;
     if (status == CM_OK && is_page) status = cm_html_check(call->diag);
     job->options.memory_curve = is_page;
     job->options.memory_plan = is_page;
-    job->look.top = request->top;
-    job->look.depth = request->depth;
-    job->look.units = (enum cm_units)request->units;
+    job->report_options.top = request->top;
+    job->report_options.depth = request->depth;
+    job->report_options.units = (enum cm_units)request->units;
     return status;
 }
 

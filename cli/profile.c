@@ -187,10 +187,10 @@ static int profile_model(const struct request *request, const struct cm_options 
     struct cm_model *model = NULL;
     struct progress progress;
     struct cm_options shown = *options;
-    struct cm_result *taken = NULL;
-    int status = load(request, diag, &model, &taken);
+    struct cm_result *stored_profile = NULL;
+    int status = load(request, diag, &model, &stored_profile);
     if (status != CM_OK) return status;
-    if (taken != NULL) return use_profile(request, taken, diag, ret);
+    if (stored_profile != NULL) return use_profile(request, stored_profile, diag, ret);
     const bool has_times = options->backend != NULL || options->n_times > 0;
     if (request->format->of.requires_times && (!has_times || options->plan_only)) {
         cm_model_free(model);
@@ -307,10 +307,11 @@ static void report_failures(const struct request *request, const struct cm_sweep
 static int find_formula(const struct request *request, const struct cm_options *options,
                         struct cm_diagnostics *diag, struct cm_formula **ret) {
     struct cm_model *model = NULL;
-    struct cm_result *taken = NULL;
-    int status = load(request, diag, &model, &taken);
+    struct cm_result *stored_profile = NULL;
+    int status = load(request, diag, &model, &stored_profile);
     if (status != CM_OK) return status;
-    if (taken != NULL) return use_profile(request, taken, diag, &taken);
+    if (stored_profile != NULL)
+        return use_profile(request, stored_profile, diag, &stored_profile);
     status = cm_model_formula(model, options, diag, ret);
     cm_model_free(model);
     return status;

@@ -23,7 +23,7 @@
 
 #include "support/banned.h"
 
-/* State of one run of a shard. `order` is the index of a combination in the shard. */
+/* State of one run of a shard. `index_in_shard`: index of a combination in the shard. */
 struct running {
     const struct cm_campaign *campaign;
     const struct cm_campaign_run *run;
@@ -35,17 +35,17 @@ struct running {
     const char *path;   /* path of the complete file */
     int fd;             /* append-only descriptor of the unfinished file */
     size_t n;           /* combinations of the shard */
-    const char **lines; /* by order: JSON line; NULL if not finished */
-    bool *failed;       /* by order */
+    const char **lines; /* by index in the shard: JSON line; NULL if not finished */
+    bool *failed;       /* by index in the shard */
     size_t n_done;      /* finished combinations, including failed ones */
-    size_t *todo;       /* orders of the combinations to run */
+    size_t *todo;       /* indices in the shard of the combinations to run */
     size_t n_todo;
 };
 
-/* Returns the campaign index of the combination at `order`. Example: shard 2 of 3 has the
+/* Returns the campaign index of a combination of the shard. Example: shard 2 of 3 has the
  * combinations 1, 4, 7, ... */
-static size_t combination_index(const struct running *running, size_t order) {
-    return order * running->run->n_shards + running->run->shard - 1;
+static size_t combination_index(const struct running *running, size_t index_in_shard) {
+    return index_in_shard * running->run->n_shards + running->run->shard - 1;
 }
 
 static size_t todo_index(const struct running *running, size_t item) {
@@ -57,12 +57,13 @@ static size_t todo_index(const struct running *running, size_t item) {
 static void store_line(struct running *running, const struct cm_sweep_row *row,
                        const char *line) {
     const size_t n_shards = running->run->n_shards;
-    const size_t order = row->combination / n_shards;
-    if (row->combination == CM_NO_INDEX || order >= running->n) return;
-    if (combination_index(running, order) != row->combination || running->lines[order] != NULL)
+    const size_t index_in_shard = row->combination / n_shards;
+    if (row->combination == CM_NO_INDEX || index_in_shard >= running->n) return;
+    if (combination_index(running, index_in_shard) != row->combination ||
+        running->lines[index_in_shard] != NULL)
         return;
-    running->lines[order] = line;
-    running->failed[order] = shard_row_failed(row);
+    running->lines[index_in_shard] = line;
+    running->failed[index_in_shard] = shard_row_failed(row);
     running->n_done++;
 }
 
