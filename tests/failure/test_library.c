@@ -130,8 +130,8 @@ static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char
 }
 
 /* Profiles a model with a custom operator and its description. */
-static int profile_described(const struct job *job, struct cm_diagnostics *diagnostics,
-                             char **ret) {
+static int profile_custom_ops(const struct job *job, struct cm_diagnostics *diagnostics,
+                              char **ret) {
     struct cm_op_costs *costs = NULL;
     struct cm_model *model = NULL;
     struct cm_result *result = NULL;
@@ -232,7 +232,7 @@ static void rebatching_reports_failed_allocations(void **state) {
 
 static void custom_operators_report_failed_allocations(void **state) {
     (void)state;
-    free(expect_clean(&(struct job){.run = profile_described}));
+    free(expect_clean(&(struct job){.run = profile_custom_ops}));
 }
 
 static void all_options_and_readers_report_failed_allocations(void **state) {

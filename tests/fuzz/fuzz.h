@@ -43,13 +43,13 @@ void fuzz_require_fast(double since);
 
 /*
  * The options of an analysis are part of the input: a last field that ONNX does not define
- * (number 2000, FUZZ_ASKED bytes). A model without the field is a valid input, too.
+ * (number 2000, FUZZ_OPTION_BYTES bytes). A model without the field is a valid input, too.
  */
-#define FUZZ_ASKED       12
-#define FUZZ_ASKED_FIELD (3 + FUZZ_ASKED)
+#define FUZZ_OPTION_BYTES 12
+#define FUZZ_OPTION_FIELD (3 + FUZZ_OPTION_BYTES)
 /* Returns the bytes of that field, or NULL. */
-const uint8_t *fuzz_asked(const uint8_t *data, size_t size);
-/* Its tag and length; FUZZ_ASKED bytes follow. */
-extern const uint8_t fuzz_asked_head[3];
+const uint8_t *fuzz_option_bytes(const uint8_t *data, size_t size);
+/* Its tag and length; FUZZ_OPTION_BYTES bytes follow. */
+extern const uint8_t fuzz_option_head[3];
 
 #endif

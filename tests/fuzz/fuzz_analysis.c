@@ -14,7 +14,7 @@
 
 #define MAX_DIMS 16
 
-/* Meaning of each of the FUZZ_ASKED bytes. */
+/* Meaning of each of the FUZZ_OPTION_BYTES bytes. */
 enum asked {
     ASKED_BATCH,
     ASKED_MEMORY,
@@ -104,8 +104,8 @@ static void ask_dims(struct asked_for *ret, const uint8_t *data, size_t size, ui
 }
 
 static void ask(struct asked_for *ret, const uint8_t *data, size_t size) {
-    static const uint8_t nothing[FUZZ_ASKED] = {0};
-    const uint8_t *asked = fuzz_asked(data, size);
+    static const uint8_t nothing[FUZZ_OPTION_BYTES] = {0};
+    const uint8_t *asked = fuzz_option_bytes(data, size);
     if (!asked) asked = nothing;
     cm_options_init(&ret->options);
     ret->options.batch = PICK(sizes, asked[ASKED_BATCH]);
@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_model *model = NULL;
     const double since = fuzz_now();
-    const uint8_t *bytes = fuzz_asked(data, size);
+    const uint8_t *bytes = fuzz_option_bytes(data, size);
     FUZZ_REQUIRE(diagnostics != NULL);
     const int status = cm_model_load_memory(data, size, "fuzz.onnx", diagnostics, &model);
     fuzz_require_status(status, diagnostics);

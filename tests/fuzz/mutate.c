@@ -68,8 +68,8 @@ static bool append(struct mutation *mutation, uint32_t parent, const uint8_t *by
     size_t end = mutation->size;
     if (parent != WIRE_ROOT)
         end = mutation->wire->fields[parent].end;
-    else if (fuzz_asked(mutation->data, end))
-        end -= FUZZ_ASKED_FIELD;
+    else if (fuzz_option_bytes(mutation->data, end))
+        end -= FUZZ_OPTION_FIELD;
     const struct wire_edit edit = {
         .parent = parent, .from = end, .to = end, .bytes = bytes, .size = size};
     return apply(mutation, &edit);
@@ -305,14 +305,14 @@ static bool add_field(struct mutation *mutation) {
 /* Mutates the options at the end of the input (fuzz.h). */
 static bool change_asked(struct mutation *mutation) {
     uint8_t *data = mutation->data;
-    if (!fuzz_asked(data, mutation->size)) {
-        if (mutation->size + FUZZ_ASKED_FIELD > mutation->most) return false;
-        memcpy(data + mutation->size, fuzz_asked_head, sizeof(fuzz_asked_head));
-        memset(data + mutation->size + sizeof(fuzz_asked_head), 0, FUZZ_ASKED);
-        mutation->size += FUZZ_ASKED_FIELD;
+    if (!fuzz_option_bytes(data, mutation->size)) {
+        if (mutation->size + FUZZ_OPTION_FIELD > mutation->most) return false;
+        memcpy(data + mutation->size, fuzz_option_head, sizeof(fuzz_option_head));
+        memset(data + mutation->size + sizeof(fuzz_option_head), 0, FUZZ_OPTION_BYTES);
+        mutation->size += FUZZ_OPTION_FIELD;
     }
-    const uint32_t at = draw(mutation, FUZZ_ASKED);
-    data[mutation->size - FUZZ_ASKED + at] = (uint8_t)draw(mutation, 256);
+    const uint32_t at = draw(mutation, FUZZ_OPTION_BYTES);
+    data[mutation->size - FUZZ_OPTION_BYTES + at] = (uint8_t)draw(mutation, 256);
     return true;
 }
 

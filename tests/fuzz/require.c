@@ -11,7 +11,7 @@
 #include "costmodel/costmodel.h"
 #include "fuzz.h"
 
-const uint8_t fuzz_asked_head[3] = {0x82, 0x7d, FUZZ_ASKED}; /* field 2000, of bytes */
+const uint8_t fuzz_option_head[3] = {0x82, 0x7d, FUZZ_OPTION_BYTES}; /* field 2000, of bytes */
 
 void fuzz_require(int holds, const char *what, const char *file, int line) {
     if (holds) return;
@@ -27,11 +27,11 @@ void fuzz_require_fast(double since) {
     FUZZ_REQUIRE(fuzz_now() - since < FUZZ_MAX_SECONDS);
 }
 
-const uint8_t *fuzz_asked(const uint8_t *data, size_t size) {
-    if (size < FUZZ_ASKED_FIELD) return NULL;
-    const uint8_t *field = data + size - FUZZ_ASKED_FIELD;
-    if (memcmp(field, fuzz_asked_head, sizeof(fuzz_asked_head)) != 0) return NULL;
-    return field + sizeof(fuzz_asked_head);
+const uint8_t *fuzz_option_bytes(const uint8_t *data, size_t size) {
+    if (size < FUZZ_OPTION_FIELD) return NULL;
+    const uint8_t *field = data + size - FUZZ_OPTION_FIELD;
+    if (memcmp(field, fuzz_option_head, sizeof(fuzz_option_head)) != 0) return NULL;
+    return field + sizeof(fuzz_option_head);
 }
 
 void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics) {
