@@ -18,7 +18,7 @@ enum weight_storage {
     WEIGHT_RAW,      /* raw_data of the file: little-endian, 4-bit elements packed */
     WEIGHT_TYPED,    /* a list in the file: float_data and the like */
     WEIGHT_EXTERNAL, /* another file */
-    WEIGHT_COMPUTED, /* by a node, from the file alone: ConstantOfShape and the like */
+    WEIGHT_COMPUTED, /* by a node that depends on no model input: ConstantOfShape */
     WEIGHT_INPUT,    /* fed as an input */
     WEIGHT_ABSENT,   /* sparse, or left out of the file */
     N_WEIGHT_STORAGES
@@ -29,8 +29,8 @@ static const char *const storage_names[] = {
     [WEIGHT_COMPUTED] = "computed", [WEIGHT_INPUT] = "input", [WEIGHT_ABSENT] = "absent",
 };
 
-/* Returns the value that owns the bytes. Exporters merge equal initializers and add an Identity
- * for each other name. */
+/* Returns the value that owns the bytes of `value`, which may be a view: exporters merge equal
+ * initializers and add an Identity for every further name. */
 static uint32_t stored_value(const struct analysis *analysis, uint32_t value) {
     for (;;) {
         uint32_t id = analysis->model->values[value].node;
@@ -73,7 +73,7 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
     const struct value_info *info = &analysis->infer.infos[value];
     enum weight_storage storage = storage_of(analysis->model, value);
     int64_t bytes = liveness_bytes(info);
-    if (bytes == DIM_UNKNOWN) return; /* strings */
+    if (bytes == DIM_UNKNOWN) return; /* strings; unknown shapes */
     struct cm_weights *group = group_of(table, info->dtype, storage);
     group->tensors++;
     group->elements = checked_add(group->elements, shape_elements(&info->shape));
@@ -81,8 +81,8 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
 
-/* Returns true for tensors of the file that are read or are graph outputs, whether learned or
- * not: a quantized weight and its scales are not parameters. */
+/* Returns true for parameters and buffers, including those that a node computes or that are
+ * model inputs, and for all other tensors of the file that are read or are graph outputs. */
 static bool is_weight(const struct analysis *analysis, uint32_t id) {
     const struct value *value = &analysis->model->values[id];
     if (analysis->params.of_value[id] != ID_NONE) return true;

@@ -12,7 +12,7 @@ struct json_record;
 struct shard_header {
     const char *schema;
     const char *version;
-    const char *campaign; /* identifies the manifest */
+    const char *campaign; /* hash of the manifest */
     int64_t shard;        /* 1 .. n_shards */
     int64_t n_shards;
     int64_t n; /* combinations of the shard */

@@ -24,7 +24,7 @@ static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campai
     OPTIONAL_MANY("batches", JSON_INDICES, struct cm_campaign, batches, n_batches, NULL, "batches; none: the batch of each file"),
     OPTIONAL_MANY("precisions", JSON_TEXTS, struct cm_campaign, precisions, n_precisions, NULL, "values of --precision; none: fp32"),
     OPTIONAL_MANY("devices", JSON_TEXTS, struct cm_campaign, devices, n_devices, NULL, "devices to model, values of --device"),
-    OPTIONAL("measure", JSON_TEXT, struct cm_campaign, measure, "backend that measures (value of --backend), in addition to the devices; empty: none"),
+    OPTIONAL("measure", JSON_TEXT, struct cm_campaign, measure, "backend to measure with, besides the modelled devices; a value of --backend; empty: none"),
     OPTIONAL("runtime", JSON_TEXT, struct cm_campaign, runtime, "value of --runtime; empty: the default"),
     OPTIONAL("convention", JSON_TEXT, struct cm_campaign, convention, "value of --convention; empty: the default"),
     OPTIONAL("mode", JSON_TEXT, struct cm_campaign, mode, "value of --mode; empty: the default"),
@@ -34,7 +34,7 @@ static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campai
 const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard",
     VALUE("schema", JSON_TEXT, struct shard_header, schema, "`costmodel/shard/1`"),
     VALUE("version", JSON_TEXT, struct shard_header, version, "version of the program"),
-    VALUE("campaign", JSON_TEXT, struct shard_header, campaign, "identifies the manifest"),
+    VALUE("campaign", JSON_TEXT, struct shard_header, campaign, "hash of the manifest, without `schema` and `tool`"),
     VALUE("shard", JSON_COUNT, struct shard_header, shard, "number of the shard, from 1"),
     VALUE("shards", JSON_COUNT, struct shard_header, n_shards, "number of shards"),
     VALUE("combinations", JSON_COUNT, struct shard_header, n, "number of lines that follow"));

@@ -9,7 +9,9 @@
  *     json_each(item, json_get(root, "nodes")) ...
  *     json_free(root);
  *
- * Accessors accept NULL for a missing value, which is null and has no elements.
+ * Accessors treat a NULL pointer, as json_get returns it for a missing member, like the JSON
+ * value `null`: it is of no other type and has no elements. Only json_next, json_key and
+ * json_is_first_of_key require a value.
  */
 #ifndef SUPPORT_JSON_JSON_VALUE_H
 #define SUPPORT_JSON_JSON_VALUE_H
@@ -23,13 +25,14 @@
 struct cm_diagnostics;
 struct json_value;
 
-/* A value takes up to 150 bytes; a profile has 65 values per node. */
+/* Limits the tree to about 1.2 GiB: a value typically takes at most 150 bytes, more with a long
+ * string. A profile has 65 values per node. */
 #define JSON_MAX_VALUES ((size_t)1 << 23)
 
 /*
  * `text` need not end in NUL. Rejects, besides syntax errors, text that is not UTF-8, control
- * bytes in strings, \u0000, and more than JSON_MAX_VALUES values. On CM_OK the caller frees
- * *ret with json_free. CM_REFUSED, CM_NO_MEMORY.
+ * bytes in strings, \u0000, more than JSON_MAX_VALUES values, and nesting deeper than 1000.
+ * Returns CM_OK (free *ret with json_free), CM_REFUSED or CM_NO_MEMORY.
  */
 int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,
                struct json_value **ret) CM_MUST_CHECK;
@@ -40,7 +43,8 @@ bool json_is_array(const struct json_value *value);
 bool json_is_object(const struct json_value *value);
 /* Returns false if the value is neither true nor false. */
 bool json_to_bool(const struct json_value *value, bool *ret);
-/* Return false if the value is not a number; json_to_int64 also for 1.5 and out of range. */
+/* Return false if the value is not a number; json_to_int64 also if it has a fraction or an
+ * exponent or is out of range, json_to_double also if the exponent is not in -9999 .. 9999. */
 bool json_to_int64(const struct json_value *value, int64_t *ret);
 bool json_to_double(const struct json_value *value, double *ret);
 /* Returns the digits of a number as in the file; NULL if the value is not a number. */

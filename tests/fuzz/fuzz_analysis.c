@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole analysis with options from the input (fuzz.h): load, profile, every writer, and
- * reading the JSON back. A second run must give the same bytes.
+ * A whole analysis with options from the input (fuzz.h): load, profile, every writer except
+ * that of HTML pages, reading the JSON back, and comparing the result with itself. For one
+ * input in eight, the result is also compared with another batch, and a second run must give
+ * the same JSON.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,7 +75,7 @@ static void ask_texts(struct cm_options *options, const uint8_t *asked) {
     if (convention) options->convention = convention->name;
     options->module_source = PICK(sources, asked[ASKED_SOURCE]);
     options->group = PICK(groups, asked[ASKED_GROUP]);
-    /* Rarely, because it forks. */
+    /* one input in 32 models a device */
     if (asked[ASKED_BACKEND] % 32 == 31)
         options->backend = PICK(backends, asked[ASKED_BACKEND] / 32);
     options->precision = (enum cm_precision)(asked[ASKED_BACKEND] % 3);
@@ -81,7 +83,7 @@ static void ask_texts(struct cm_options *options, const uint8_t *asked) {
     options->n_explain = asked[ASKED_EXPLAIN] % 5;
 }
 
-/* Binds every named symbolic dim of the file. */
+/* Binds the symbolic dims of the file: the first MAX_DIMS distinct names, cut to 63 bytes. */
 static void ask_dims(struct asked_for *ret, const uint8_t *data, size_t size, uint8_t byte) {
     struct wire *wire = malloc(sizeof(*wire));
     FUZZ_REQUIRE(wire != NULL);
@@ -130,7 +132,8 @@ static char *profile_json(struct cm_model *model, const struct cm_options *optio
     return text;
 }
 
-/* Both runs use new lists of messages. */
+/* Profiles again, with a new list of diagnostics as in the first run, and requires the same
+ * JSON. */
 static void require_same_again(struct cm_model *model, const struct cm_options *options,
                                const char *text, size_t size) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();

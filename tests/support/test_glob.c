@@ -34,7 +34,8 @@ static void matches_stars_and_question_marks(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (glob_matches(cases[i].pattern, cases[i].text) != cases[i].matches)
-            fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].text);
+            fail_msg("pattern '%s', text '%s': expected %s", cases[i].pattern, cases[i].text,
+                     cases[i].matches ? "a match" : "no match");
 }
 
 int main(void) {
