@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Primitives: names, sizes, checks, and a unique line of text. */
+/* Primitives: names, sizes, checks, and a line of text. */
 #ifndef BACKENDS_PRIMITIVE_H
 #define BACKENDS_PRIMITIVE_H
 
@@ -30,7 +30,7 @@ bool primitive_kind_is_product(int32_t kind);
 bool primitive_is_product(const struct cm_primitive *primitive);
 
 /* Returns true if inputs[2] of a convolution or matrix product is its bias, not an operand of a
- * step. */
+ * post-op (`steps`). */
 bool primitive_has_bias(const struct cm_primitive *primitive);
 
 /* Sets row-major strides and clears unused dims. */
@@ -56,9 +56,10 @@ int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reas
     __attribute__((warn_unused_result));
 
 /*
- * Prints one line: kind, algorithm, operands and non-default attributes:
- *     conv f32 1x3x224x224 64x3x7x7 64 -> 1x64x112x112 kernel 7x7 stride 2x2 pad 3x3+3x3
- * If a tensor is not row-major, its strides (3x2/1x3) or ":nhwc" follow the dims.
+ * Prints one line: kind, algorithm, steps, operands, outputs and non-default attributes, but
+ * not `epsilon`, `scale` and the operands of the steps: conv relu f32 1x3x224x224 64x3x7x7 64
+ * -> 1x64x112x112 kernel 7x7 stride 2x2 pad 3x3+3x3 If a tensor is not row-major, '/' and its
+ * strides or ":nhwc" follow the dims: 3x2/1x3 has the dims 3x2 and the strides 1x3.
  */
 void primitive_print(const struct cm_primitive *primitive, struct text *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds where gradients flow. A forward walk finds the values that depend on a learned
- * parameter, a backward walk those that a gradient of a graph output reaches. A value has a
- * gradient if both find it.
+ * parameter that is not frozen, a backward walk those that a gradient of a graph output
+ * reaches. A value has a gradient if both find it.
  */
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
@@ -65,8 +65,8 @@ static void share_outputs(struct training *training, const struct op_context *co
     }
 }
 
-/* Returns the fused pattern of the node. NULL: none, or the gradients of its nodes count
- * instead, since the row of the pattern has none. */
+/* Returns the fused pattern of the node; NULL if it has none, or if the row of the pattern has
+ * no gradients: then those of the single nodes count. */
 static const struct fused_pattern *fused_pattern_of(const struct training *training,
                                                     uint32_t id) {
     const struct fused_patterns_table *table = &training->analysis->fused_patterns;
@@ -140,7 +140,8 @@ static bool require_outputs(struct training *training, const struct node *node) 
 
 /*
  * The outputs of a node require a gradient if an output of its body does. The inputs of a body
- * do if an input of its node does, or an output of the body: a loop feeds it back.
+ * require a gradient if an input of its node does, or if an output of the body does (a loop
+ * feeds it back).
  */
 static bool propagate_through_bodies(struct training *training) {
     bool changed = false;
@@ -216,8 +217,8 @@ static void find_reached(struct training *training) {
 }
 
 /*
- * Returns the bytes that the value owns in a step. A constant computed from weights is an
- * activation here, since the weights change with every step. A view that a framework copies
+ * Returns the bytes that the value owns in a training step. A constant computed from weights is
+ * an activation here, since the weights change with every step. A view that a framework copies
  * owns the copy.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
@@ -230,7 +231,7 @@ static int64_t owned(const struct training *training, uint32_t value) {
     case STORAGE_ACTIVATION:
     case STORAGE_INPUT:
         break;
-    case STORAGE_VIEW: /* a copy of a weight is a weight */
+    case STORAGE_VIEW: /* the copy of a view of a weight is not an activation */
         if (liveness->storage[liveness->root[value]] != STORAGE_ACTIVATION &&
             liveness->storage[liveness->root[value]] != STORAGE_INPUT)
             return 0;

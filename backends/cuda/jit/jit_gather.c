@@ -85,8 +85,8 @@ static void write_runs(struct jit *jit, int32_t width) {
     move(jit, vector);
 }
 
-/* Proxy for a gather without indices, whose index formula the primitive does not contain:
- * copies elements in order. */
+/* Proxy for operators that compute positions from attributes instead of an indices operand; the
+ * primitive does not say how. Copies elements in order. */
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

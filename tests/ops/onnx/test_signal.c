@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void window_has_the_requested_length(void **state) {
+static void attributes_and_operands_set_output_shapes(void **state) {
     static const struct op_case rows[] = {
         GIVES("HannWindow-17", NULL, "int64[]={10}", "float[10]"),
         GIVES("HammingWindow-17", "output_datatype=11", "int32[]={3}", "double[3]"),
@@ -72,7 +72,7 @@ static void stft_frames_cover_the_signal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(window_has_the_requested_length),
+        cmocka_unit_test(attributes_and_operands_set_output_shapes),
         cmocka_unit_test(transform_has_the_requested_points),
         cmocka_unit_test(stft_frames_cover_the_signal),
     };
