@@ -11,7 +11,8 @@
 #define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
 
-/* A pattern that is part of another comes after it: ReLU6 after Hardswish. clang-format would
+/* At a node, the first row that matches wins, so the more specific of two patterns comes first:
+ * LayerNorm before RMSNorm, which matches it with x - ReduceMean(x) as its x. clang-format would
  * break the patterns. */
 /* clang-format off */
 static const struct pattern_row patterns[] = {

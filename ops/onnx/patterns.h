@@ -70,8 +70,8 @@ extern const struct op attention_decomposed;
 size_t patterns_count(void);
 const struct pattern_row *patterns_at(size_t index);
 
-/* Returns the attribute that is operand `slot` in later opsets, for example "min" of Clip; NULL
- * if none. */
+/* Returns the attribute that a pattern writes as argument `slot` of this operator: "min" for 1
+ * of Clip(x, 0, 6); NULL if that argument is an operand only. */
 const char *patterns_operand_attr(const char *type, size_t slot);
 
 #endif

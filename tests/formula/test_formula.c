@@ -103,8 +103,8 @@ static void attention_macs_are_quadratic_in_the_sequence_length(void **state) {
 }
 
 /*
- * For long sequences, a layer has its peak at the softmax: scores and probabilities of 8 heads,
- * 4 bytes each, are alive together with the values of width 256 and the input of the layer.
+ * For long sequences, the peak of a layer is at the softmax. Alive are, with 4 bytes per
+ * element: scores and probabilities [N,8,S,S], the values and the input of the layer [N,S,256].
  */
 static void the_peak_is_the_largest_of_several_polynomials(void **state) {
     const struct coefficient scores[] = {{{1, 2}, 2 * 8 * 4}, {{1, 1}, 2 * 256 * 4}};
@@ -153,11 +153,12 @@ static void given_batch_is_not_a_variable(void **state) {
 }
 
 /*
- * Two poolings with stride 2 round down, so formulas hold for multiples of 4. Each level has a
- * quarter of the pixels of the level above. 3x3 convolutions count per output pixel, transposed
- * 2x2 convolutions per input pixel.
+ * Two poolings with stride 2 round down, so formulas hold only for heights and widths that are
+ * multiples of 4. Each level has a quarter of the pixels of the level above. 3x3 convolutions
+ * count per output pixel, transposed 2x2 convolutions per input pixel. The 1x1 head maps 32
+ * channels to 2 classes.
  */
-static void stride_gives_a_floor_division(void **state) {
+static void strides_limit_the_formula_to_multiples(void **state) {
     const int64_t down =
         9 * (3 * 32 + 32 * 32) + 9 * (32 * 64 + 64 * 64) / 4 + 9 * (64 * 128 + 128 * 128) / 16;
     const int64_t up = 4 * 128 * 64 / 16 + 9 * (128 * 64 + 64 * 64) / 4 + 4 * 64 * 32 / 4 +
@@ -179,7 +180,7 @@ static void stride_gives_a_floor_division(void **state) {
     tear_down(&f);
 }
 
-/* Terms have different denominators; their sum is computed in __int128. */
+/* A product of numerator and sizes may exceed int64_t. */
 __extension__ typedef __int128 wide;
 
 static wide value_of(const struct cm_monomial *terms, size_t n_terms, const int64_t *sizes) {
@@ -188,7 +189,7 @@ static wide value_of(const struct cm_monomial *terms, size_t n_terms, const int6
         wide product = terms[i].numerator;
         for (size_t k = 0; k < terms[i].n_exponents; k++)
             for (size_t n = 0; n < terms[i].exponents[k]; n++) product *= sizes[k];
-        /* the formula holds for sizes that the denominator divides */
+        /* at valid sizes, the denominator divides numerator * sizes exactly */
         assert_true(product % terms[i].denominator == 0);
         sum += product / terms[i].denominator;
     }
@@ -228,7 +229,8 @@ static int64_t figure_of(const struct cm_module *module, const char *metric) {
     return 0;
 }
 
-/* Returns the number of metrics with a polynomial; each must equal a profile at the sizes. */
+/* Requires each formula to equal a profile at the sizes. Returns the number of formulas
+ * compared: those of metrics with a polynomial, or with the largest of several. */
 static size_t compare(struct fixture *f, const int64_t *sizes) {
     struct cm_dim_option dims[8];
     struct cm_result *result = NULL;
@@ -262,7 +264,6 @@ static size_t compare(struct fixture *f, const int64_t *sizes) {
     return n;
 }
 
-/* Sizes, in steps of each variable, that were not used to make or check the formulas. */
 static void formulas_equal_profiles_at_other_sizes(void **state) {
     static const char *const models[] = {
         "bert_mini.onnx",
@@ -281,6 +282,7 @@ static void formulas_equal_profiles_at_other_sizes(void **state) {
         "quantized/encoder_dynamic.onnx",
         "torch/gpt_dynamo.onnx",
     };
+    /* in steps of each variable: sizes that were not used to make or check the formulas */
     static const int64_t distances[][3] = {{8, 22, 17}, {36, 9, 70}, {90, 101, 33}};
     (void)state;
     for (size_t i = 0; i < N(models); i++) {
@@ -300,7 +302,7 @@ static void formulas_equal_profiles_at_other_sizes(void **state) {
     }
 }
 
-static void reports_variables_without_a_valid_size(void **state) {
+static void reports_an_unknown_convention(void **state) {
     static const int64_t dims[] = {1, 3, 5};
     static const struct cm_input_option input = {"input", 3, dims};
     struct fixture f;
@@ -346,9 +348,9 @@ int main(void) {
         cmocka_unit_test(the_peak_is_the_largest_of_several_polynomials),
         cmocka_unit_test(bound_dims_are_not_variables),
         cmocka_unit_test(given_batch_is_not_a_variable),
-        cmocka_unit_test(stride_gives_a_floor_division),
+        cmocka_unit_test(strides_limit_the_formula_to_multiples),
         cmocka_unit_test(formulas_equal_profiles_at_other_sizes),
-        cmocka_unit_test(reports_variables_without_a_valid_size),
+        cmocka_unit_test(reports_an_unknown_convention),
         cmocka_unit_test(formulas_round_trip_through_json),
     };
     if (chdir(TEST_MODELS_DIR) != 0) return 1;
