@@ -12,8 +12,8 @@
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
 
 /* At a node, the first row that matches wins, so the more specific of two patterns comes first:
- * LayerNorm before RMSNorm, which matches it with x - ReduceMean(x) as its x. clang-format would
- * break the patterns. */
+ * LayerNorm before RMSNorm, since the nodes of a LayerNorm also match RMSNorm, with
+ * x - ReduceMean(x) as its x. clang-format would break the patterns. */
 /* clang-format off */
 static const struct pattern_row patterns[] = {
     {.name = "LayerNorm", .op = "LayerNormalization", .operands = "x scale shift",
