@@ -24,18 +24,18 @@ enum setting {
 };
 
 static const struct cm_backend_option options[N_SETTINGS + 1] = {
-    [SETTING_DEVICE] = {"device", "N", "the driver's number of it, instead of 0"},
+    [SETTING_DEVICE] = {"device", "N", "index of the GPU in the driver's order (default 0)"},
     [SETTING_LIBRARIES] =
         {"libraries", "PATH",
-         "folders between colons in which NVIDIA's libraries are looked for first"},
+         "folders, separated by colons, to search first for NVIDIA's libraries"},
     [SETTING_WORKSPACE] = {"workspace", "BYTES",
-                           "the most that an algorithm may take (512 MiB)"},
-    [SETTING_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
-    [SETTING_TARGET] =
-        {"target", "NAME",
-         "with --cudnn-plan: a device that need not be here, as h200, or a file (.json)"},
+                           "largest workspace of an algorithm (default 512 MiB)"},
+    [SETTING_MEMORY] = {"memory", "BYTES",
+                        "memory for operands (default: half of the free memory)"},
+    [SETTING_TARGET] = {"target", "NAME",
+                        "with --cudnn-plan: GPU to plan for, a name like h200 or a .json file"},
     [SETTING_HEURISTICS] = {"heuristics", "a|b",
-                            "of cuDNN: b knows more engines of convolutions"},
+                            "heuristic mode of cuDNN; b considers more convolution engines"},
 };
 
 static int read_setting(const struct cm_setting *setting, const char **values,

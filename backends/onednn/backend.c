@@ -26,10 +26,13 @@ enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, 
 
 static const struct cm_backend_option options[N_SETTINGS + 1] = {
     [SETTING_LIBRARY] = {"library", "PATH",
-                         "instead of " ONEDNN_SONAME " where the system has it"},
-    [SETTING_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
-    [SETTING_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
-    [SETTING_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
+                         "library to load instead of the system's " ONEDNN_SONAME},
+    [SETTING_THREADS] = {"threads", "N",
+                         "number of threads (default: all available processors)"},
+    [SETTING_CACHE] = {"cache", "BYTES",
+                       "cache size that the operands of cold executions exceed"},
+    [SETTING_MEMORY] = {"memory", "BYTES",
+                        "memory for operands (default: half of the free memory)"},
 };
 
 /* Values indexed by enum setting; NULL if not set. */

@@ -110,7 +110,9 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
     if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
         axis >= (x->rank > 0 ? x->rank : 1) || !primitive_is_packed(x) ||
         !primitive_is_packed(y))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather operands must be contiguous");
+        return cuda_refuse(
+            reason, CM_BACKEND_REFUSED,
+            "gather requires one output, contiguous and of the operand's data type");
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     if (primitive->n_inputs < 2) {
         write_in_order(jit);
