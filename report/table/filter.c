@@ -61,10 +61,10 @@ static const struct {
     {"=", COMPARE_EQUAL},          {"<", COMPARE_LESS},           {">", COMPARE_MORE},
 };
 
-/* A suffix of numbers: in `times` of times, in `prefixes` of all other figures. */
+/* A suffix of a number: in `times` for times, in `prefixes` for all other figures. */
 struct suffix {
     const char *name;
-    int64_t factor; /* of a time in picoseconds */
+    int64_t factor; /* for a time: picoseconds per unit */
 };
 
 static const struct suffix prefixes[] = {
@@ -101,11 +101,16 @@ static bool find_suffix(const struct suffix *table, const char *name, size_t len
     return false;
 }
 
+static enum number_unit unit_of(const struct field *field) {
+    return field->column != NULL ? field->column->unit : field->unit;
+}
+
+/* Only bytes have the unit B: in other figures, 7B may mean 7 or 7 billion. */
 static bool suffix_factor(const struct field *field, const char *suffix, int64_t *ret) {
     const size_t length = strlen(suffix);
-    const enum number_unit unit = field->column != NULL ? field->column->unit : field->unit;
+    const enum number_unit unit = unit_of(field);
     if (unit == NUMBER_TIME) return find_suffix(times, suffix, length, ret);
-    const bool has_unit = length > 0 && suffix[length - 1] == 'B';
+    const bool has_unit = unit == NUMBER_BYTES && length > 0 && suffix[length - 1] == 'B';
     return find_suffix(prefixes, suffix, has_unit ? length - 1 : length, ret);
 }
 
@@ -129,6 +134,12 @@ static bool read_number(const char *text, struct arena *arena, struct filter *re
     return true;
 }
 
+static const char *example_of(const struct field *field) {
+    if (field->is_share) return "0.02 or 2%";
+    if (unit_of(field) == NUMBER_TIME) return "100 or 10us";
+    return unit_of(field) == NUMBER_BYTES ? "100, 1.5M or 16MiB" : "100 or 1.5M";
+}
+
 static int read_value(const char *text, const char *value, struct arena *arena,
                       struct cm_diagnostics *diag, struct filter *ret) {
     const bool is_equation =
@@ -142,11 +153,9 @@ static int read_value(const char *text, const char *value, struct arena *arena,
     ret->is_unknown = text_equal(value, "?");
     if (ret->is_unknown && is_equation) return CM_OK;
     if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
-    return diag_error(
-        diag, DIAG_USAGE,
-        "filter '%s': the value must be a number like 100, 1.5M, 16MiB, 10us or 2%%, "
-        "got '%s'",
-        text, value);
+    return diag_error(diag, DIAG_USAGE,
+                      "filter '%s': the value must be a number like %s, got '%s'", text,
+                      example_of(&ret->field), value);
 }
 
 int filter_parse(const char *text, enum rows rows, struct arena *arena,
