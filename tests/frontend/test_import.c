@@ -78,13 +78,18 @@ static void sorts_nodes_with_a_note(void **state) {
     put_message(&graph, 1, node_of(*state, "Relu", "last", "q", "y"));
     put_message(&graph, 1, node_of(*state, "Relu", "middle", "p", "q"));
     put_message(&graph, 1, node_of(*state, "Relu", "first", "x", "p"));
+    put_message(&graph, 1,
+                node_of(*state, "Relu", "side", "p", "z")); /* no other depends on it */
     struct loading loading = load_bytes(model_of(*state, graph));
-    static const char *const want[] = {"first", "middle", "last"};
+    static const struct {
+        const char *name;
+        uint32_t file_index;
+    } want[] = {{"first", 2}, {"middle", 1}, {"last", 0}, {"side", 3}};
     assert_int_equal(loading.status, CM_OK);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         const uint32_t node = loading.model->graphs[0].nodes[i];
-        assert_string_equal(loading.model->nodes[node].name, want[i]);
-        assert_int_equal(loading.model->nodes[node].file_index, 2 - i);
+        assert_string_equal(loading.model->nodes[node].name, want[i].name);
+        assert_int_equal(loading.model->nodes[node].file_index, want[i].file_index);
     }
     assert_string_equal(loading_message(&loading),
                         "graph: the nodes were not in topological order and have been sorted");
