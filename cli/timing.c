@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options that select times, and progress and Ctrl-C of a measurement. --measure and --device
- * are short for --backend. */
+/* Options that select the source of times, the progress line of a measurement and its end by
+ * Ctrl-C. --measure and --device are short for --backend. */
 #include "cli/timing.h"
 
 #include <poll.h>
@@ -167,7 +167,7 @@ int timing_cache(struct arena *arena, const char **ret) {
 
 /* Checks that --precision and --layout are given with --measure, --backend, --device or
  * --cudnn-plan, and --end-to-end and --autotune with --measure or --backend; and that no
- * options exclude each other. */
+ * mutually exclusive options are given. */
 static int check_timing(const struct invocation *call, const struct timing *timing,
                         int n_sources) {
     const char *source_option = timing->measure != MEASURE_NONE ? "measure"
@@ -338,8 +338,8 @@ static void progress_show(void *context, const struct cm_progress *at) {
     arena_free(arena);
 }
 
-/* Returns a descriptor that becomes readable when a blocked signal of the set arrives; -1 if
- * the system has no such descriptors or opening one fails. */
+/* Returns a file descriptor that becomes readable when a blocked signal of the set arrives; -1
+ * if the system has no such descriptors or opening one fails. */
 static int open_signals(const sigset_t *set) {
 #ifdef __linux__
     return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -16,7 +16,7 @@ enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 struct timing {
     int measure; /* enum measure_target: --measure */
     const char *backend;
-    const char *device;               /* of the roofline, or target of --cudnn-plan */
+    const char *device;               /* --device: of the roofline, or target of a plan */
     bool plan;                        /* --cudnn-plan */
     struct option_choices precisions; /* enum cm_precision */
     int runtime;                      /* enum cm_runtime */
@@ -32,8 +32,9 @@ struct timing {
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
 extern const struct option timing_options[];
-/* The values of --measure, and the --backend of each (enum measure_target; NULL: none). */
+/* The values of --measure (enum measure_target). */
 extern const struct option_choice timing_measurers[];
+/* Returns the --backend that a --measure value selects; NULL for MEASURE_NONE. */
 const char *timing_backend(int measure);
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
  * CM_OK, CM_NO_MEMORY. */
@@ -42,7 +43,7 @@ int timing_cache(struct arena *arena, const char **ret) CM_MUST_CHECK;
 extern const struct option_choice timing_runtimes[];
 
 void timing_defaults(struct timing *timing);
-/* Returns the name of an option that is not at its default; NULL: none. */
+/* Returns the name of an option that is not at its default; NULL: none. Ignores --progress. */
 const char *timing_given(const struct timing *timing);
 
 /* Refuses several precisions for a command that supports one. CM_OK, CM_USAGE. */
@@ -61,29 +62,30 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
 extern const struct option timing_import[];
 
 /*
- * Progress of a measurement on standard error: a line that is rewritten on a terminal, else a
- * line every `interval` seconds; and Ctrl-C, which ends measuring.
+ * The progress of a measurement on standard error, and its end by Ctrl-C. On a terminal one
+ * line is rewritten; otherwise a new line is written every `interval` seconds.
  */
 struct progress {
-    bool has_line;       /* a line is on the terminal */
-    bool is_interrupted; /* Ctrl-C was pressed; set by progress_end */
-    const char *verb;    /* "measuring" */
-    double interval;
+    bool has_line;        /* a line is on the terminal */
+    bool is_interrupted;  /* Ctrl-C was pressed; set by progress_end */
+    const char *verb;     /* "measuring" */
+    double interval;      /* seconds */
     double begin;         /* start time of the first layer, seconds */
-    double written;       /* time of the last line */
+    double written;       /* time of the last line, seconds */
     const char *setting;  /* what changes between profiles: "batch", "precision" */
     size_t setting_index; /* from 1 */
     size_t n_settings;    /* 0: one profile */
-    int stop;             /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
-    sigset_t before;
+    int stop;             /* descriptor, readable after Ctrl-C; -1: Ctrl-C ends the program */
+    sigset_t before;      /* signal mask to restore */
 };
-/* Starts the progress line, and sets the members of `options` that report progress. From now
- * on, Ctrl-C ends only the measurement, if `options` measure; else it ends the program. */
+/* Starts the progress line, and sets the members of `options` that report progress. With a
+ * backend (also that of --cudnn-plan) and without --device, Ctrl-C from now on ends only the
+ * measurement; otherwise it still ends the program. */
 void progress_begin(struct progress *progress, const struct timing *timing,
                     struct cm_options *options);
 /* Erases the line, restores the signals and sets is_interrupted. */
 void progress_end(struct progress *progress);
-/* Returns `status`; after an interruption an error, because partial times are not compared. */
+/* Returns `status`; an error if Ctrl-C was pressed, because a comparison requires all times. */
 int progress_require_end(const struct progress *progress, int status,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 
