@@ -3,7 +3,8 @@
  * Attention: softmax(Q K' / sqrt(d)) V of each head.
  *     MACs = scores * (d + v), FLOPs = 2 * MACs + scores
  * with scores = batch * heads * queries * keys; d and v are the columns of K and V per head.
- * The softmax counts one FLOP per score. Masks, also causal ones, do not reduce the count.
+ * In this formula the softmax has one FLOP per score. Masks, also causal ones, do not reduce
+ * the count.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -90,8 +91,8 @@ static int infer_attention(struct op_context *context) {
     return status;
 }
 
-/* Infers the graph in attribute `name`, which modifies the scores; ignores its outputs, as ONNX
- * requires them to have the type of the scores. */
+/* Infers the graph in attribute `name`, which modifies the scores or their softmax. Ignores the
+ * outputs of the graph: ONNX requires them to have the type of the scores. */
 static int walk_modifier(struct op_context *context, const char *name,
                          const struct value_info *scores) {
     const uint32_t graph = op_attr_graph(context, name);
@@ -162,15 +163,17 @@ static void macs_decomposed(const struct op_context *context, struct product *re
     product_add(ret, "columns of query and value", columns);
 }
 
-/* Returns the bytes that a fused kernel saves: the log-sum-exp of each row in float32. */
+/* Returns the bytes that a fused kernel keeps for the backward pass besides the tensors: the
+ * log-sum-exp of each row in float32. */
 static int64_t row_sums(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(context));
 }
 
 /*
- * Returns the MACs of the gradients by a fused kernel. It does not save the softmax, so it
- * computes Q K' again (scores * d). The gradients of V and of the softmax have scores * v MACs
- * each, those of Q and K scores * d each.
+ * Returns the MACs of a fused kernel's backward pass. The kernel does not save the softmax, so
+ * it computes Q K' again: scores * d MACs. The gradients of V and of the softmax have scores *
+ * v MACs each, the gradients of Q and K scores * d each. Bit i of `operands`: the gradient of
+ * operand i is computed.
  */
 static int64_t attention_backward(const struct op_context *context, uint32_t operands) {
     const int64_t scores = attention_scores(context);
@@ -214,8 +217,8 @@ FACETS(PREVIEW, FlexAttention) {
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
-/* Row of decomposed attention (a fused pattern). No fused kernel runs: in a training step each node saves
- * its own values. */
+/* Operator row of decomposed attention (a fused pattern). In a training step no fused kernel runs: each
+ * node of the pattern saves its own values. */
 const struct op attention_decomposed =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
               macs_decomposed, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
