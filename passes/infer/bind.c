@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass bind: gives each node its operator row and checks the node against the row's signature,
- * so that operator functions never see an attribute of the wrong kind or a missing operand. An
- * unknown type gets the row of unknown operators: reports list it; its cost is unknown, not 0.
+ * so that operator functions never see an attribute of the wrong kind or a missing operand. A
+ * node of an unknown operator gets op_unknown: reports list it, and its cost is unknown, not 0.
  */
 #include "passes/infer/bind.h"
 
@@ -92,20 +92,21 @@ static int check_node(const struct model *model, uint32_t id, const struct op *o
     return status;
 }
 
-/* Cache of row look-ups. Rows of one type, which differ in domain and opset, form a list. */
+/* Entry of the cache of row look-ups. Entries of one type, which differ in domain and opset,
+ * form a list. */
 struct cached_row {
-    const struct node *node; /* the first one of this row */
+    const struct node *node; /* the first node that was looked up */
     const struct op *op;
-    uint32_t next; /* row of the same type, MAP_NONE */
+    uint32_t next; /* index of the next entry of the same type, or MAP_NONE */
 };
 
 #define N_RECENT 64
 
 struct row_cache {
-    struct map index; /* by type */
+    struct map index; /* type -> index of the first entry of its list */
     struct cached_row *rows;
     uint32_t n_rows;
-    uint32_t recent[N_RECENT]; /* rows, by a hash of the address of their type */
+    uint32_t recent[N_RECENT]; /* indices into rows, by a hash of the address of the type */
 };
 
 /* The importer keeps one copy of each type, so equal addresses mean equal types. */
@@ -119,7 +120,8 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
            (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
 }
 
-/* Finds the row of the node's operator. Operators of --op-costs come first. */
+/* Sets *ret to the index in `rows` of the node's operator, which is added if it is new.
+ * Operators of --op-costs take precedence over built-in ones. */
 static int find_row(struct row_cache *cache, const struct cm_options *options,
                     const struct node *node, uint32_t *ret) {
     uint32_t *recent = recent_row(cache, node);

@@ -8,24 +8,26 @@
 
 #include "passes/pass.h"
 
-/* A node in a training step. A fused pattern is one operation, at its last node. */
+/* A node in a training step. A fused pattern with a gradient of its own is one operation,
+ * stored at its last node. */
 struct operation {
     const struct op *op;
     const char *saved_for_backward; /* cells (ops/op.h) of the operator, or of this node */
-    const struct node *node;        /* operands and outputs; NULL: part of a fused pattern */
+    const struct node *node;        /* operands and outputs of the operation; NULL for all nodes
+                                       of a fused pattern but the last */
     uint32_t pattern_last;  /* last node of its fused pattern; the node itself if none */
-    uint32_t region;        /* index into regions, ID_NONE */
+    uint32_t region;        /* index into regions; ID_NONE: not checkpointed */
     uint32_t forward;       /* event of the forward pass */
     uint32_t recomputation; /* event of the recomputation, if its region has one */
     uint32_t backward;      /* event of the backward pass */
-    bool has_backward;
-    int64_t extra; /* bytes saved for backward that are not a value */
+    bool has_backward;      /* it computes a gradient */
+    int64_t extra; /* bytes saved for backward besides values (log-sum-exp of attention) */
 };
 
-/* Consecutive steps of one checkpointed module, which saves only its inputs. */
+/* Consecutive nodes of one checkpointed module, which saves only its inputs. */
 struct region {
-    uint32_t first, last; /* steps */
-    bool is_recomputed;   /* an operation in it has a backward */
+    uint32_t first, last; /* steps of the schedule */
+    bool is_recomputed;   /* an operation in it has a backward pass, so all are recomputed */
 };
 
 struct training {
@@ -33,40 +35,43 @@ struct training {
     const struct model *model;
     struct training_table *table;
     bool *frozen;         /* by param */
-    uint32_t *checkpoint; /* by module: outermost checkpointed parent or itself, ID_NONE */
+    uint32_t *checkpoint; /* by module: the outermost checkpointed module that contains it, or
+                             itself; ID_NONE if none */
     struct operation *operations; /* by node */
     size_t n_regions;
     struct region *regions;
     uint32_t *root;   /* by value: the value whose bytes it shares in a framework, or itself */
     bool *is_strided; /* by value: a view that is not row-major */
-    bool *requires_grad; /* by value: it depends on a learned parameter */
+    bool *requires_grad; /* by value: it depends on a learned parameter that is not frozen */
     bool *reached;       /* by value: a gradient of the loss reaches it */
     int64_t *bytes;      /* by value: owned during a step; 0 for views and parameters */
 };
 
-/* Matches the patterns of the options. CM_USAGE if one matches nothing. */
+/* Matches the name patterns of --freeze and --checkpoint: sets `frozen` and `checkpoint`.
+ * CM_USAGE if one matches nothing. */
 int training_choose(struct training *training) CM_MUST_CHECK;
-/* Finds operations, views and bytes, and where gradients flow. */
+/* Sets `operations`, `root`, `is_strided` and `bytes`, and finds where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
 /* Computes saved bytes and the peak of the step. */
 int training_steps(struct training *training) CM_MUST_CHECK;
 
-/* Returns the bytes of a tensor during a step: with amp, floats take 2 bytes. */
+/* Returns the bytes of a tensor during a step: with --amp, a float32 element takes 2 bytes. */
 int64_t training_bytes(const struct training *training, const struct value_info *info);
 struct op_source;
 struct op_context;
-/* Makes the context of an operation: of the node, or of the fused pattern that it ends. */
+/* Makes the context of an operation: of the node, or of its fused pattern. */
 int training_context(const struct training *training, const struct op_source *source,
                      uint32_t node, struct op_context *ret) CM_MUST_CHECK;
-/* Returns true if the operation computes a gradient of the operand. */
+/* Returns true if the operand requires a gradient and the operator has one for it. Does not
+ * test whether a gradient reaches the operation: see has_backward. */
 bool training_needs_gradient(const struct training *training, const struct operation *operation,
                              size_t slot);
-/* Returns true if the forward of the operation runs again during backward. */
+/* Returns true if the forward pass of the operation runs again during backward. */
 static inline bool training_is_recomputed(const struct training *training,
                                           const struct operation *operation) {
     return operation->region != ID_NONE && training->regions[operation->region].is_recomputed;
 }
-/* Returns the runs of the graph in one pass through the model. */
+/* Returns how often the graph runs in one forward pass of the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);
 
 #endif
