@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File format: struct head, the text of the key, then structs cache_entry. The file is named by
- * a hash of the key; comparing the key in the file detects a collision. */
+/* Reads and writes cache files. Format: struct head, the text of the key, then an array of
+ * struct cache_entry. The file is named by a hash of the key; comparing the key in the file
+ * detects a collision. */
 #include "backends/cache/cache_file.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define MAGIC         "cmtimes\n"
 #define SUFFIX        ".times"
 #define FORMAT        1
-#define LOCK_ATTEMPTS 200 /* of 10 ms each; another writer finishes long before */
+#define LOCK_ATTEMPTS 200 /* 10 ms apart, 2 s in all; another writer needs far less */
 
 struct head {
     char magic[8];
@@ -33,7 +34,7 @@ struct head {
     uint32_t entry_size;
     uint32_t key_size;
     uint32_t n_entries;
-    uint64_t sum; /* hash_bytes of everything after the header */
+    uint64_t sum; /* hash_bytes of all bytes after the header */
 };
 
 struct cache_file cache_file_at(const char *folder, const char *key, bool invented,
@@ -116,7 +117,8 @@ static bool is_how(const struct cm_how *how) {
     return whole;
 }
 
-/* Returns true if an entry is valid. The checksum detects damage, not a forged file. */
+/* Returns true if all fields of an entry are in range. The checksum detects damage; these
+ * checks also hold for a forged file. */
 static bool is_entry(const struct cache_file *file, const struct cache_entry *entry) {
     struct cm_reason reason;
     const struct cm_measurement *measurement = &entry->measurement;
@@ -157,7 +159,8 @@ static int list_entries(const struct cache_file *file, const struct head *head,
     return CM_BACKEND_OK;
 }
 
-/* Sets *ret_why to the reason if the file is ignored; NULL if its entries were added. */
+/* Adds the valid entries of the file to *ret. Sets *ret_why to the reason if the file is
+ * ignored, else to NULL. */
 static int read_open(const struct cache_file *file, int fd, struct arena *arena,
                      struct cache_list *ret, const char **ret_why) {
     struct stat status;
