@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbolic dims and the sizes that options bind them to, without a profile. */
+/* cm_model_dims: symbolic dims and the sizes that options bind them to, without a profile. */
 #include "costmodel/costmodel.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* `want` lists dims and sizes: "h=? w=64". */
+/* `want` lists dims and sizes: "h=-1 w=64"; -1 is an unbound dim. */
 static void expect_dims(const char *path, const struct cm_options *options, const char *want) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_model *model = NULL;
@@ -45,8 +45,8 @@ static void reports_the_size_that_each_dim_is_bound_to(void **state) {
     expect_dims(TEST_MODELS_DIR "/unet.onnx", &options, "batch=4 h=-1 w=64");
 }
 
-/* Only a profile reports options that bind no dim. */
-static void accepts_sizes_of_unused_dims(void **state) {
+/* Only a profile refuses a size for a dim that does not exist. */
+static void accepts_a_size_for_a_missing_dim(void **state) {
     const struct cm_dim_option none = {"no such dim", 1};
     struct cm_options options;
     (void)state;
@@ -59,7 +59,7 @@ static void accepts_sizes_of_unused_dims(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_the_size_that_each_dim_is_bound_to),
-        cmocka_unit_test(accepts_sizes_of_unused_dims),
+        cmocka_unit_test(accepts_a_size_for_a_missing_dim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

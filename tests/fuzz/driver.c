@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Driver without libFuzzer: runs each given file, or each file of a folder, once. A failure
- * aborts it, as in the fuzzer; the last line of the output then names the file.
+ * Runs a fuzz target without libFuzzer, once on each given file and on each file below a given
+ * folder. A failed check aborts the program, as under libFuzzer; the last path that it printed
+ * is that of the input.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include "fuzz.h"
 
-/* Used by the mutators, which the driver never calls. */
+/* The mutators refer to this function of libFuzzer. The driver never calls them. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
     (void)data;
     return size < most ? size : most;
