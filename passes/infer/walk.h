@@ -22,7 +22,7 @@ struct walk {
     const char *pass; /* name in messages */
     struct arena *arena;
     struct arena *scratch;       /* restored after each node */
-    struct cm_diagnostics *diag; /* NULL drops messages; statuses stay */
+    struct cm_diagnostics *diag; /* NULL: messages are dropped, errors still returned */
     struct infer_table *table;   /* filled by the walk */
     const struct infer_table
         *exact; /* during walk_upper_bounds: table of the first walk; else NULL */
@@ -38,10 +38,10 @@ struct walk {
     bool *has_assumed;                /* by node: the note about its assumption was emitted */
     uint32_t *assumed;                /* nodes with has_assumed, in the order of the notes */
     size_t n_assumed;
-    int64_t nested_trips; /* product of the trip counts of the executed Loops */
-    int64_t work_left;    /* budget of executed Loops: node walks and stored infos */
-    struct op_budget budget;
-    struct op_budget run_budget; /* inside executed Loops */
+    int64_t nested_trips;    /* product of the trip counts of executed Loops around the node */
+    int64_t work_left;       /* budget of executed Loops: node walks and stored infos */
+    struct op_budget budget; /* for folds outside executed Loops */
+    struct op_budget run_budget; /* for folds inside executed Loops */
     int64_t n_walked;    /* nodes walked; a node of a body counts at each walk of the body */
     int64_t walks_limit; /* a body is not walked again once n_walked reaches this limit */
 };
