@@ -3,9 +3,11 @@
  * First reading of a model file: keeps its structure and skips its weights.
  *
  * The result is the same protobuf message without the payloads of large tensors, without
- * documentation and without fields that are not read: a few KB for a model of any size. Private
- * fields of onnx.proto record where a skipped payload is in the file (skipped_*), how many
- * nodes of the file are before a graph, and how many are in the bodies of a node (ordinal).
+ * documentation and without fields that are not read. Its size depends on the number of nodes
+ * and tensors, not on the size of the weights; the main graph and the rest are limited to 1 GiB
+ * each. Private fields of onnx.proto record where a skipped payload is in the file (skipped_*).
+ * The private field `ordinal` is, for a graph or function, the number of nodes that begin
+ * before it in the file; for a node, the number of nodes in its bodies.
  */
 #ifndef FRONTEND_WIRE_SKIM_H
 #define FRONTEND_WIRE_SKIM_H
@@ -16,11 +18,12 @@ struct arena;
 struct cm_diagnostics;
 struct source;
 
-/* Payloads up to this many bytes are kept: shapes and axes fit, weights do not. */
+/* Payloads of tensors up to this many bytes are kept, which holds for shapes and axes and for
+ * small weights, for example biases. */
 #define SKIM_KEPT_PAYLOAD 1024
 
-/* The result, in the arena. The main graph is separate from the rest of the model. Both are in
- * pieces of moderate size, so that no large buffer is needed. */
+/* The result, in the arena. The main graph is separate from the rest of the model. Both are
+ * lists of pieces of moderate size, so that no large buffer is needed. */
 struct skimmed {
     const struct fields *model; /* ModelProto without its graph */
     struct message graph;       /* GraphProto */
@@ -32,8 +35,8 @@ struct skimmed {
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) __attribute__((warn_unused_result));
 
-/* The entries of metadata_props that are read: of nodes (frontend/metadata.c), and of values
- * and the main graph (frontend/param_marks.c). */
+/* The entries of metadata_props that are read: those of nodes (frontend/metadata.c), and those
+ * of values and the main graph (frontend/param_marks.c). */
 enum metadata_key {
     METADATA_SCOPES,
     METADATA_CLASSES,
@@ -45,11 +48,11 @@ enum metadata_key {
     N_METADATA_KEYS
 };
 
-/* Limits in bytes; longer values are not read. */
+/* Limits of metadata values, in bytes; longer values are not read. */
 #define MAX_METADATA  65536
 #define MAX_SIGNATURE ((size_t)16 << 20) /* METADATA_SIGNATURE: a line per parameter */
 
-/* Returns N_METADATA_KEYS if the key is not read. */
+/* Returns the enum value of a key; N_METADATA_KEYS if the key is not read. */
 enum metadata_key skim_metadata_key(struct span key);
 
 #endif
