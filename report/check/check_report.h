@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the formats of a verdict: the presentation of each state, and sentences. */
+/* Shared by the formats of a verdict: the style of each state, and sentences on limits. */
 #ifndef REPORT_CHECK_CHECK_REPORT_H
 #define REPORT_CHECK_CHECK_REPORT_H
 
@@ -16,9 +16,9 @@ struct text;
 /* One row per state of cm_check_case. */
 struct check_look {
     const char *state;
-    const char *what;   /* a sentence */
+    const char *what;   /* its meaning, a sentence */
     enum style style;   /* in the text report */
-    const char *junit;  /* element in a test case; NULL: passed */
+    const char *junit;  /* JUnit element in the test case; NULL: the case passed */
     const char *level;  /* SARIF level; NULL: no finding */
     const char *github; /* workflow command; NULL: none */
 };
@@ -26,24 +26,26 @@ struct check_look {
 extern const struct check_look check_looks[];
 extern const size_t check_n_looks;
 
-/* Returns the row of a state; ambiguous is a regression if the verdict has fail_ambiguous. */
+/* Returns the row of a state; with fail_ambiguous, the row of a regression for "ambiguous". */
 const struct check_look *check_look(const struct cm_verdict *verdict, const char *state);
 
+/* "4.41 GMACs", "?" if unknown */
 void check_append_short(struct text *text, const char *unit, int64_t value);
-/* "+7.90%", "new" if the old value is 0; "" if either value is unknown. */
+/* "+7.90%"; "new" if only the old value is 0, "" if either value is unknown */
 void check_append_change(struct text *text, int64_t value, int64_t old);
 /* "macs <= +0% at batch 1", with names made safe for a terminal. */
 void check_append_title(struct text *text, const struct cm_check_case *case_);
-/* One line: the value, the limit, and the reason if it is not a pass. */
+/* "macs is 4.41 GMACs (4,412,112,896), was 4.09 GMACs (4,089,184,256), +7.90%", then, if the
+ * limit is exceeded, by how much, and the reason if the finding has one. */
 void check_append_sentence(struct text *text, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding);
 /* The findings, one per line, without a final newline. */
 void check_append_findings(struct text *text, const struct cm_check_case *case_);
 /* The findings and the blamed modules, one per line, without a final newline. */
 void check_append_lines(struct text *text, const struct cm_check_case *case_);
-/* "layer3.0.conv1 +1,234 (renamed from layer3.0.conv)" */
+/* The change of one module: "layer3.0.conv1 +1,234 (renamed from layer3.0.conv)" */
 void check_append_blame(struct text *text, const struct cm_check_blame *blame);
-/* "the baseline of resnet50.onnx", "no baseline" */
+/* "the baseline of resnet50.onnx" or "no baseline" */
 void check_append_against(struct text *text, const struct cm_verdict *verdict);
 /* "batches 8, 32 of the baseline were not checked"; nothing if all were */
 void check_append_unchecked(struct text *text, const struct cm_verdict *verdict);
