@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writers of a verdict in every format, with hostile names. */
+/* The writers of a verdict in the formats of `formats`, with hostile names; exit status;
+ * budgets. */
 #include "costmodel/check.h"
 
 #include "fixture.h"
@@ -117,7 +118,7 @@ static char *written(writer *write, const struct cm_verdict *verdict, size_t *re
     return text;
 }
 
-static void every_format_equals_its_golden(void **state) {
+static void text_and_ci_formats_equal_their_goldens(void **state) {
     (void)state;
     for (size_t i = 0; i < N(formats); i++) {
         size_t size = 0;
@@ -135,7 +136,7 @@ static void escapes_line_breaks_and_control_characters_of_names(void **state) {
     (void)state;
     for (size_t i = 0; i < N(formats); i++) {
         size_t size = 0;
-        if (formats[i].write == cm_verdict_write_json) continue; /* writes \u001b */
+        if (formats[i].write == cm_verdict_write_json) continue; /* escapes: \u001b */
         char *text = written(formats[i].write, &hostile, &size);
         assert_null(memchr(text, '\x1b', size));
         assert_null(memchr(text, '\r', size));
@@ -155,7 +156,7 @@ static void fails_on_uncertain_times_if_requested(void **state) {
     free(text);
 }
 
-static void exits_with_the_status_of_the_worst_verdict(void **state) {
+static void exit_status_is_that_of_the_worst_state(void **state) {
     struct cm_verdict verdict = plain;
     (void)state;
     assert_int_equal(cm_verdict_exit(&verdict), 0);
@@ -169,8 +170,8 @@ static void exits_with_the_status_of_the_worst_verdict(void **state) {
     assert_int_equal(cm_verdict_exit(&verdict), 1);
 }
 
-/* 3,000 findings with paths of 100 bytes: a comment holds 65,536 characters. */
-static void limits_the_length_of_a_comment(void **state) {
+/* 3,000 findings with paths of 100 bytes; a pull request comment holds 65,536 characters. */
+static void limits_the_length_of_a_pull_request_comment(void **state) {
     static struct cm_check_finding many[3000];
     char path[101];
     size_t size = 0;
@@ -201,8 +202,8 @@ static void limits_the_length_of_a_comment(void **state) {
     free(text);
 }
 
-/* 2,000 modules with paths of 200 bytes: some fit. */
-static void counts_the_modules_that_a_comment_omits(void **state) {
+/* 2,000 modules with paths of 200 bytes, of which some fit into a pull request comment. */
+static void counts_the_modules_that_a_pull_request_comment_omits(void **state) {
     static struct cm_check_blame modules[2000];
     char path[201];
     char more[64];
@@ -268,12 +269,12 @@ static void reads_a_budget_and_locates_its_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_equals_its_golden),
+        cmocka_unit_test(text_and_ci_formats_equal_their_goldens),
         cmocka_unit_test(escapes_line_breaks_and_control_characters_of_names),
         cmocka_unit_test(fails_on_uncertain_times_if_requested),
-        cmocka_unit_test(exits_with_the_status_of_the_worst_verdict),
-        cmocka_unit_test(limits_the_length_of_a_comment),
-        cmocka_unit_test(counts_the_modules_that_a_comment_omits),
+        cmocka_unit_test(exit_status_is_that_of_the_worst_state),
+        cmocka_unit_test(limits_the_length_of_a_pull_request_comment),
+        cmocka_unit_test(counts_the_modules_that_a_pull_request_comment_omits),
         cmocka_unit_test(reads_a_budget_and_locates_its_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
