@@ -135,17 +135,20 @@ static const char *check_head(const struct cache_file *file, const struct head *
     if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is not a cache file";
     if (head->format != FORMAT || head->entry_size != sizeof(struct cache_entry))
         return "another version wrote it";
-    if (head->key_size != strlen(file->key)) return "it is of another device";
-    if (head->n_entries > CACHE_MAX_ENTRIES) return "it holds too much";
+    if (head->key_size != strlen(file->key))
+        return "it was written for another device or other settings";
+    if (head->n_entries > CACHE_MAX_ENTRIES) return "it has too many entries";
     const int64_t want = (int64_t)sizeof(*head) + head->key_size +
                          (int64_t)head->n_entries * (int64_t)sizeof(struct cache_entry);
-    return size == want ? NULL : "it is not whole";
+    return size == want ? NULL : "it is incomplete";
 }
 
 static const char *check_body(const struct cache_file *file, const struct head *head,
                               const char *body, size_t size) {
-    if (hash_bytes(HASH_BYTES_BEGIN, body, size) != head->sum) return "its sum is wrong";
-    return memcmp(body, file->key, head->key_size) == 0 ? NULL : "it is of another device";
+    if (hash_bytes(HASH_BYTES_BEGIN, body, size) != head->sum) return "its checksum is wrong";
+    return memcmp(body, file->key, head->key_size) == 0
+               ? NULL
+               : "it was written for another device or other settings";
 }
 
 static int list_entries(const struct cache_file *file, const struct head *head,
@@ -169,8 +172,10 @@ static int read_open(const struct cache_file *file, int fd, struct arena *arena,
     if (fstat(fd, &status) != 0) return CM_BACKEND_OK;
     *ret_why = cache_folder_doubt(&status);
     if (*ret_why != NULL) return CM_BACKEND_OK;
-    *ret_why = "it is not whole";
-    if (!S_ISREG(status.st_mode) || !read_whole(fd, &head, sizeof(head))) return CM_BACKEND_OK;
+    *ret_why = "it is not a regular file";
+    if (!S_ISREG(status.st_mode)) return CM_BACKEND_OK;
+    *ret_why = "it is incomplete";
+    if (!read_whole(fd, &head, sizeof(head))) return CM_BACKEND_OK;
     *ret_why = check_head(file, &head, (int64_t)status.st_size);
     if (*ret_why != NULL) return CM_BACKEND_OK;
     const size_t size = (size_t)status.st_size - sizeof(head);

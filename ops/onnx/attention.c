@@ -205,7 +205,7 @@ FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {
     EXACT(.per_mac = 2, .extra = exact_attention, .extra_description = "operations: 6 per score, less 2 per row"),
-    NO_PRIMITIVE("its scores are computed by a body"), NO_BOUNDS};
+    NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};
 
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
     {                                                                                          \

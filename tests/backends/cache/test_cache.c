@@ -203,11 +203,15 @@ static void ignores_modified_file(void **state) {
         long at; /* < 0: from the end */
         const char *why;
     } changes[] = {
-        {0, "it is not a cache file"},    {8, "another version wrote it"},
-        {12, "another version wrote it"}, {16, "it is of another device"},
-        {22, "it holds too much"},        {20, "it is not whole"},
-        {24, "its sum is wrong"},         {40, "its sum is wrong"},
-        {-1, "its sum is wrong"},
+        {0, "it is not a cache file"},
+        {8, "another version wrote it"},
+        {12, "another version wrote it"},
+        {16, "it was written for another device or other settings"},
+        {22, "it has too many entries"},
+        {20, "it is incomplete"},
+        {24, "its checksum is wrong"},
+        {40, "its checksum is wrong"},
+        {-1, "its checksum is wrong"},
     };
     for (size_t i = 0; i < N(changes); i++) {
         char path[1024];
@@ -235,7 +239,7 @@ static void ignores_truncated_file(void **state) {
     for (long size = 200; size > 0; size -= 13) {
         assert_int_equal(truncate(path, size), 0);
         assert_true(find(open_cache(f), 8) == 0);
-        assert_string_equal(f->note.text, "it is not whole");
+        assert_string_equal(f->note.text, "it is incomplete");
     }
 }
 
@@ -297,7 +301,7 @@ static void does_not_follow_symlinks(void **state) {
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     (void)find(open_cache(f), 8); /* does not wait for a writer */
-    assert_string_equal(f->note.text, "it is not whole");
+    assert_string_equal(f->note.text, "it is not a regular file");
 }
 
 static void reports_unusable_folder(void **state) {
