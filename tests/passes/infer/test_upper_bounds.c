@@ -213,6 +213,17 @@ static void test_marks_costs_of_bounded_shapes_as_upper_bounds(void **state) {
     bench_close(bench);
 }
 
+/* y is a scalar for any z [<=6,4]. */
+static void test_marks_costs_if_only_an_operand_is_bounded(void **state) {
+    struct bench *bench = bench_open(CHOSEN "node m ReduceSum z -> y keepdims=0\nout y\n");
+    (void)state;
+    const struct cm_costs *costs = bench_costs(bench, "m");
+    assert_int_equal(costs->bytes_read, 6 * 4 * 4);
+    assert_true(costs->upper_bound & CM_COST_BIT(bytes_read));
+    assert_false(costs->upper_bound & CM_COST_BIT(bytes_written));
+    bench_close(bench);
+}
+
 static void test_trip_count_option_bounds_body_runs(void **state) {
     struct bench *bench =
         bench_open("in x float[4]\nin go bool[]\nconst m int64[] =7\nbody body\nin i int64[]\n"
@@ -234,6 +245,7 @@ int main(void) {
         cmocka_unit_test(test_bodies_take_the_larger_bound),
         cmocka_unit_test(test_walks_a_static_model_once),
         cmocka_unit_test(test_marks_costs_of_bounded_shapes_as_upper_bounds),
+        cmocka_unit_test(test_marks_costs_if_only_an_operand_is_bounded),
         cmocka_unit_test(test_trip_count_option_bounds_body_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
