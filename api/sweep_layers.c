@@ -222,7 +222,8 @@ static void sort_layers(struct sweep_layers *layers, const struct cm_sweep_layer
 void sweep_layers_finish(struct sweep_layers *layers, struct cm_sweep_row *rows,
                          struct cm_sweep *ret) {
     struct arena *arena = layers->arena;
-    if (layers->n_nodes == 0 || arena_failed(arena)) return;
+    if (layers->n_nodes == 0 || arena_failed(arena) || arena_failed(layers->result_arena))
+        return;
     uint32_t *group_of = arena_array_raw(arena, layers->n_nodes, sizeof(*group_of));
     if (group_of == NULL) return;
     const size_t n = group_nodes(layers, group_of);
