@@ -22,13 +22,13 @@ static bool print_values(const struct option *option) {
     const bool is_device = text_equal(option->name, "device");
     for (size_t i = 0; is_device && backends_device_at(i) != NULL; i++)
         printf("%s%s", n++ > 0 ? " " : "", backends_device_at(i));
-    for (size_t i = 0; option->value_at != NULL && option->value_at(i) != NULL; i++)
-        printf("%s%s", n++ > 0 ? " " : "", option->value_at(i));
+    for (size_t i = 0; option->name_at != NULL && option->name_at(i) != NULL; i++)
+        printf("%s%s", n++ > 0 ? " " : "", option->name_at(i));
     return n > 0;
 }
 
 static bool has_values(const struct option *option) {
-    return option->choices != NULL || option->value_at != NULL ||
+    return option->choices != NULL || option->name_at != NULL ||
            text_equal(option->name, "device");
 }
 

@@ -141,23 +141,12 @@ static void list_layers(struct request *request) {
     request->rows = CM_ROWS_LAYERS;
 }
 
-static int unknown_format(const struct invocation *call, const char *name) {
-    struct text known = {.arena = call->arena};
-    for (size_t i = 0; cm_format_at(i) != NULL; i++) {
-        const bool is_last = cm_format_at(i + 1) == NULL;
-        if (i > 0) text_append(&known, is_last ? " or " : ", ");
-        text_append(&known, cm_format_at(i));
-    }
-    return options_fault(call, "option --format requires %s, got '%s'", text_string(&known),
-                         name);
-}
-
 int format_find(const struct invocation *call, struct request *request) {
     const char *name = request->format_name;
     const bool is_text = text_equal(name, "text");
     const struct cm_format *found =
         cm_format_find(is_text && is_table(request) ? "table" : name);
-    if (found == NULL) return unknown_format(call, name);
+    BUG_ON(found == NULL); /* the parser accepts these names only */
     struct format *format = arena_alloc(call->arena, sizeof(*format));
     if (format == NULL) return diag_no_memory(call->diag);
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};

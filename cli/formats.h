@@ -36,7 +36,7 @@ struct format {
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
 int format_write(const void *report, FILE *out) CM_MUST_CHECK;
 
-/* Sets request->format by request->format_name. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Sets request->format by request->format_name, one of cm_format_at. CM_OK, CM_NO_MEMORY. */
 int format_find(const struct invocation *call, struct request *request) CM_MUST_CHECK;
 
 /* Checks that the format supports all given options and that column names are valid. CM_OK,

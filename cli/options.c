@@ -102,22 +102,43 @@ static const struct option_choice *find_choice(const struct option *row, const c
     return choice->name == NULL ? NULL : choice;
 }
 
-/* "a, b or c" */
-static const char *list_choices(const struct parse *parse, const struct option *row) {
-    struct text known = {.arena = parse->call->arena};
-    for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++) {
-        if (known.length > 0) text_append(&known, choice[1].name == NULL ? " or " : ", ");
-        text_append(&known, choice->name);
+/* Appends the next of several names: "a, b or c". */
+static void append_name(struct text *names, const char *name, bool is_last) {
+    if (names->length > 0) text_append(names, is_last ? " or " : ", ");
+    text_append(names, name);
+}
+
+static int refuse_value(const struct parse *parse, const struct option *row,
+                        const struct text *names, const char *value, size_t length) {
+    return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
+                         text_string(names), (int)length, value);
+}
+
+static int refuse_choice(const struct parse *parse, const struct option *row, const char *value,
+                         size_t length) {
+    struct text names = {.arena = parse->call->arena};
+    for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++)
+        append_name(&names, choice->name, choice[1].name == NULL);
+    return refuse_value(parse, row, &names, value, length);
+}
+
+static int read_name(const struct parse *parse, const struct option *row, const char *value,
+                     const char **ret) {
+    struct text names = {.arena = parse->call->arena};
+    for (size_t i = 0; row->name_at(i) != NULL; i++) {
+        if (text_equal(row->name_at(i), value)) {
+            *ret = value;
+            return CM_OK;
+        }
+        append_name(&names, row->name_at(i), row->name_at(i + 1) == NULL);
     }
-    return text_string(&known);
+    return refuse_value(parse, row, &names, value, strlen(value));
 }
 
 static int read_choice(const struct parse *parse, const struct option *row, const char *value,
                        int *ret) {
     const struct option_choice *choice = find_choice(row, value, strlen(value));
-    if (choice == NULL)
-        return options_fault(parse->call, "option --%s requires %s, got '%s'", row->name,
-                             list_choices(parse, row), value);
+    if (choice == NULL) return refuse_choice(parse, row, value, strlen(value));
     *ret = choice->value;
     return CM_OK;
 }
@@ -129,9 +150,7 @@ static int read_choices(const struct parse *parse, const struct option *row, con
     for (const char *at = value; at != NULL;) {
         const size_t length = strcspn(at, ",");
         const struct option_choice *choice = find_choice(row, at, length);
-        if (choice == NULL)
-            return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
-                                 list_choices(parse, row), (int)length, at);
+        if (choice == NULL) return refuse_choice(parse, row, at, length);
         for (size_t i = 0; i < list.n; i++)
             if (list.values[i] == choice->value)
                 return options_fault(parse->call, "option --%s has '%s' twice", row->name,
@@ -167,6 +186,8 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
         return read_choice(parse, row, value, field);
     case OPTION_CHOICES:
         return read_choices(parse, row, value, field);
+    case OPTION_NAME:
+        return read_name(parse, row, value, field);
     case OPTION_TEXT:
         *(const char **)field = value;
         return CM_OK;
@@ -267,6 +288,7 @@ static bool differs(const struct option *row, const char *target, const char *de
         return list->n != before->n ||
                memcmp(list->values, before->values, list->n * sizeof(list->values[0])) != 0;
     }
+    case OPTION_NAME:
     case OPTION_TEXT:
         return !text_equal(*(const char *const *)have, *(const char *const *)was);
     case OPTION_LIST:
@@ -305,16 +327,23 @@ static void help_word(const char *word, int length, int *column, FILE *out) {
     *column += fprintf(out, "%.*s", length, word);
 }
 
-/* Prints the known values of the option: "text (default: one screen), json or html". */
-static void help_values(const struct option *row, FILE *out) {
+bool options_describe_name(const struct option *option, size_t index, char *ret, size_t size) {
+    const char *name = option->name_at(index);
+    if (name == NULL) return false;
+    const char *about = option->about(name);
+    const bool is_last = option->name_at(index + 1) == NULL;
+    const char *separator = is_last ? "" : option->name_at(index + 2) == NULL ? " or" : ",";
+    if (about[0] == '\0')
+        snprintf(ret, size, "%s%s", name, separator);
+    else
+        snprintf(ret, size, "%s (%s)%s", name, about, separator);
+    return true;
+}
+
+static void help_names(const struct option *row, FILE *out) {
+    char item[128];
     int column = fprintf(out, "%*s", HELP_COLUMN, "");
-    for (size_t i = 0; row->value_at(i) != NULL; i++) {
-        char item[128];
-        const char *about = row->about_value(row->value_at(i));
-        const char *next = row->value_at(i + 1);
-        const char *comma = next == NULL ? "" : row->value_at(i + 2) == NULL ? " or" : ",";
-        snprintf(item, sizeof item, "%s%s%s%s%s", row->value_at(i),
-                 about[0] == '\0' ? "" : " (", about, about[0] == '\0' ? "" : ")", comma);
+    for (size_t i = 0; options_describe_name(row, i, item, sizeof item); i++) {
         for (const char *word = item; *word != '\0';) {
             const size_t length = strcspn(word, " ");
             help_word(word, (int)length, &column, out);
@@ -343,7 +372,7 @@ static void help_row(const struct option *row, FILE *out) {
         column = 0;
         line += line[length] == '\n' ? length + 1 : length;
     }
-    if (row->about_value != NULL) help_values(row, out);
+    if (row->kind == OPTION_NAME) help_names(row, out);
 }
 
 void options_help_common(const struct option *table, FILE *out) {

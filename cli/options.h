@@ -21,6 +21,7 @@ enum option_kind {
     OPTION_BYTES,   /* int64_t, 1 .. INT64_MAX: "16GiB" */
     OPTION_CHOICE,  /* int: the value of one of `choices` */
     OPTION_CHOICES, /* struct option_choices: some of `choices`, separated by commas */
+    OPTION_NAME,    /* const char *: one of `name_at` */
     OPTION_TEXT,    /* const char *, not empty */
     OPTION_LIST,    /* struct option_list: repeatable */
 };
@@ -57,10 +58,8 @@ struct option {
     unsigned rules;    /* set of bits that the command defines, for options_changed */
     int64_t min, max;
     const struct option_choice *choices;
-    const char *(*value_at)(size_t index); /* known values of an OPTION_TEXT, NULL past the
-                                              last, for the completion; NULL: none */
-    const char *(*about_value)(const char *value); /* a clause, "": none; the help then lists
-                                                   the known values; NULL: it does not */
+    const char *(*name_at)(size_t index);   /* values of an OPTION_NAME; NULL past the last */
+    const char *(*about)(const char *name); /* a clause about each, for the help; "": none */
     const struct option *rows; /* include this table, which fills the struct at `offset`;
                                   included tables cannot include others */
 };
@@ -86,6 +85,10 @@ const char *options_changed(const struct option *table, const void *target,
 void options_visit(const struct option *table,
                    void (*visit)(const struct option *option, const void *context),
                    const void *context);
+
+/* Writes value `index` of an OPTION_NAME as the help lists it: "text (default: one screen)," or
+ * "html or". Returns false past the last. */
+bool options_describe_name(const struct option *option, size_t index, char *ret, size_t size);
 
 /* Prints the help of the options, by group. */
 void options_help(const struct option *table, FILE *out);

@@ -74,9 +74,9 @@ const struct option profile_options[] = {
      .value = "FILE.json", .rules = NO_FORMULA | ONE_BATCH,
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
-    {.heading = "Report", .name = "format", .common = true, .letter = 'f', .kind = OPTION_TEXT,
-     .offset = AT(const char *, format_name), .value = "FORMAT", .value_at = cm_format_at,
-     .about_value = about_format, .help = "format of the report:"},
+    {.heading = "Report", .name = "format", .common = true, .letter = 'f', .kind = OPTION_NAME,
+     .offset = AT(const char *, format_name), .value = "FORMAT", .name_at = cm_format_at,
+     .about = about_format, .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
      .rules = NEEDS_MODEL | ONE_BATCH,
