@@ -76,8 +76,23 @@ static int place_module(struct tree *tree, const struct cm_module *from) {
     return CM_OK;
 }
 
-/* Lists the children of each module in file order: counts first, then fills. */
-static int list_children(const struct tree *tree) {
+/* Builds the tree of one batch. Children are in file order. */
+static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct tree *tree) {
+    size_t n = 0;
+    for (size_t i = 0; i < baseline->n_modules; i++) n += baseline->modules[i].batch == batch;
+    if (n >= MAP_NONE)
+        return diag_error(tree->diag, DIAG_LIMIT, "at most %u modules are supported, got %zu",
+                          MAP_NONE - 1, n);
+    tree->modules = arena_array(tree->arena, n, sizeof(*tree->modules));
+    if (tree->modules == NULL) return diag_no_memory(tree->diag);
+    map_init(&tree->map, tree->arena);
+    for (size_t i = 0; i < baseline->n_modules; i++) {
+        if (baseline->modules[i].batch != batch) continue;
+        const int status = place_module(tree, &baseline->modules[i].module);
+        if (status != CM_OK) return status;
+    }
+    if (tree->n == 0)
+        return diag_error(tree->diag, DIAG_FORMAT, "modules: the root is missing");
     struct cm_module *modules = tree->modules;
     size_t **children = arena_array(tree->arena, tree->n, sizeof(*children));
     if (children == NULL) return diag_no_memory(tree->diag);
@@ -95,49 +110,6 @@ static int list_children(const struct tree *tree) {
     return CM_OK;
 }
 
-static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct tree *tree) {
-    size_t n = 0;
-    for (size_t i = 0; i < baseline->n_modules; i++) n += baseline->modules[i].batch == batch;
-    if (n >= MAP_NONE)
-        return diag_error(tree->diag, DIAG_LIMIT, "at most %u modules are supported, got %zu",
-                          MAP_NONE - 1, n);
-    tree->modules = arena_array(tree->arena, n, sizeof(*tree->modules));
-    if (tree->modules == NULL) return diag_no_memory(tree->diag);
-    map_init(&tree->map, tree->arena);
-    for (size_t i = 0; i < baseline->n_modules; i++) {
-        if (baseline->modules[i].batch != batch) continue;
-        const int status = place_module(tree, &baseline->modules[i].module);
-        if (status != CM_OK) return status;
-    }
-    if (tree->n == 0)
-        return diag_error(tree->diag, DIAG_FORMAT, "modules: the root is missing");
-    return list_children(tree);
-}
-
-/* Sets ret->measure to the state, device, precision and layout of the stored times. */
-static int make_measure(const struct cm_baseline_times *times, struct arena *arena,
-                        struct cm_diagnostics *diag, struct cm_result *ret) {
-    struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
-    if (measure == NULL) return diag_no_memory(diag);
-    *measure = (struct cm_measure){
-        .backend = "",
-        .problem = "",
-        .modelled = text_equal(times->state, "modelled"),
-        .invented = text_equal(times->state, "invented"),
-        .imported = text_equal(times->state, "imported"),
-        .precision = times->precision,
-        .layout = times->layout,
-        .device = times->device,
-        .version = "",
-        .warning = "",
-        .architecture = "",
-        .address = "",
-        .cached_since = "",
-    };
-    ret->measure = measure;
-    return CM_OK;
-}
-
 int baseline_result(const struct cm_baseline *baseline,
                     const struct cm_baseline_profile *profile, struct arena *arena,
                     struct cm_diagnostics *diag, struct cm_result *ret) {
@@ -150,7 +122,26 @@ int baseline_result(const struct cm_baseline *baseline,
     ret->memory.peak_node = CM_NO_INDEX;
     ret->n_modules = tree.n;
     ret->modules = tree.modules;
-    return profile->times.present ? make_measure(&profile->times, arena, diag, ret) : CM_OK;
+    if (!profile->times.present) return CM_OK;
+    struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
+    if (measure == NULL) return diag_no_memory(diag);
+    *measure = (struct cm_measure){
+        .backend = "",
+        .problem = "",
+        .modelled = text_equal(profile->times.state, "modelled"),
+        .invented = text_equal(profile->times.state, "invented"),
+        .imported = text_equal(profile->times.state, "imported"),
+        .precision = profile->times.precision,
+        .layout = profile->times.layout,
+        .device = profile->times.device,
+        .version = "",
+        .warning = "",
+        .architecture = "",
+        .address = "",
+        .cached_since = "",
+    };
+    ret->measure = measure;
+    return CM_OK;
 }
 
 /*
@@ -265,60 +256,30 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
 
 /* Copies the members that the baseline schema stores. */
 static void copy_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
-    profile->figures.model.n_inputs = result->model.n_inputs;
-    profile->figures.model.inputs = result->model.inputs;
-    profile->figures.options = result->options;
-    profile->figures.totals = result->totals;
-    profile->figures.framework.params = result->framework.params;
-    profile->figures.memory.peak_activation_bytes = result->memory.peak_activation_bytes;
-    profile->figures.memory.peak_in_place_bytes = result->memory.peak_in_place_bytes;
-    profile->figures.memory.arena_bytes = result->memory.arena_bytes;
-    profile->figures.memory.arena_in_place_bytes = result->memory.arena_in_place_bytes;
-    profile->figures.memory.required_bytes = result->memory.required_bytes;
-    profile->figures.memory.upper_bound = result->memory.upper_bound;
-    profile->figures.memory.peak_upper_bound = result->memory.peak_upper_bound;
-    profile->figures.memory.alignment = result->memory.alignment;
-    profile->figures.coverage = result->coverage;
-    profile->figures.training = result->training;
+    struct cm_result *figures = &profile->figures;
+    figures->model.n_inputs = result->model.n_inputs;
+    figures->model.inputs = result->model.inputs;
+    figures->options = result->options;
+    figures->totals = result->totals;
+    figures->framework.params = result->framework.params;
+    figures->memory = (struct cm_memory){
+        .peak_activation_bytes = result->memory.peak_activation_bytes,
+        .peak_in_place_bytes = result->memory.peak_in_place_bytes,
+        .arena_bytes = result->memory.arena_bytes,
+        .arena_in_place_bytes = result->memory.arena_in_place_bytes,
+        .required_bytes = result->memory.required_bytes,
+        .upper_bound = result->memory.upper_bound,
+        .peak_upper_bound = result->memory.peak_upper_bound,
+        .alignment = result->memory.alignment,
+    };
+    figures->coverage = result->coverage;
+    figures->training = result->training;
     profile->times = baseline_times(result);
-    columns_clear_missing(result, &profile->figures.totals);
+    columns_clear_missing(result, &figures->totals);
 }
 
-static int copy_modules(struct cm_baseline_module *modules, const struct cm_result *result,
-                        struct arena *arena) {
-    const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
-    if (spreads == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < result->n_modules; i++) {
-        modules[i].batch = result->options.batch;
-        modules[i].module = result->modules[i];
-        modules[i].times = spreads[i];
-        columns_clear_missing(result, &modules[i].module.costs);
-    }
-    return CM_OK;
-}
-
-/* Lists the metrics that changed since the profile of the same batch. */
-static int list_changes(const struct cm_result *old, const struct cm_result *now,
-                        struct arena *arena, struct cm_baseline_change *ret) {
-    struct cm_metric metric;
-    size_t n_metrics = 0;
-    while (cm_metric_at(n_metrics, &metric)) n_metrics++;
-    struct cm_named_size *changes = arena_array(arena, n_metrics, sizeof(*changes));
-    if (changes == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; old != NULL && cm_metric_at(i, &metric); i++) {
-        struct cm_figure before;
-        struct cm_figure after;
-        if (!cm_metric_of_total(i, old, &before) || !cm_metric_of_total(i, now, &after))
-            continue;
-        const int64_t by = checked_sub(after.value, before.value);
-        if (is_known(by) && by != 0)
-            changes[ret->n_changes++] = (struct cm_named_size){metric.key, by};
-    }
-    ret->changes = changes;
-    return CM_OK;
-}
-
-/* Adds the changes of the first batch to the history. */
+/* Adds to the history which metrics of the first batch changed since the old profile of the
+ * same batch. */
 static int add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
                        const char *reason, struct arena *arena) {
     const size_t n = old == NULL ? 0 : old->n_history;
@@ -333,8 +294,23 @@ static int add_history(struct cm_baseline *baseline, const struct cm_baseline *o
     history[n].batch = batch;
     baseline->n_history++;
     const struct cm_baseline_profile *before = old == NULL ? NULL : baseline_find(old, batch);
-    return list_changes(before == NULL ? NULL : &before->figures,
-                        &baseline->profiles[0].figures, arena, &history[n]);
+    struct cm_metric metric;
+    size_t n_metrics = 0;
+    while (cm_metric_at(n_metrics, &metric)) n_metrics++;
+    struct cm_named_size *changes = arena_array(arena, n_metrics, sizeof(*changes));
+    if (changes == NULL) return CM_NO_MEMORY;
+    history[n].changes = changes;
+    for (size_t i = 0; before != NULL && cm_metric_at(i, &metric); i++) {
+        struct cm_figure was;
+        struct cm_figure is;
+        if (!cm_metric_of_total(i, &before->figures, &was) ||
+            !cm_metric_of_total(i, &baseline->profiles[0].figures, &is))
+            continue;
+        const int64_t by = checked_sub(is.value, was.value);
+        if (is_known(by) && by != 0)
+            changes[history[n].n_changes++] = (struct cm_named_size){metric.key, by};
+    }
+    return CM_OK;
 }
 
 static int fill(struct cm_baseline *baseline, const struct cm_result *const *results, size_t n,
@@ -351,10 +327,16 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     baseline->n_modules = n_modules;
     baseline->modules = modules;
     for (size_t i = 0; i < n; i++) {
-        copy_profile(&profiles[i], results[i]);
-        const int status = copy_modules(modules, results[i], arena);
-        if (status != CM_OK) return status;
-        modules += results[i]->n_modules;
+        const struct cm_result *result = results[i];
+        const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
+        if (spreads == NULL) return CM_NO_MEMORY;
+        copy_profile(&profiles[i], result);
+        for (size_t k = 0; k < result->n_modules; k++, modules++) {
+            modules->batch = result->options.batch;
+            modules->module = result->modules[k];
+            modules->times = spreads[k];
+            columns_clear_missing(result, &modules->module.costs);
+        }
     }
     return CM_OK;
 }

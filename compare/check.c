@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "compare/baseline.h"
-#include "compare/blame_roll_up.h"
+#include "compare/blame.h"
 #include "compare/judge.h"
 #include "compare/limit.h"
 #include "compare/side.h"
@@ -242,7 +242,7 @@ static int check_result(struct check *check, const struct cm_result *result, boo
         is_used[i] = true;
         status = make_case(check, &side, limit, &cases[check->verdict->n_cases]);
     }
-    side_free(&side);
+    cm_diff_free(side.diff);
     status = arena_end(arena, status);
     return diag_finish(check->diag, status);
 }

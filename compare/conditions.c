@@ -253,21 +253,6 @@ static const char *inputs_of(struct finder *finder, const struct cm_result *resu
     return or_none(text_string(&text));
 }
 
-static bool has_dim(const struct cm_result *result, const char *name) {
-    for (size_t i = 0; i < result->options.n_dims; i++)
-        if (text_equal(result->options.dims[i].name, name)) return true;
-    return false;
-}
-
-/* Returns true if `is` was profiled with other --input or --value options, or has a bound dim
- * that `was` does not have. */
-static bool has_other_input_options(const struct cm_result *was, const struct cm_result *is) {
-    if (!text_equal(or_none(was->options.given), or_none(is->options.given))) return true;
-    for (size_t i = 0; i < is->options.n_dims; i++)
-        if (!has_dim(was, is->options.dims[i].name)) return true;
-    return false;
-}
-
 /* Sorts by weight, largest first; stable insertion sort for few items. */
 static void sort(struct finder *finder) {
     for (size_t i = 1; i < finder->n; i++) {
@@ -311,7 +296,14 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
 int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
                             struct arena *arena, bool *ret) {
     struct finder finder = {.arena = arena};
-    *ret = has_other_input_options(was, is) &&
-           !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
+    bool others = !text_equal(or_none(was->options.given), or_none(is->options.given));
+    for (size_t i = 0; i < is->options.n_dims && !others; i++) {
+        size_t k = 0;
+        while (k < was->options.n_dims &&
+               !text_equal(was->options.dims[k].name, is->options.dims[i].name))
+            k++;
+        others = k == was->options.n_dims;
+    }
+    *ret = others && !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
     return finder.failed ? CM_NO_MEMORY : CM_OK;
 }

@@ -100,37 +100,25 @@ struct builder {
     size_t n_stack;
 };
 
-static bool is_reworked(const struct cm_module *was, const struct cm_module *is) {
-    const bool same_class = was->type_known == is->type_known &&
-                            (!is->type_known || text_equal(was->type, is->type));
-    return !same_class || !text_equal(was->arguments, is->arguments);
-}
-
-/* Returns true if the names of a pair differ, or its parents are not a pair. */
-static bool is_renamed(const struct builder *builder, const struct cm_diff_module *row) {
-    const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
-    const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
-    if (row->parent == CM_NO_INDEX) return false; /* the root is named after the file */
-    return builder->match->old_of[is->parent] != was->parent ||
-           !text_equal(was->name, is->name);
-}
-
 static void find_status(struct builder *builder, size_t index) {
-    struct cm_diff *diff = builder->diff;
+    const struct cm_diff *diff = builder->diff;
     struct cm_diff_module *row = &builder->rows[index];
-    const bool is_pair = row->old_module != CM_NO_INDEX && row->new_module != CM_NO_INDEX;
-    if (!is_pair) {
+    if (row->old_module == CM_NO_INDEX || row->new_module == CM_NO_INDEX) {
         row->status = row->old_module == CM_NO_INDEX ? CM_DIFF_ADDED : CM_DIFF_REMOVED;
         row->is_part =
             row->parent != CM_NO_INDEX && builder->rows[row->parent].status == row->status;
         return;
     }
-    row->reworked = is_reworked(&diff->old_result->modules[row->old_module],
-                                &diff->new_result->modules[row->new_module]);
+    const struct cm_module *was = &diff->old_result->modules[row->old_module];
+    const struct cm_module *is = &diff->new_result->modules[row->new_module];
+    const bool same_class = was->type_known == is->type_known &&
+                            (!is->type_known || text_equal(was->type, is->type));
+    row->reworked = !same_class || !text_equal(was->arguments, is->arguments);
+    const bool moved =
+        row->parent != CM_NO_INDEX && /* the root is named after the file */
+        (builder->match->old_of[is->parent] != was->parent || !text_equal(was->name, is->name));
     const bool same = !row->reworked && diff_is_same(diff, index, cm_diff_of_module);
-    row->status = is_renamed(builder, row) ? CM_DIFF_RENAMED
-                  : same                   ? CM_DIFF_SAME
-                                           : CM_DIFF_CHANGED;
+    row->status = moved ? CM_DIFF_RENAMED : same ? CM_DIFF_SAME : CM_DIFF_CHANGED;
 }
 
 static void push(struct builder *builder, size_t old_module, size_t new_module, size_t parent) {
@@ -209,21 +197,10 @@ static int make_operators(struct cm_diff *diff, struct arena *arena) {
     return status;
 }
 
-static bool has_condition(const struct cm_diff *diff, enum cm_condition_weight weight) {
-    for (size_t i = 0; i < diff->n_conditions; i++)
-        if (diff->conditions[i].weight == weight) return true;
-    return false;
-}
-
-/* Returns true if the value is 0 on both sides, or absent from a profile of an older version.
- */
-static bool is_irrelevant(const struct cm_change *part) {
-    const bool is_none = part->old_value == 0 && part->new_value == 0;
-    return is_none || !part->in_old || !part->in_new;
-}
-
 static int make_metrics(struct cm_diff *diff, struct arena *arena) {
-    const bool no_times = has_condition(diff, CM_CONDITION_TIMES);
+    bool no_times = false;
+    for (size_t i = 0; i < diff->n_conditions; i++)
+        no_times |= diff->conditions[i].weight == CM_CONDITION_TIMES;
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
@@ -232,18 +209,14 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
         if (metric.timed && no_times) continue;
-        if (metric.is_part && is_irrelevant(&total)) continue;
+        /* A part that is 0, or absent from a profile of an older version, is irrelevant. */
+        if (metric.is_part &&
+            ((total.old_value == 0 && total.new_value == 0) || !total.in_old || !total.in_new))
+            continue;
         if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
     }
     diff->metrics = metrics;
     return CM_OK;
-}
-
-static int fill(struct cm_diff *diff, struct arena *arena) {
-    int status = conditions_find(diff, arena);
-    if (status == CM_OK) status = make_metrics(diff, arena);
-    if (status == CM_OK) status = make_modules(diff, arena);
-    return status == CM_OK ? make_operators(diff, arena) : status;
 }
 
 int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,
@@ -258,7 +231,11 @@ int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new
     }
     *diff =
         (struct cm_diff){.old_result = old_result, .new_result = new_result, .arena = arena};
-    if (fill(diff, arena) != CM_OK || arena_failed(arena)) {
+    int status = conditions_find(diff, arena);
+    if (status == CM_OK) status = make_metrics(diff, arena);
+    if (status == CM_OK) status = make_modules(diff, arena);
+    if (status == CM_OK) status = make_operators(diff, arena);
+    if (status != CM_OK || arena_failed(arena)) {
         arena_free(arena);
         return diag_no_memory(diagnostics);
     }

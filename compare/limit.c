@@ -113,13 +113,6 @@ static const char *read_decimal(const char *at, struct decimal *ret) {
     return at;
 }
 
-/* Returns whole * factor + millionths * factor / 10^6; factors are at most 2^40, so the second
- * product does not overflow. */
-static int64_t decimal_times(const struct decimal *decimal, int64_t factor) {
-    return checked_add(checked_mul(decimal->whole, factor),
-                       decimal->millionths * factor / PERCENT_ONE);
-}
-
 /* Checks that the unit of a bound fits the metric. */
 static int check_unit(const struct parse *parse, enum measure measure, const char *word) {
     const struct cm_metric *metric = &parse->limit->of;
@@ -151,7 +144,9 @@ static int read_bound(const struct parse *parse, const char *text, struct bound 
     ret->kind = !more                              ? BOUND_ABSOLUTE
                 : suffix->measure == MEASURE_SHARE ? BOUND_PERCENT
                                                    : BOUND_MORE;
-    ret->value = decimal_times(&decimal, suffix->factor);
+    /* Factors are at most 2^40, so the second product does not overflow. */
+    ret->value = checked_add(checked_mul(decimal.whole, suffix->factor),
+                             decimal.millionths * suffix->factor / PERCENT_ONE);
     const int status = check_unit(parse, suffix->measure, word);
     if (status != CM_OK) return status;
     if (decimal.n_decimals > MAX_DECIMALS)
@@ -189,32 +184,29 @@ static int unknown_metric(const struct parse *parse, const char *word) {
     return status;
 }
 
-/* METRIC [@ BATCH]; "latency" is an alias of latency_ps. */
-static int read_metric(const struct parse *parse, const char *from, const char *to) {
+/* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot; "latency" is an
+ * alias of latency_ps. */
+static int read_subject(const struct parse *parse, const char *from, const char *to) {
     struct limit *limit = parse->limit;
-    const char *at = memchr(from, '@', (size_t)(to - from));
-    const char *name = copy_trimmed(parse, from, at == NULL ? to : at);
+    const char *colon = to;
+    while (colon > from && colon[-1] != ':') colon--;
+    if (colon > from) {
+        limit->modules = copy_trimmed(parse, from, colon - 1);
+        if (limit->modules == NULL) return diag_no_memory(parse->diag);
+        if (limit->modules[0] == '\0')
+            return limit_fault(parse, "the module pattern before ':' is empty");
+    }
+    const char *at = memchr(colon, '@', (size_t)(to - colon));
+    const char *name = copy_trimmed(parse, colon, at == NULL ? to : at);
     const char *batch = at == NULL ? "" : copy_trimmed(parse, at + 1, to);
     if (name == NULL || batch == NULL) return diag_no_memory(parse->diag);
     limit->metric = cm_metric_find(text_equal(name, "latency") ? "latency_ps" : name);
     if (!cm_metric_at(limit->metric, &limit->of)) return unknown_metric(parse, name);
     if (at != NULL && (!text_to_int64(batch, strlen(batch), &limit->batch) || limit->batch < 1))
         return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, batch));
+    if (limit->modules[0] != '\0' && !limit->of.of_modules)
+        return limit_fault(parse, "metric %s is not defined for modules", limit->of.key);
     return CM_OK;
-}
-
-/* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot. */
-static int read_subject(const struct parse *parse, const char *from, const char *to) {
-    const char *colon = to;
-    while (colon > from && colon[-1] != ':') colon--;
-    if (colon > from) {
-        const char *modules = copy_trimmed(parse, from, colon - 1);
-        if (modules == NULL) return diag_no_memory(parse->diag);
-        if (modules[0] == '\0')
-            return limit_fault(parse, "the module pattern before ':' is empty");
-        parse->limit->modules = modules;
-    }
-    return read_metric(parse, colon, to);
 }
 
 int limit_parse(const char *text, const char *source, struct arena *arena,
@@ -225,9 +217,7 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
     for (const char *at = strstr(text, "<="); at != NULL; at = strstr(at + 2, "<=")) sign = at;
     if (sign == NULL)
         return limit_fault(&parse, "METRIC <= BOUND is required, '<=' is missing");
-    int status = read_subject(&parse, text, sign);
-    if (status == CM_OK && ret->modules[0] != '\0' && !ret->of.of_modules)
-        return limit_fault(&parse, "metric %s is not defined for modules", ret->of.key);
+    const int status = read_subject(&parse, text, sign);
     return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
 }
 

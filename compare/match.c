@@ -13,16 +13,83 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare/align.h"
-#include "compare/bins.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 #include "support/banned.h"
+
+/*
+ * Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
+ * most half full. Lookup skips taken items, each of them only once. Keys are hashes: callers
+ * that need certainty compare the items.
+ */
+struct bins {
+    size_t mask;
+    uint64_t *keys; /* BINS_NO_KEY: free */
+    size_t *heads;  /* first item of the key that is not known to be taken; CM_NO_INDEX: none */
+    size_t *nexts;  /* by item: next item of its key; CM_NO_INDEX: last */
+};
+
+#define BINS_NO_KEY 0 /* key of an item that is not inserted; no hash has this value */
+
+/* Combines a and b non-commutatively and applies the finalizer of MurmurHash3 (public domain).
+ */
+static uint64_t bins_mix(uint64_t a, uint64_t b) {
+    uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    hash ^= hash >> 33;
+    return hash == BINS_NO_KEY ? 1 : hash;
+}
+
+static uint64_t bins_text(const char *text) {
+    return bins_mix(hash_bytes(HASH_BYTES_BEGIN, text, strlen(text)), 0);
+}
+
+static size_t find_slot(const struct bins *bins, uint64_t key) {
+    size_t slot = (size_t)key & bins->mask;
+    while (bins->keys[slot] != BINS_NO_KEY && bins->keys[slot] != key)
+        slot = (slot + 1) & bins->mask;
+    return slot;
+}
+
+/* Inserts items 0 .. n - 1 by keys[item]. CM_OK, CM_NO_MEMORY. */
+static int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena) {
+    size_t capacity = 16;
+    while (capacity / 2 < n) capacity *= 2;
+    *bins = (struct bins){
+        .mask = capacity - 1,
+        .keys = arena_array(arena, capacity, sizeof(*bins->keys)),
+        .heads = arena_array(arena, capacity, sizeof(*bins->heads)),
+        .nexts = arena_array(arena, n, sizeof(*bins->nexts)),
+    };
+    if (!bins->keys || !bins->heads || !bins->nexts) return CM_NO_MEMORY;
+    for (size_t i = n; i-- > 0;) { /* backwards, so that the first item becomes the head */
+        if (keys[i] == BINS_NO_KEY) continue;
+        const size_t slot = find_slot(bins, keys[i]);
+        const bool is_new = bins->keys[slot] == BINS_NO_KEY;
+        bins->nexts[i] = is_new ? CM_NO_INDEX : bins->heads[slot];
+        bins->keys[slot] = keys[i];
+        bins->heads[slot] = i;
+    }
+    return CM_OK;
+}
+
+/* Returns the first item of the key with taken[item] == CM_NO_INDEX; CM_NO_INDEX: none. */
+static size_t bins_first(struct bins *bins, uint64_t key, const size_t *taken) {
+    const size_t slot = find_slot(bins, key);
+    if (key == BINS_NO_KEY || bins->keys[slot] == BINS_NO_KEY) return CM_NO_INDEX;
+    size_t *head = &bins->heads[slot];
+    while (*head != CM_NO_INDEX && taken[*head] != CM_NO_INDEX) *head = bins->nexts[*head];
+    return *head;
+}
 
 /* Fingerprints of modules, independent of names. */
 struct prints {
@@ -210,61 +277,38 @@ static int compare_sized(const void *a, const void *b) {
     return x->module < y->module ? -1 : x->module > y->module;
 }
 
-/* Lists the unmatched modules of `after`, largest first, so that parents precede children. */
-static int find_free(const struct matcher *matcher, struct sized **ret, size_t *ret_n) {
-    const struct side *side = &matcher->after;
-    struct sized *items = arena_array(matcher->arena, side->result->n_modules, sizeof(*items));
-    size_t n = 0;
-    if (!items) return CM_NO_MEMORY;
-    for (size_t i = 0; i < side->result->n_modules; i++)
-        if (side->mate[i] == CM_NO_INDEX) items[n++] = (struct sized){side->prints.size[i], i};
-    if (n > 0) qsort(items, n, sizeof(*items), compare_sized);
-    *ret = items;
-    *ret_n = n;
-    return CM_OK;
-}
-
-static int make_bins(const struct matcher *matcher, enum likeness likeness, struct bins *ret) {
-    const struct side *side = &matcher->before;
-    const size_t n = side->result->n_modules;
-    uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
-    if (!keys) return CM_NO_MEMORY;
-    for (size_t i = 0; i < n; i++) keys[i] = likeness_key(matcher, side, i, likeness);
-    return bins_make(ret, keys, n, matcher->arena);
-}
-
+/* Pairs unmatched modules, largest first, so that parents precede children. */
 static int match_structure(struct matcher *matcher, enum likeness likeness) {
+    const struct side *before = &matcher->before;
+    const struct side *after = &matcher->after;
     const struct arena_mark mark = arena_save(matcher->arena);
-    struct sized *items = NULL;
+    const size_t n_before = before->result->n_modules;
+    uint64_t *keys = arena_array(matcher->arena, n_before, sizeof(*keys));
+    struct sized *items = arena_array(matcher->arena, after->result->n_modules, sizeof(*items));
     struct bins bins;
     size_t n = 0;
-    int status = find_free(matcher, &items, &n);
-    if (status == CM_OK) status = make_bins(matcher, likeness, &bins);
+    if (!keys || !items) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n_before; i++) keys[i] = likeness_key(matcher, before, i, likeness);
+    for (size_t i = 0; i < after->result->n_modules; i++)
+        if (after->mate[i] == CM_NO_INDEX)
+            items[n++] = (struct sized){after->prints.size[i], i};
+    if (n > 0) qsort(items, n, sizeof(*items), compare_sized);
+    int status = bins_make(&bins, keys, n_before, matcher->arena);
     for (size_t i = 0; status == CM_OK && i < n; i++) {
-        const size_t after = items[i].module;
-        const uint64_t key = likeness_key(matcher, &matcher->after, after, likeness);
-        const size_t before = bins_first(&bins, key, matcher->before.mate);
-        if (before == CM_NO_INDEX) continue;
-        pair(matcher, before, after);
+        const uint64_t key = likeness_key(matcher, after, items[i].module, likeness);
+        const size_t found = bins_first(&bins, key, before->mate);
+        if (found == CM_NO_INDEX) continue;
+        pair(matcher, found, items[i].module);
         status = descend(matcher);
     }
     arena_restore(matcher->arena, mark);
     return status;
 }
 
-/* Bins the unmatched modules of `before` by parent and class; skips unknown classes and numeric
- * names. */
-static int make_places(const struct matcher *matcher, struct bins *ret) {
-    const struct side *side = &matcher->before;
-    const size_t n = side->result->n_modules;
-    uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
-    if (!keys) return CM_NO_MEMORY;
-    for (size_t i = 1; i < n; i++) {
-        const struct cm_module *module = module_at(side, i);
-        if (side->mate[i] == CM_NO_INDEX && module->type_known && !text_is_digits(module->name))
-            keys[i] = bins_mix(side->prints.kind[i], module->parent);
-    }
-    return bins_make(ret, keys, n, matcher->arena);
+/* Returns true if the position of a module may identify it: its class is known, its name is not
+ * an index. */
+static bool has_place(const struct cm_module *module) {
+    return module->type_known && !text_is_digits(module->name);
 }
 
 static void match_place(struct matcher *matcher, struct bins *places, size_t before,
@@ -280,8 +324,7 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
     for (size_t i = 0; i < module->n_children; i++) {
         const size_t child = module->children[i];
         if (matcher->after.mate[child] != CM_NO_INDEX ||
-            !module_at(&matcher->after, child)->type_known ||
-            text_is_digits(module_at(&matcher->after, child)->name))
+            !has_place(module_at(&matcher->after, child)))
             continue;
         const uint64_t key = bins_mix(matcher->after.prints.kind[child], before);
         const size_t found = bins_first(places, key, matcher->before.mate);
@@ -289,9 +332,18 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
     }
 }
 
+/* Bins the unmatched modules of `before` by parent and class, then matches the children of each
+ * pair. */
 static int match_places(struct matcher *matcher) {
+    const struct side *before = &matcher->before;
+    const size_t n = before->result->n_modules;
+    uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
     struct bins places;
-    int status = make_places(matcher, &places);
+    if (!keys) return CM_NO_MEMORY;
+    for (size_t i = 1; i < n; i++)
+        if (before->mate[i] == CM_NO_INDEX && has_place(module_at(before, i)))
+            keys[i] = bins_mix(before->prints.kind[i], module_at(before, i)->parent);
+    int status = bins_make(&places, keys, n, matcher->arena);
     for (size_t i = 0; status == CM_OK && i < matcher->after.result->n_modules; i++) {
         if (matcher->after.mate[i] == CM_NO_INDEX) continue;
         match_place(matcher, &places, matcher->after.mate[i], i);
@@ -307,24 +359,20 @@ static int make_side(struct side *side, const struct cm_result *result, size_t *
     return make_prints(result, arena, &side->prints);
 }
 
-static int make_names(struct matcher *matcher) {
-    const struct cm_result *result = matcher->before.result;
-    uint64_t *keys = arena_array(matcher->arena, result->n_modules, sizeof(*keys));
-    if (!keys) return CM_NO_MEMORY;
-    for (size_t i = 1; i < result->n_modules; i++)
-        keys[i] = bins_mix(bins_text(result->modules[i].name), result->modules[i].parent);
-    return bins_make(&matcher->names, keys, result->n_modules, matcher->arena);
-}
-
 static int match_with(struct matcher *matcher, const struct cm_result *old_result,
                       const struct cm_result *new_result, const struct match *match) {
     struct arena *arena = matcher->arena;
     int status = make_side(&matcher->before, old_result, match->new_of, arena);
     if (status == CM_OK) status = make_side(&matcher->after, new_result, match->old_of, arena);
-    if (status == CM_OK) status = make_names(matcher);
     if (status != CM_OK) return status;
+    uint64_t *keys = arena_array(arena, old_result->n_modules, sizeof(*keys));
     matcher->queue = arena_array(arena, new_result->n_modules, sizeof(*matcher->queue));
-    if (!matcher->queue) return CM_NO_MEMORY;
+    if (!keys || !matcher->queue) return CM_NO_MEMORY;
+    for (size_t i = 1; i < old_result->n_modules; i++)
+        keys[i] =
+            bins_mix(bins_text(old_result->modules[i].name), old_result->modules[i].parent);
+    status = bins_make(&matcher->names, keys, old_result->n_modules, arena);
+    if (status != CM_OK) return status;
     pair(matcher, 0, 0);
     status = descend(matcher);
     for (int i = 0; status == CM_OK && i < N_LIKENESSES; i++)

@@ -152,10 +152,6 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
     return CM_OK;
 }
 
-void side_free(struct side *side) {
-    cm_diff_free(side->diff);
-}
-
 static struct range exactly(struct cm_figure figure) {
     return (struct range){figure.value, figure.value, figure.value, figure.upper_bound};
 }
@@ -200,14 +196,6 @@ static bool set_spread(struct range *range, const struct cm_baseline_times *time
     return true;
 }
 
-/* Sets the spread of the baseline value; the time of a module that did not exist is exactly 0.
- */
-static bool set_old_spread(const struct side *side, size_t module, struct range *range) {
-    if (module == CM_NO_INDEX) return set_spread(range, &side->old_times, NULL);
-    const size_t old = side->diff->modules[side->of_module[module]].old_module;
-    return old == CM_NO_INDEX || set_spread(range, &side->old_times, &side->old_spreads[old]);
-}
-
 static void add_spread(const struct side *side, const struct limit *limit, size_t module,
                        struct figure *figure) {
     const struct cm_baseline_spread *of_module =
@@ -218,7 +206,14 @@ static void add_spread(const struct side *side, const struct limit *limit, size_
         figure->no_value = "the spread of this time is unknown";
     if (!is_known(figure->old.value)) return;
     if (side->old_times.doubt[0] != '\0') figure->doubt = side->old_times.doubt;
-    if (set_old_spread(side, module, &figure->old)) return;
+    const struct cm_baseline_spread *of_old = NULL;
+    if (module != CM_NO_INDEX) {
+        const size_t old = side->diff->modules[side->of_module[module]].old_module;
+        if (old == CM_NO_INDEX)
+            return; /* the time of a module that did not exist is exactly 0 */
+        of_old = &side->old_spreads[old];
+    }
+    if (set_spread(&figure->old, &side->old_times, of_old)) return;
     figure->no_old = "the baseline has no time spreads of modules: update it";
     figure->old.value = CM_UNKNOWN;
 }

@@ -34,11 +34,10 @@ struct side {
 };
 
 /* Pairs `now` with the baseline profile of its batch, if any. CM_OK, CM_REFUSED (invalid
- * baseline), CM_NO_MEMORY. Call side_free in every case. */
+ * baseline), CM_NO_MEMORY. The caller frees ret->diff in every case. */
 int side_make(const struct cm_result *now, const struct cm_check_options *options,
               struct arena *arena, struct cm_diagnostics *diag, struct side *ret)
     __attribute__((warn_unused_result));
-void side_free(struct side *side);
 
 /* Returns the value and baseline value of a limit's metric, for a module of `now` or the whole
  * model (CM_NO_INDEX). */

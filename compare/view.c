@@ -83,17 +83,6 @@ static size_t first_changed(const struct viewer *viewer, bool timed) {
     return CM_NO_INDEX;
 }
 
-/* Returns the requested metric; else MACs if they changed; else the first metric that changed,
- * times last, because measured times always differ; else MACs. */
-static size_t choose_metric(const struct viewer *viewer) {
-    const size_t macs = cm_metric_find("macs");
-    if (viewer->options->metric != CM_NO_INDEX) return viewer->options->metric;
-    if (blame(viewer, macs) > 0) return macs;
-    size_t metric = first_changed(viewer, false);
-    if (metric == CM_NO_INDEX) metric = first_changed(viewer, true);
-    return metric == CM_NO_INDEX ? macs : metric;
-}
-
 /* Orders by magnitude, largest first. */
 static int compare_sizes(int64_t a, int64_t b) {
     const uint64_t x = a < 0 ? -(uint64_t)a : (uint64_t)a;
@@ -153,14 +142,6 @@ static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
            text_is_digits(view_old_module_of(diff, row)->name);
 }
 
-static bool is_plain(const struct viewer *viewer, size_t row) {
-    const struct cm_diff_module *module = &viewer->diff->modules[row];
-    const bool shown = viewer->options->depth < 0 || module->depth <= viewer->options->depth;
-    const bool is_listed =
-        module->status == CM_DIFF_CHANGED ? module->reworked : module->status != CM_DIFF_SAME;
-    return shown && is_listed && !module->is_part && !viewer->has_change[row];
-}
-
 static int list_plain(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t n = viewer->diff->n_modules;
@@ -169,7 +150,13 @@ static int list_plain(const struct viewer *viewer) {
     view->plain_rows = arena_array(viewer->arena, n, sizeof(*view->plain_rows));
     if (!view->plain || !view->plain_rows) return CM_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
-        if (!is_plain(viewer, i)) continue;
+        const struct cm_diff_module *module = &viewer->diff->modules[i];
+        const bool shown =
+            viewer->options->depth < 0 || module->depth <= viewer->options->depth;
+        const bool is_listed = module->status == CM_DIFF_CHANGED
+                                   ? module->reworked
+                                   : module->status != CM_DIFF_SAME;
+        if (!shown || !is_listed || module->is_part || viewer->has_change[i]) continue;
         if (n_rows > 0 && continues(viewer->diff, view->plain_rows[n_rows - 1], i))
             view->plain[view->n_plain - 1].n++;
         else
@@ -205,11 +192,17 @@ static int list_operators(const struct viewer *viewer) {
     return CM_OK;
 }
 
-/* The second metric is params if the first is MACs, else MACs. */
+/* The first metric is the requested one; else MACs if they changed; else the first metric that
+ * changed, times last, because measured times always differ; else MACs. The second is params if
+ * the first is MACs, else MACs. */
 static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");
-    view->metric = choose_metric(viewer);
+    view->metric = viewer->options->metric;
+    if (view->metric == CM_NO_INDEX && blame(viewer, macs) > 0) view->metric = macs;
+    if (view->metric == CM_NO_INDEX) view->metric = first_changed(viewer, false);
+    if (view->metric == CM_NO_INDEX) view->metric = first_changed(viewer, true);
+    if (view->metric == CM_NO_INDEX) view->metric = macs;
     view->second = view->metric == macs ? cm_metric_find("params") : macs;
     (void)cm_metric_at(view->metric, &view->by);
     (void)cm_metric_at(view->second, &view->second_by);
@@ -333,18 +326,13 @@ static const char *next_argument(const char *arguments) {
     return *arguments == '\0' ? arguments : arguments + strlen(", ");
 }
 
-/* Returns the length of "stride=" for "stride=(2, 2)", 0 for "64". */
-static size_t argument_name_length(const char *argument, size_t length) {
-    const char *equals = memchr(argument, '=', length);
-    return equals ? (size_t)(equals - argument) + 1 : 0;
-}
-
 /* Appends "64 -> 128", "stride=(1, 1) -> (2, 2)". */
 static void append_argument(struct text *text, const char *was, const char *is,
                             const char *arrow) {
     const size_t old_length = names_argument_length(was);
     const size_t new_length = names_argument_length(is);
-    size_t name = argument_name_length(was, old_length);
+    const char *equals = memchr(was, '=', old_length);
+    size_t name = equals == NULL ? 0 : (size_t)(equals - was) + 1; /* length of "stride=" */
     if (name > new_length || memcmp(was, is, name) != 0) name = 0;
     text_append_n(text, was, old_length);
     text_printf(text, " %s ", arrow);
@@ -376,24 +364,8 @@ static const char *path_of(const struct cm_module *module) {
     return module->path[0] == '\0' ? "(model)" : module->path;
 }
 
-/* Appends the class unless it only repeats the name. */
 static void append_class(struct text *text, const struct cm_module *module) {
     if (module->type_known) text_printf(text, " %s", module->type);
-}
-
-static void append_rework(struct text *text, const struct cm_module *was,
-                          const struct cm_module *is, const char *arrow) {
-    append_class(text, was);
-    if (was->type_known != is->type_known ||
-        (is->type_known && !text_equal(was->type, is->type))) {
-        text_printf(text, " %s", arrow);
-        append_class(text, is);
-        if (!is->type_known) text_append(text, " ?");
-    }
-    if (text_equal(was->arguments, is->arguments)) return;
-    text_append(text, "(");
-    append_arguments(text, was->arguments, is->arguments, arrow);
-    text_append(text, ")");
 }
 
 void view_append_label(struct text *text, const struct cm_diff *diff, size_t index,
@@ -411,8 +383,16 @@ void view_append_label(struct text *text, const struct cm_diff *diff, size_t ind
     const struct cm_module *was = view_old_module_of(diff, index);
     if (row->status == CM_DIFF_RENAMED) text_printf(text, "%s %s ", path_of(was), arrow);
     text_append(text, path_of(module));
-    if (row->reworked)
-        append_rework(text, was, module, arrow);
-    else
+    append_class(text, row->reworked ? was : module);
+    if (!row->reworked) return;
+    if (was->type_known != module->type_known ||
+        (module->type_known && !text_equal(was->type, module->type))) {
+        text_printf(text, " %s", arrow);
         append_class(text, module);
+        if (!module->type_known) text_append(text, " ?");
+    }
+    if (text_equal(was->arguments, module->arguments)) return;
+    text_append(text, "(");
+    append_arguments(text, was->arguments, module->arguments, arrow);
+    text_append(text, ")");
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "compare/blame_roll_up.h"
+#include "compare/blame.h"
 #include "support/arena.h"
 #include "tree.h"
 

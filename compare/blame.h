@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums up blamed modules by their ancestors, so that a few rows account for the whole change.
  */
-#ifndef COMPARE_BLAME_ROLL_UP_H
-#define COMPARE_BLAME_ROLL_UP_H
+#ifndef COMPARE_BLAME_H
+#define COMPARE_BLAME_H
 
 #include <stddef.h>
 
