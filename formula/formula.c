@@ -24,12 +24,11 @@ static const char *dim_of(const struct points *points, const struct variable *va
     return points->batch_dim ? points->batch_dim : "";
 }
 
-/* Returns false if out of memory. */
-static bool copy_variables(const struct points *points, struct cm_formula *formula) {
+static void copy_variables(const struct points *points, struct cm_formula *formula) {
     struct cm_formula_variable *list =
         arena_array(formula->arena, points->n_variables, sizeof(*list));
-    bool done = list != NULL;
-    for (size_t i = 0; done && i < points->n_variables; i++) {
+    if (!list) return;
+    for (size_t i = 0; i < points->n_variables; i++) {
         const struct variable *variable = &points->variables[i];
         const struct variable *same = &points->variables[variable->same_as];
         list[i] = (struct cm_formula_variable){
@@ -43,11 +42,9 @@ static bool copy_variables(const struct points *points, struct cm_formula *formu
             .step = same->axis.step,
             .largest = variable->largest,
         };
-        done = list[i].name && list[i].dim && list[i].same_as;
     }
     formula->n_variables = points->n_variables;
     formula->variables = list;
-    return done;
 }
 
 static bool is_variable(const struct points *points, const char *dim) {
@@ -56,62 +53,46 @@ static bool is_variable(const struct points *points, const char *dim) {
     return false;
 }
 
-/* Copies names of the model and its modules from a profile. Returns false if out of memory. */
-static bool copy_names(const struct points *points, const struct cm_result *result,
+/* Copies names of the model and its modules from a profile. */
+static void copy_names(const struct points *points, const struct cm_result *result,
                        struct cm_formula *formula) {
     struct arena *arena = formula->arena;
     struct cm_formula_module *modules =
         arena_copy(arena, formula->modules, formula->n_modules * sizeof(*formula->modules));
     struct cm_named_size *dims = arena_array(arena, result->options.n_dims, sizeof(*dims));
-    bool done = modules != NULL && dims != NULL;
     BUG_ON(result->n_modules != formula->n_modules);
-    for (size_t i = 0; done && i < result->n_modules; i++) {
+    if (!modules || !dims) return;
+    for (size_t i = 0; i < result->n_modules; i++) {
         modules[i].path = arena_strdup(arena, result->modules[i].path);
         modules[i].name = arena_strdup(arena, result->modules[i].name);
         modules[i].type = arena_strdup(arena, result->modules[i].type);
         modules[i].depth = result->modules[i].depth;
-        done = modules[i].path && modules[i].name && modules[i].type;
     }
-    for (size_t i = 0; done && i < result->options.n_dims; i++) {
+    for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
         if (is_variable(points, dim->name)) continue;
-        dims[formula->n_dims].name = arena_strdup(arena, dim->name);
-        dims[formula->n_dims].size = dim->size;
-        done = dims[formula->n_dims++].name != NULL;
+        dims[formula->n_dims++] =
+            (struct cm_named_size){arena_strdup(arena, dim->name), dim->size};
     }
     formula->modules = modules;
     formula->dims = dims;
     formula->model = arena_strdup(arena, result->model.path);
     formula->convention = arena_strdup(arena, result->options.convention);
     formula->mode = arena_strdup(arena, result->options.mode);
-    return done && formula->model && formula->convention && formula->mode;
-}
-
-/* Profiles the model at the anchor for names and messages. */
-static int describe(const struct points *points, const int64_t *anchor,
-                    struct cm_formula *formula) {
-    struct cm_result *result = NULL;
-    struct cm_dim_option *dims = arena_array(
-        points->arena, points->options->n_dims + points->n_variables, sizeof(*dims));
-    if (!dims) return diag_no_memory(points->diag);
-    const struct cm_options options = points_options(points, anchor, dims);
-    int status = cm_model_profile(points->model, &options, points->diag, &result);
-    if (status < 0) return status;
-    if (!copy_names(points, result, formula) || !copy_variables(points, formula))
-        status = diag_no_memory(points->diag);
-    cm_result_free(result);
-    return status;
 }
 
 static int find(struct points *points, struct cm_formula *formula) {
-    int64_t anchor[POLYNOMIAL_MAX_VARIABLES] = {0};
+    struct cm_result *result = NULL;
     int status = profile_options_check(points->options, points->arena, points->diag);
-    if (status == CM_OK) status = formula_find_axes(points, anchor, &formula->fixed_batch);
+    if (status == CM_OK) status = formula_find_axes(points, &formula->fixed_batch);
     if (status == CM_OK) status = formula_fit(points, formula);
-    if (status == CM_OK) status = describe(points, anchor, formula);
+    if (status == CM_OK) status = points_profile(points, points->anchor, points->diag, &result);
     if (status < 0) return status;
+    copy_names(points, result, formula);
+    copy_variables(points, formula);
+    cm_result_free(result);
     formula->fixed_batch = arena_strdup(formula->arena, formula->fixed_batch);
-    return formula->fixed_batch ? CM_OK : diag_no_memory(points->diag);
+    return arena_failed(formula->arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 int cm_model_formula(struct cm_model *model, const struct cm_options *options,

@@ -41,30 +41,11 @@ static const int64_t far[] = {13, 38, 101};
 #define N_FAR   (int)(sizeof(far) / sizeof(*far))
 #define N_STEPS (sizeof(steps) / sizeof(*steps))
 
-struct search {
-    struct points *points;
-    int64_t *anchor;
-};
-
 /* Binds the dims with this batch; 0: the batch of the options. */
 static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
     struct cm_options options = points_plain_options(points);
     if (batch > 0) options.batch = batch;
     return dims_bind(points->model->model, &options, points->arena, points->diag, ret);
-}
-
-static int add_dim(struct points *points, const char *name) {
-    const size_t index = points->n_variables;
-    if (index == POLYNOMIAL_MAX_VARIABLES - 1) {
-        const int status =
-            diag_error(points->diag, DIAG_LIMIT, "at most %d symbolic dims are supported",
-                       POLYNOMIAL_MAX_VARIABLES - 1);
-        diag_hint(points->diag, "bind some symbolic dims with --dim NAME=SIZE");
-        return status;
-    }
-    points->variables[index] = (struct variable){.name = name, .same_as = index};
-    points->n_variables++;
-    return CM_OK;
 }
 
 /* Adds the unbound dims as variables, and sets batch_dim to the dim that the batch binds. */
@@ -74,12 +55,22 @@ static int find_dims(struct points *points) {
     int status = bind_dims(points, 0, &plain);
     if (status == CM_OK) status = bind_dims(points, ANY_BATCH, &batched);
     for (size_t i = 0; status == CM_OK && i < plain.n_symbols; i++) {
-        if (!is_known(plain.symbols[i].size)) {
-            status = add_dim(points, plain.symbols[i].name);
+        const size_t index = points->n_variables;
+        if (is_known(plain.symbols[i].size)) {
+            if (i < batched.n_symbols && batched.symbols[i].size == ANY_BATCH)
+                points->batch_dim = plain.symbols[i].name;
             continue;
         }
-        if (i < batched.n_symbols && batched.symbols[i].size == ANY_BATCH)
-            points->batch_dim = plain.symbols[i].name;
+        if (index == POLYNOMIAL_MAX_VARIABLES - 1) {
+            status =
+                diag_error(points->diag, DIAG_LIMIT, "at most %d symbolic dims are supported",
+                           POLYNOMIAL_MAX_VARIABLES - 1);
+            diag_hint(points->diag, "bind some symbolic dims with --dim NAME=SIZE");
+            return status;
+        }
+        points->variables[index] =
+            (struct variable){.name = plain.symbols[i].name, .same_as = index};
+        points->n_variables++;
     }
     return status;
 }
@@ -87,36 +78,27 @@ static int find_dims(struct points *points) {
 /* Profiles the model at these sizes to get the messages in `diag`; drops the result. */
 static int explain(struct points *points, const int64_t *sizes, struct cm_diagnostics *diag) {
     struct cm_result *result = NULL;
-    struct arena *arena = arena_new("trial", 0);
-    struct cm_dim_option *dims =
-        arena ? arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims))
-              : NULL;
-    int status = CM_NO_MEMORY;
-    if (dims) {
-        const struct cm_options options = points_options(points, sizes, dims);
-        status = cm_model_profile(points->model, &options, diag, &result);
-    }
+    const int status = points_profile(points, sizes, diag, &result);
     cm_result_free(result);
-    arena_free(arena);
     return status;
 }
 
-static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
-    for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
+static void set_anchor(struct points *points, int64_t size) {
+    for (size_t i = 0; i < points->n_variables; i++) points->anchor[i] = size;
 }
 
 /* Finds a size that the model accepts for all symbolic dims. If there is none, fails with the
  * error of a profile at the first. */
-static int find_anchor(struct points *points, int64_t *anchor) {
+static int find_anchor(struct points *points) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {
-        set_all(points, anchors[i], anchor);
-        const int status = points_at(points, anchor, &point);
+        set_anchor(points, anchors[i]);
+        const int status = points_at(points, points->anchor, &point);
         if (status < 0 || point) return status;
         if (points->n_variables == 0) break;
     }
-    set_all(points, anchors[0], anchor);
-    const int status = explain(points, anchor, points->diag);
+    set_anchor(points, anchors[0]);
+    const int status = explain(points, points->anchor, points->diag);
     BUG_ON(status == CM_OK);
     if (status == CM_REFUSED && points->n_variables > 0)
         diag_hint(points->diag,
@@ -126,61 +108,46 @@ static int find_anchor(struct points *points, int64_t *anchor) {
     return status;
 }
 
-/* Makes the batch the first variable. Earlier profiles lack it and are dropped. */
-static void insert_batch(struct points *points, int64_t *anchor) {
-    for (size_t i = points->n_variables; i > 0; i--) {
-        points->variables[i] = points->variables[i - 1];
-        points->variables[i].same_as = i;
-        anchor[i] = anchor[i - 1];
-    }
-    points->variables[0] = (struct variable){.name = NULL, .same_as = 0};
-    anchor[0] = points->fixed == 2 ? 3 : 2;
-    points->n_variables++;
-    points->n = 0;
-}
-
-static void remove_batch(struct points *points, int64_t *anchor) {
-    points->n_variables--;
-    points->n = 0;
-    for (size_t i = 0; i < points->n_variables; i++) {
-        points->variables[i] = points->variables[i + 1];
-        points->variables[i].same_as = i;
-        anchor[i] = anchor[i + 1];
-    }
-}
-
-/* Sets *ret_fixed to the message with which a profile at these sizes is refused: the reason why
+/* Sets *ret_fixed to the message with which a profile at the anchor is refused: the reason why
  * the batch cannot be changed. */
-static int find_reason(struct points *points, const int64_t *sizes, const char **ret_fixed) {
+static int find_reason(struct points *points, const char **ret_fixed) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (!diag) return diag_no_memory(points->diag);
-    int status = explain(points, sizes, diag);
+    if (!diag) return CM_NO_MEMORY;
+    int status = explain(points, points->anchor, diag);
     const struct cm_diagnostic *error = diag_first_error(diag);
     if (status == CM_REFUSED && error) {
         *ret_fixed = arena_strdup(points->arena, error->message);
         if (!*ret_fixed) status = CM_NO_MEMORY;
     }
     cm_diagnostics_free(diag);
-    return status == CM_NO_MEMORY ? diag_no_memory(points->diag) : CM_OK;
+    return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-static int add_batch(struct points *points, int64_t *anchor, const char **ret_fixed) {
+/* Makes the batch the first variable, if the model accepts another batch than that of the file.
+ * Earlier profiles lack it and are dropped. */
+static int add_batch(struct points *points, const char **ret_fixed) {
     const struct point *point = NULL;
     if (points->options->batch > 0 || !is_known(points->fixed)) return CM_OK;
-    insert_batch(points, anchor);
-    int status = points_at(points, anchor, &point);
+    for (size_t i = points->n_variables; i > 0; i--) {
+        points->variables[i] = points->variables[i - 1];
+        points->variables[i].same_as = i;
+        points->anchor[i] = points->anchor[i - 1];
+    }
+    points->variables[0] = (struct variable){.name = NULL, .same_as = 0};
+    points->anchor[0] = points->fixed == 2 ? 3 : 2;
+    points->n_variables++;
+    points->n = 0;
+    int status = points_at(points, points->anchor, &point);
     if (status < 0 || point) return status;
-    status = find_reason(points, anchor, ret_fixed);
-    remove_batch(points, anchor);
-    return status < 0 ? status : points_at(points, anchor, &point);
-}
-
-/* Sets sizes[]: `size` for the variable and those tied to it, the anchor for all others. */
-static void set_sizes(const struct search *search, size_t variable, int64_t size,
-                      int64_t *sizes) {
-    const struct points *points = search->points;
-    for (size_t i = 0; i < points->n_variables; i++)
-        sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
+    status = find_reason(points, ret_fixed);
+    points->n_variables--;
+    points->n = 0;
+    for (size_t i = 0; i < points->n_variables; i++) {
+        points->variables[i] = points->variables[i + 1];
+        points->variables[i].same_as = i;
+        points->anchor[i] = points->anchor[i + 1];
+    }
+    return status < 0 ? status : points_at(points, points->anchor, &point);
 }
 
 /* The figures at sizes in equal steps, and at some far beyond them. The far ones are checked
@@ -190,29 +157,16 @@ struct line {
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
 };
 
-static int values_at(const struct search *search, size_t variable, int64_t size,
+/* Gets the figures with `size` for the variable and those tied to it, the anchor for all
+ * others. */
+static int values_at(struct points *points, size_t variable, int64_t size,
                      const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     const struct point *point = NULL;
-    set_sizes(search, variable, size, sizes);
-    const int status = points_at(search->points, sizes, &point);
+    for (size_t i = 0; i < points->n_variables; i++)
+        sizes[i] = points->variables[i].same_as == variable ? size : points->anchor[i];
+    const int status = points_at(points, sizes, &point);
     if (status == CM_OK) *ret = point ? point->values : NULL;
-    return status;
-}
-
-/* Profiles the points of a line. Sets *ret_accepted to true if the model accepts all points
- * except far ones. */
-static int values_along(const struct search *search, size_t variable, const struct axis *axis,
-                        struct line *ret, bool *ret_accepted) {
-    int status = CM_OK;
-    *ret_accepted = true;
-    for (int i = 0; i < LINE_POINTS && *ret_accepted; i++) {
-        status = values_at(search, variable, axis->from + i * axis->step, &ret->values[i]);
-        if (status < 0) return status;
-        *ret_accepted = ret->values[i] != NULL;
-    }
-    for (int i = 0; i < N_FAR && *ret_accepted && status == CM_OK; i++)
-        status = values_at(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
     return status;
 }
 
@@ -250,46 +204,56 @@ struct best {
     struct axis axis;
 };
 
-static int try_line(const struct search *search, size_t variable, struct axis axis,
-                    struct best *best, bool *ret_accepted) {
+/* Profiles the points of a line. Sets *ret_accepted to true if the model accepts all points
+ * except far ones. */
+static int try_line(struct points *points, size_t variable, struct axis axis, struct best *best,
+                    bool *ret_accepted) {
     struct line line = {{NULL}, {NULL}};
-    const int status = values_along(search, variable, &axis, &line, ret_accepted);
-    if (status < 0 || !*ret_accepted) return status;
-    const size_t n = count_polynomials(search->points, &line, &axis.degree) + 1;
+    *ret_accepted = false;
+    for (int i = 0; i < LINE_POINTS; i++) {
+        const int64_t size = axis.from + i * axis.step;
+        const int status = values_at(points, variable, size, &line.values[i]);
+        if (status < 0 || !line.values[i]) return status;
+    }
+    for (int i = 0; i < N_FAR; i++) {
+        const int64_t size = axis.from + far[i] * axis.step;
+        const int status = values_at(points, variable, size, &line.far[i]);
+        if (status < 0) return status;
+    }
+    *ret_accepted = true;
+    const size_t n = count_polynomials(points, &line, &axis.degree) + 1;
     if (n > best->n_polynomials) *best = (struct best){n, axis};
     return CM_OK;
 }
 
 /* Returns true if at most one figure of the root is not polynomial along the best axis: the
  * peak, which is a maximum. */
-static bool is_done(const struct search *search, const struct best *best) {
-    return best->n_polynomials > search->points->n_metrics - 1;
+static bool is_done(const struct points *points, const struct best *best) {
+    return best->n_polynomials > points->n_metrics - 1;
 }
 
 /* Tries lines with that step from sizes step, 2 * step, 4 * step, ..; if the model accepts
  * none, the line from the anchor. */
-static int try_step(const struct search *search, size_t variable, int64_t step,
-                    struct best *best) {
-    const int64_t anchor = search->anchor[variable];
+static int try_step(struct points *points, size_t variable, int64_t step, struct best *best) {
+    const int64_t anchor = points->anchor[variable];
     int n_lines = 0;
     bool suits = false;
     int status = CM_OK;
     for (int64_t from = step; status == CM_OK && from <= LARGEST_BEGIN; from *= 2) {
-        status = try_line(search, variable, (struct axis){from, step, 0}, best, &suits);
+        status = try_line(points, variable, (struct axis){from, step, 0}, best, &suits);
         n_lines += suits;
-        if (is_done(search, best) || n_lines == MAX_LINES) return status;
+        if (is_done(points, best) || n_lines == MAX_LINES) return status;
     }
     if (status < 0 || n_lines > 0 || anchor % step != 0) return status;
-    return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);
+    return try_line(points, variable, (struct axis){anchor, step, 0}, best, &suits);
 }
 
 /* Sets the axis of the variable to that with the most polynomial figures, *ret_found to true if
  * the model accepts a line. */
-static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
-    struct points *points = search->points;
+static int find_axis(struct points *points, size_t variable, bool *ret_found) {
     struct best best = {0};
-    for (size_t i = 0; i < N_STEPS && !is_done(search, &best); i++) {
-        const int status = try_step(search, variable, steps[i], &best);
+    for (size_t i = 0; i < N_STEPS && !is_done(points, &best); i++) {
+        const int status = try_step(points, variable, steps[i], &best);
         if (status < 0) return status;
     }
     points->variables[variable].axis = best.axis;
@@ -299,12 +263,11 @@ static int find_axis(const struct search *search, size_t variable, bool *ret_fou
 
 /* Finds another dim that must be equal to the variable, and ties it to the variable. Sets
  * *ret_found if the model then accepts a line. */
-static int tie_dim(const struct search *search, size_t variable, bool *ret_found) {
-    struct points *points = search->points;
+static int tie_dim(struct points *points, size_t variable, bool *ret_found) {
     for (size_t i = variable + 1; i < points->n_variables && !*ret_found; i++) {
         if (points->variables[i].same_as != i || !points->variables[i].name) continue;
         points->variables[i].same_as = variable;
-        const int status = find_axis(search, variable, ret_found);
+        const int status = find_axis(points, variable, ret_found);
         if (status < 0) return status;
         if (!*ret_found) points->variables[i].same_as = i;
     }
@@ -313,16 +276,15 @@ static int tie_dim(const struct search *search, size_t variable, bool *ret_found
 
 /* Returns the refused point nearest to the anchor among those that differ from it only in the
  * variable; NULL: none. */
-static const struct point *nearest_refused(const struct search *search, size_t variable) {
-    const struct points *points = search->points;
+static const struct point *nearest_refused(const struct points *points, size_t variable) {
     const struct point *nearest = NULL;
     int64_t best = INT64_MAX;
     for (size_t k = 0; k < points->n; k++) {
         const struct point *point = &points->items[k];
         bool alone = !point->values;
         for (size_t i = 0; i < points->n_variables && alone; i++)
-            alone = i == variable || point->sizes[i] == search->anchor[i];
-        const int64_t distance = llabs(point->sizes[variable] - search->anchor[variable]);
+            alone = i == variable || point->sizes[i] == points->anchor[i];
+        const int64_t distance = llabs(point->sizes[variable] - points->anchor[variable]);
         if (!alone || distance >= best) continue;
         best = distance;
         nearest = point;
@@ -331,23 +293,20 @@ static const struct point *nearest_refused(const struct search *search, size_t v
 }
 
 /* Fails with the reason why the variable cannot vary. */
-static int refuse_variable(const struct search *search, size_t variable) {
-    struct points *points = search->points;
+static int refuse_variable(struct points *points, size_t variable) {
     const char *name = points->variables[variable].name;
-    const struct point *point = nearest_refused(search, variable);
+    const struct point *point = nearest_refused(points, variable);
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (!diag) return diag_no_memory(points->diag);
+    if (!diag) return CM_NO_MEMORY;
     BUG_ON(!point);
     int status = explain(points, point->sizes, diag);
     const struct cm_diagnostic *error = diag_first_error(diag);
     const char *why = error ? error->message : "modules differ at each size";
-    if (status == CM_NO_MEMORY) {
-        status = diag_no_memory(points->diag);
-    } else if (name) {
+    if (name && status != CM_NO_MEMORY) {
         status =
             diag_error(points->diag, DIAG_USAGE, "no formula in the dim '%s': %s", name, why);
         diag_hint(points->diag, "give --dim %s=SIZE", name);
-    } else {
+    } else if (status != CM_NO_MEMORY) {
         status = diag_error(points->diag, DIAG_BATCH, "no formula in the batch: %s", why);
         diag_hint(points->diag, "give --batch N");
     }
@@ -355,19 +314,17 @@ static int refuse_variable(const struct search *search, size_t variable) {
     return status;
 }
 
-int formula_find_axes(struct points *points, int64_t *ret_anchor, const char **ret_fixed) {
-    const struct search search = {points, ret_anchor};
+int formula_find_axes(struct points *points, const char **ret_fixed) {
     int status = find_dims(points);
-    if (status == CM_OK) status = find_anchor(points, ret_anchor);
-    if (status == CM_OK) status = add_batch(points, ret_anchor, ret_fixed);
+    if (status == CM_OK) status = find_anchor(points);
+    if (status == CM_OK) status = add_batch(points, ret_fixed);
     for (size_t i = 0; status == CM_OK && i < points->n_variables; i++) {
         bool found = false;
         if (points->variables[i].same_as != i) continue;
-        status = find_axis(&search, i, &found);
+        status = find_axis(points, i, &found);
         if (status == CM_OK && !found && points->variables[i].name)
-            status = tie_dim(&search, i, &found);
-        if (status < 0 || found) continue;
-        status = refuse_variable(&search, i);
+            status = tie_dim(points, i, &found);
+        if (status == CM_OK && !found) status = refuse_variable(points, i);
     }
     return status;
 }

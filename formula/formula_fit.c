@@ -42,10 +42,6 @@ struct fit {
 
 enum found { FOUND, FOUND_NONE, FOUND_LARGE };
 
-static int no_memory(const struct fit *fit) {
-    return diag_no_memory(fit->points->diag);
-}
-
 /* Sets the sizes of all variables from those of the axes: tied variables take equal sizes. */
 static void expand_sizes(const struct fit *fit, const int64_t *at, int64_t *sizes) {
     const struct points *points = fit->points;
@@ -69,22 +65,16 @@ static int choose_axes(struct fit *fit) {
         return status;
     }
     if (polynomial_prepare(fit->scratch, fit->axes, fit->n_axes, &fit->interpolation) < 0)
-        return no_memory(fit);
+        return CM_NO_MEMORY;
     fit->grid = arena_array(fit->scratch, n, sizeof(const struct point *));
     fit->values = arena_array(fit->scratch, n, sizeof(*fit->values));
     fit->numerators = arena_array(fit->scratch, n, sizeof(*fit->numerators));
-    return fit->grid && fit->values && fit->numerators ? CM_OK : no_memory(fit);
+    return fit->grid && fit->values && fit->numerators ? CM_OK : CM_NO_MEMORY;
 }
 
-static int refuse_point(const struct fit *fit, const int64_t *sizes) {
-    const struct points *points = fit->points;
-    struct arena *arena = fit->scratch;
+static int refuse_point(const struct points *points, const int64_t *sizes) {
     struct cm_result *result = NULL;
-    struct cm_dim_option *dims =
-        arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
-    if (!dims) return no_memory(fit);
-    const struct cm_options options = points_options(points, sizes, dims);
-    const int status = cm_model_profile(points->model, &options, points->diag, &result);
+    const int status = points_profile(points, sizes, points->diag, &result);
     cm_result_free(result);
     if (status < 0) {
         diag_hint(points->diag,
@@ -110,7 +100,7 @@ static int profile_grid(struct fit *fit) {
         expand_sizes(fit, at, sizes);
         const int status = points_at(fit->points, sizes, &point);
         if (status < 0) return status;
-        if (!point) return refuse_point(fit, sizes);
+        if (!point) return refuse_point(fit->points, sizes);
     }
     return CM_OK;
 }
@@ -140,7 +130,7 @@ static int profile_checks(struct fit *fit) {
 static int find_grid(struct fit *fit) {
     const struct points *points = fit->points;
     fit->in_grid = arena_array(fit->scratch, points->n, sizeof(*fit->in_grid));
-    if (!fit->in_grid) return no_memory(fit);
+    if (!fit->in_grid) return CM_NO_MEMORY;
     for (size_t k = 0; k < points->n; k++) {
         size_t index = 0;
         bool inside = points->items[k].values != NULL;
@@ -205,47 +195,33 @@ static int total_degree(const struct fit *fit, size_t term) {
     return degree;
 }
 
-static bool set_exponents(const struct fit *fit, size_t term, struct cm_monomial *ret) {
-    const size_t n = fit->points->n_variables;
-    size_t *exponents = arena_array(fit->arena, n, sizeof(*exponents));
-    if (!exponents) return false;
-    for (size_t axis = 0; axis < fit->n_axes; axis++)
-        exponents[fit->of_axis[axis]] = (size_t)exponent_of(fit, term, axis);
-    ret->n_exponents = n;
-    ret->exponents = exponents;
-    return true;
-}
-
 /* Writes fit->numerators as terms: highest degree first, then by variable. Sets *ret_large if a
  * coefficient is past 2^63. */
 static int fit_list_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
                           bool *ret_large) {
     const size_t n_points = fit->interpolation.n_points;
+    const size_t n_exponents = fit->points->n_variables;
     size_t n = 0;
     for (size_t i = 0; i < n_points; i++) n += fit->numerators[i] != 0;
     struct cm_monomial *terms = arena_array(fit->arena, n, sizeof(*terms));
-    if (!terms) return no_memory(fit);
-    size_t at = 0;
+    if (!terms) return CM_NO_MEMORY;
+    struct cm_monomial *term = terms;
     for (int degree = POLYNOMIAL_MAX_DEGREE * POLYNOMIAL_MAX_VARIABLES; degree >= 0; degree--)
         for (size_t i = n_points; i > 0; i--) {
             if (fit->numerators[i - 1] == 0 || total_degree(fit, i - 1) != degree) continue;
-            if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1],
-                                 &terms[at].numerator, &terms[at].denominator))
+            if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1], &term->numerator,
+                                 &term->denominator))
                 *ret_large = true;
-            if (!set_exponents(fit, i - 1, &terms[at++])) return no_memory(fit);
+            size_t *exponents = arena_array(fit->arena, n_exponents, sizeof(*exponents));
+            if (!exponents) return CM_NO_MEMORY;
+            for (size_t axis = 0; axis < fit->n_axes; axis++)
+                exponents[fit->of_axis[axis]] = (size_t)exponent_of(fit, i - 1, axis);
+            term->n_exponents = n_exponents;
+            term->exponents = exponents;
+            term++;
         }
     *ret_n = n;
     *ret = terms;
-    return CM_OK;
-}
-
-static int copy_sample(const struct fit *fit, const struct point *point, size_t figure,
-                       struct cm_sample *ret) {
-    const size_t n = fit->points->n_variables;
-    size_t *sizes = arena_array(fit->arena, n, sizeof(*sizes));
-    if (!sizes) return no_memory(fit);
-    for (size_t i = 0; i < n; i++) sizes[i] = (size_t)point->sizes[i];
-    *ret = (struct cm_sample){n, sizes, point->values[figure]};
     return CM_OK;
 }
 
@@ -254,7 +230,7 @@ static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomi
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
     const struct points *points = fit->points;
     size_t n = 0;
-    if (!samples) return no_memory(fit);
+    if (!samples) return CM_NO_MEMORY;
     for (size_t i = 0; i < 2 * points->n && n < N_SHOWN; i++) {
         const size_t k = i % points->n;
         const struct point *point = &points->items[k];
@@ -262,9 +238,11 @@ static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomi
         const bool shown = first ? fit->in_grid[k] && n < N_SHOWN / 2
                                  : fit_covers(fit, point) && !fit->in_grid[k] &&
                                        !fit_has_value(fit, point, figure);
-        const int status = shown ? copy_sample(fit, point, figure, &samples[n]) : CM_OK;
-        if (status < 0) return status;
-        n += shown;
+        if (!shown) continue;
+        size_t *sizes = arena_array(fit->arena, points->n_variables, sizeof(*sizes));
+        if (!sizes) return CM_NO_MEMORY;
+        for (size_t v = 0; v < points->n_variables; v++) sizes[v] = (size_t)point->sizes[v];
+        samples[n++] = (struct cm_sample){points->n_variables, sizes, point->values[figure]};
     }
     ret->n_samples = n;
     ret->samples = samples;
@@ -358,7 +336,7 @@ static int collect_nodes(struct front *front, bool *ret_found) {
         *ret_found = front->n < MAX_CANDIDATES;
         if (!*ret_found) break;
         wide *copy = arena_copy(fit->scratch, fit->numerators, size);
-        if (!copy) return diag_no_memory(fit->points->diag);
+        if (!copy) return CM_NO_MEMORY;
         front->numerators[front->n++] = copy;
     }
     return CM_OK;
@@ -393,7 +371,7 @@ static size_t count_new(const struct front *front, size_t index, bool *done, boo
 static int choose(struct front *front, bool *ret_found) {
     const struct points *points = front->fit->points;
     bool *done = arena_array(front->fit->scratch, points->n, sizeof(*done));
-    if (!done) return diag_no_memory(points->diag);
+    if (!done) return CM_NO_MEMORY;
     size_t n = 0;
     for (; n < front->n && n < MAX_ALTERNATIVES; n++) {
         size_t best = n;
@@ -420,7 +398,7 @@ static int show(const struct front *front, struct cm_polynomial *ret) {
     struct cm_alternative *alternatives =
         arena_array(front->fit->arena, front->n, sizeof(*alternatives));
     bool large = false;
-    if (!alternatives) return diag_no_memory(front->fit->points->diag);
+    if (!alternatives) return CM_NO_MEMORY;
     for (size_t i = 0; i < front->n; i++) {
         load(front, i);
         const int status = fit_list_terms(front->fit, &alternatives[i].n_terms,
@@ -446,20 +424,6 @@ static int fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
     return status < 0 || !found ? status : show(&front, ret);
 }
 
-static int fit_module(struct fit *fit, size_t index, struct cm_formula_module *module) {
-    const size_t n = fit->points->n_metrics;
-    struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
-    int status = polynomials ? CM_OK : no_memory(fit);
-    for (size_t i = 0; status == CM_OK && i < n; i++)
-        status = fit_figure(fit, index * n + i, &polynomials[i]);
-    /* only the root has live bytes per node */
-    if (status == CM_OK && index == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
-        status = fit_peak(fit, &polynomials[n - 1]);
-    module->n_polynomials = n;
-    module->polynomials = polynomials;
-    return status;
-}
-
 static void count_profiles(const struct fit *fit) {
     struct points *points = fit->points;
     for (size_t k = 0; k < points->n; k++) {
@@ -474,19 +438,31 @@ static void count_profiles(const struct fit *fit) {
 }
 
 static int fit_modules(struct fit *fit) {
-    const size_t n = fit->points->n_modules;
-    struct cm_formula_module *modules = arena_array(fit->arena, n, sizeof(*modules));
-    int status = modules ? CM_OK : no_memory(fit);
-    for (size_t i = 0; status == CM_OK && i < n; i++) status = fit_module(fit, i, &modules[i]);
-    fit->ret->n_modules = n;
+    const size_t n_modules = fit->points->n_modules;
+    const size_t n = fit->points->n_metrics;
+    struct cm_formula_module *modules = arena_array(fit->arena, n_modules, sizeof(*modules));
+    if (!modules) return CM_NO_MEMORY;
+    fit->ret->n_modules = n_modules;
     fit->ret->modules = modules;
-    return status;
+    for (size_t i = 0; i < n_modules; i++) {
+        struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
+        int status = polynomials ? CM_OK : CM_NO_MEMORY;
+        for (size_t k = 0; status == CM_OK && k < n; k++)
+            status = fit_figure(fit, i * n + k, &polynomials[k]);
+        /* only the root has live bytes per node */
+        if (status == CM_OK && i == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
+            status = fit_peak(fit, &polynomials[n - 1]);
+        if (status < 0) return status;
+        modules[i].n_polynomials = n;
+        modules[i].polynomials = polynomials;
+    }
+    return CM_OK;
 }
 
 int formula_fit(struct points *points, struct cm_formula *ret) {
     struct fit fit = {.points = points, .arena = ret->arena, .ret = ret};
     fit.scratch = arena_new("fit", 0);
-    int status = fit.scratch ? choose_axes(&fit) : diag_no_memory(points->diag);
+    int status = fit.scratch ? choose_axes(&fit) : CM_NO_MEMORY;
     if (status == CM_OK) status = profile_grid(&fit);
     if (status == CM_OK) status = profile_checks(&fit);
     if (status == CM_OK) status = find_grid(&fit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the passes up to the peaks at each point. A model accepts sizes if the passes succeed
  * and its modules are those of the other profiles. */
-#include "formula/formula_points.h"
+#include "formula/formula.h"
 
 #include <string.h>
 
@@ -51,12 +51,16 @@ struct cm_options points_plain_options(const struct points *points) {
     return options;
 }
 
-struct cm_options points_options(const struct points *points, const int64_t *sizes,
-                                 struct cm_dim_option *dims) {
+/* Returns the options with the sizes of the variables; *options.dims is in `arena`, NULL if out
+ * of memory. */
+static struct cm_options options_at(const struct points *points, const int64_t *sizes,
+                                    struct arena *arena) {
+    struct cm_dim_option *dims =
+        arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
     struct cm_options options = points_plain_options(points);
     size_t n = 0;
-    for (size_t i = 0; i < options.n_dims; i++) dims[n++] = points->options->dims[i];
-    for (size_t i = 0; i < points->n_variables; i++) {
+    for (size_t i = 0; dims && i < options.n_dims; i++) dims[n++] = points->options->dims[i];
+    for (size_t i = 0; dims && i < points->n_variables; i++) {
         const struct variable *variable = &points->variables[i];
         if (variable->name)
             dims[n++] = (struct cm_dim_option){variable->name, sizes[variable->same_as]};
@@ -68,15 +72,16 @@ struct cm_options points_options(const struct points *points, const int64_t *siz
     return options;
 }
 
-static int copy_paths(struct points *points, const struct modules_table *modules) {
-    points->n_modules = modules->n_modules;
-    points->paths = arena_array(points->arena, modules->n_modules, sizeof(*points->paths));
-    if (!points->paths) return diag_no_memory(points->diag);
-    for (size_t i = 0; i < modules->n_modules; i++) {
-        points->paths[i] = arena_strdup(points->arena, modules->modules[i].path);
-        if (!points->paths[i]) return diag_no_memory(points->diag);
+int points_profile(const struct points *points, const int64_t *sizes,
+                   struct cm_diagnostics *diag, struct cm_result **ret) {
+    struct arena *arena = arena_new("trial", 0);
+    int status = CM_NO_MEMORY;
+    if (arena) {
+        const struct cm_options options = options_at(points, sizes, arena);
+        if (options.dims) status = cm_model_profile(points->model, &options, diag, ret);
     }
-    return CM_OK;
+    arena_free(arena);
+    return status;
 }
 
 /* Returns true if the modules are those of the other profiles; folding may depend on a size. */
@@ -91,15 +96,23 @@ static int copy_values(struct points *points, const struct analysis *analysis,
                        struct point *point) {
     const struct modules_table *modules = &analysis->modules;
     const size_t n_metrics = points->n_metrics;
-    int status = points->n_modules == 0 ? copy_paths(points, modules) : CM_OK;
-    if (status < 0 || !is_alike(points, modules)) return status;
+    if (points->n_modules == 0) {
+        points->n_modules = modules->n_modules;
+        points->paths = arena_array(points->arena, modules->n_modules, sizeof(*points->paths));
+        if (!points->paths) return CM_NO_MEMORY;
+        for (size_t i = 0; i < modules->n_modules; i++) {
+            points->paths[i] = arena_strdup(points->arena, modules->modules[i].path);
+            if (!points->paths[i]) return CM_NO_MEMORY;
+        }
+    }
+    if (!is_alike(points, modules)) return CM_OK;
     const size_t n_nodes = analysis->model->n_nodes;
     const size_t n = modules->n_modules * n_metrics + n_nodes;
     if (n > MAX_BYTES / sizeof(int64_t) / (points->n + 1))
         return diag_error(points->diag, DIAG_LIMIT, "the figures of %zu profiles exceed 1 GiB",
                           points->n + 1);
     int64_t *values = arena_array(points->arena, n, sizeof(*values));
-    if (!values) return diag_no_memory(points->diag);
+    if (!values) return CM_NO_MEMORY;
     for (size_t i = 0; i < n - n_nodes; i++) {
         const struct column *column = metric_column(i % n_metrics);
         values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
@@ -113,52 +126,42 @@ static int copy_values(struct points *points, const struct analysis *analysis,
 
 static int profile(struct points *points, struct arena *arena, struct cm_diagnostics *diag,
                    struct point *point) {
-    struct cm_dim_option *dims =
-        arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
-    struct analysis analysis = {
-        .model = points->model->model, .arena = arena, .diag = diag, .work = points->work};
-    if (!dims) return diag_no_memory(points->diag);
-    const struct cm_options options = points_options(points, point->sizes, dims);
-    analysis.options = &options;
+    const struct cm_options options = options_at(points, point->sizes, arena);
+    struct analysis analysis = {.model = points->model->model,
+                                .arena = arena,
+                                .diag = diag,
+                                .options = &options,
+                                .work = points->work};
+    if (!options.dims) return CM_NO_MEMORY;
     const int status = pipeline_run_to(&analysis, HAS_PEAKS);
-    if (status == CM_NO_MEMORY) return diag_no_memory(points->diag);
+    if (status == CM_NO_MEMORY) return status;
     if (status < 0) return CM_OK;
     points->fixed = analysis.batch.batch;
     return copy_values(points, &analysis, point);
 }
 
-static struct point *find(const struct points *points, const int64_t *sizes) {
-    for (size_t i = 0; i < points->n; i++)
-        if (memcmp(points->items[i].sizes, sizes, points->n_variables * sizeof(*sizes)) == 0)
-            return &points->items[i];
-    return NULL;
-}
-
-static int add(struct points *points, const int64_t *sizes, struct point **ret) {
+int points_at(struct points *points, const int64_t *sizes, const struct point **ret) {
+    const size_t size = points->n_variables * sizeof(*sizes);
+    for (size_t i = 0; i < points->n; i++) {
+        if (memcmp(points->items[i].sizes, sizes, size) != 0) continue;
+        *ret = points->items[i].values ? &points->items[i] : NULL;
+        return CM_OK;
+    }
     if (points->n == MAX_PROFILES || !work_run(points->work, points->model->model->n_nodes))
         return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %zu profiles",
                           points->n);
     struct point *items =
         arena_grow(points->arena, points->items, points->n, &points->capacity, sizeof(*items));
-    if (!items) return diag_no_memory(points->diag);
+    if (!items) return CM_NO_MEMORY;
     points->items = items;
-    *ret = &points->items[points->n++];
-    **ret = (struct point){.values = NULL};
-    memcpy((*ret)->sizes, sizes, points->n_variables * sizeof(*sizes));
-    return CM_OK;
-}
-
-int points_at(struct points *points, const int64_t *sizes, const struct point **ret) {
-    struct point *point = find(points, sizes);
-    int status = CM_OK;
-    if (!point) {
-        struct arena *arena = arena_new("trial", 0);
-        struct cm_diagnostics *diag = cm_diagnostics_new();
-        status = arena && diag ? add(points, sizes, &point) : diag_no_memory(points->diag);
-        if (status == CM_OK) status = profile(points, arena, diag, point);
-        arena_free(arena);
-        cm_diagnostics_free(diag);
-    }
+    struct point *point = &points->items[points->n++];
+    *point = (struct point){.values = NULL};
+    memcpy(point->sizes, sizes, size);
+    struct arena *arena = arena_new("trial", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    const int status = arena && diag ? profile(points, arena, diag, point) : CM_NO_MEMORY;
+    arena_free(arena);
+    cm_diagnostics_free(diag);
     if (status == CM_OK) *ret = point->values ? point : NULL;
     return status;
 }

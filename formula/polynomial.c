@@ -92,19 +92,14 @@ static bool transform_axis(const struct interpolation *interpolation, size_t axi
     return true;
 }
 
-/* Returns true if |value| < 2^120: forward differences of degree 4, up to 16 times as large,
- * are then below 2^127. */
-static bool is_small(wide value) {
-    const wide limit = (wide)1 << 120;
-    return value < limit && value > -limit;
-}
-
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret) {
+    /* Forward differences of degree 4 are up to 16 times as large, so below 2^127. */
+    const wide limit = (wide)1 << 120;
     for (size_t i = 0; i < interpolation->n_points; i++) ret[i] = values[i];
     for (size_t axis = 0; axis < interpolation->n_axes; axis++) {
         for (size_t i = 0; i < interpolation->n_points; i++)
-            if (!is_small(ret[i])) return false;
+            if (ret[i] >= limit || ret[i] <= -limit) return false;
         if (!transform_axis(interpolation, axis, ret)) return false;
     }
     return true;
