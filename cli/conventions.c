@@ -39,19 +39,16 @@ static const struct option_choice formats[] = {
 
 #define AT(type, member) OPTION_AT(struct request, type, member)
 
+/* clang-format off */
 const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
-    {.heading = "Report",
-     .name = "format",
-     .letter = 'f',
-     .kind = OPTION_CHOICE,
-     .offset = AT(int, format),
-     .value = "FORMAT",
-     .choices = formats,
+    {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
+     .offset = AT(int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default) or json"},
     {.name = NULL},
 };
+/* clang-format on */
 
 struct share {
     const char *op; /* NULL: none */
@@ -91,7 +88,6 @@ struct job {
     const struct invocation *call;
     struct request request;
     const char *path;
-    int format;
     struct cm_options options;
     struct share *shares; /* MAX_TYPES, scratch */
     struct cm_model *model;
@@ -171,88 +167,69 @@ static void write_json_row(struct json_writer *json, const struct cm_convention 
     json_end(json, '}');
 }
 
-static void print_head(struct job *job) {
+/* Writes the row of a convention, with the head before the first. Prints only the messages of
+ * the first profile: they are the same for each convention. */
+static int write_one(struct job *job, size_t index) {
+    const struct cm_convention *convention = cm_convention_at(index);
+    const bool is_text = job->request.format == FORMAT_TEXT;
     struct json_writer *json = &job->json;
-    if (job->format == FORMAT_TEXT) {
-        printf("%-13s %-6s %20s  %s\n", "convention", "unit", "total",
-               "largest differences from MACs");
-        return;
-    }
-    json_begin(json, '{');
-    json_break_line(json, 2, false);
-    json_key_string(json, "schema", "costmodel/conventions/1");
-    json_break_line(json, 2, false);
-    json_key_string(json, "model", job->path);
-    json_break_line(json, 2, false);
-    json_open(json, "conventions", '[');
-}
-
-static void print_end(struct job *job) {
-    if (job->format == FORMAT_TEXT) return;
-    json_break_line(&job->json, 2, true);
-    json_end(&job->json, ']');
-    json_break_line(&job->json, 0, true);
-    json_end(&job->json, '}');
-    printf("\n");
-}
-
-/* Prints only the messages of the first profile: they are the same for each convention. */
-static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
+    struct cm_result *result = NULL;
+    struct share top[TOP];
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return diag_no_memory(job->call->diag);
     int status = CM_OK;
+    job->options.convention = convention->name;
     if (!job->model) status = cm_model_load_file(job->path, diag, &job->model);
-    if (status == CM_OK) status = cm_model_profile(job->model, &job->options, diag, ret);
+    if (status == CM_OK) status = cm_model_profile(job->model, &job->options, diag, &result);
     if (index == 0 || status != CM_OK)
         messages_print(diag, text_equal(job->path, "-") ? "standard input" : job->path,
                        COLOR_AUTO);
     cm_diagnostics_free(diag);
-    return status;
-}
-
-static int write_one(struct job *job, size_t index) {
-    const struct cm_convention *convention = cm_convention_at(index);
-    struct cm_result *result = NULL;
-    struct share top[TOP];
-    job->options.convention = convention->name;
-    int status = profile_one(job, index, &result);
     if (status != CM_OK) return status;
     job->complete = cm_result_complete(result);
     status = find_top(job, convention, result, top);
-    if (status == CM_OK && index == 0) print_head(job);
-    if (status == CM_OK && job->format == FORMAT_TEXT)
+    if (status == CM_OK && index == 0 && is_text)
+        printf("%-13s %-6s %20s  %s\n", "convention", "unit", "total",
+               "largest differences from MACs");
+    if (status == CM_OK && index == 0 && !is_text) {
+        json_begin(json, '{');
+        json_break_line(json, 2, false);
+        json_key_string(json, "schema", "costmodel/conventions/1");
+        json_break_line(json, 2, false);
+        json_key_string(json, "model", job->path);
+        json_break_line(json, 2, false);
+        json_open(json, "conventions", '[');
+    }
+    if (status == CM_OK && is_text)
         print_text_row(convention, result, top);
     else if (status == CM_OK)
-        write_json_row(&job->json, convention, result, top);
+        write_json_row(json, convention, result, top);
     cm_result_free(result);
     return status;
 }
-
-static int read_job(const struct invocation *call, struct job *job) {
-    struct request *request = &job->request;
-    struct option_list operands = {0, NULL};
-    request->format = FORMAT_TEXT;
-    binding_defaults(&request->binding);
-    int status = options_parse(conventions_options, call, request, &operands);
-    if (status != CM_OK) return status;
-    if (operands.n != 1)
-        return options_fault(call, "conventions requires one model, got %zu", operands.n);
-    job->path = operands.values[0];
-    job->format = request->format;
-    status = binding_read(call, &request->binding, &job->options);
-    if (status == CM_OK) status = binding_check_one(call, &request->binding);
-    return status;
-}
-
 static int run(struct job *job) {
     const struct invocation *call = job->call;
-    int status = read_job(call, job);
+    struct request *request = &job->request;
+    struct option_list operands = {0, NULL};
+    binding_defaults(&request->binding);
+    int status = options_parse(conventions_options, call, request, &operands);
+    if (status == CM_OK && operands.n != 1)
+        status = options_fault(call, "conventions requires one model, got %zu", operands.n);
+    if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
+    if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status != CM_OK) return command_exit(status);
+    job->path = operands.values[0];
     job->shares = arena_array(call->arena, MAX_TYPES, sizeof(*job->shares));
     if (!job->shares) return command_exit(diag_no_memory(call->diag));
     for (size_t i = 0; status == CM_OK && cm_convention_at(i); i++) status = write_one(job, i);
     if (status != CM_OK) return command_exit(status);
-    print_end(job);
+    if (request->format == FORMAT_JSON) {
+        json_break_line(&job->json, 2, true);
+        json_end(&job->json, ']');
+        json_break_line(&job->json, 0, true);
+        json_end(&job->json, '}');
+        printf("\n");
+    }
     return command_finish(call, job->complete ? EXIT_DONE : EXIT_INCOMPLETE);
 }
 

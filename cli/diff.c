@@ -119,24 +119,6 @@ static bool has_dim(const struct side *side, const char *name) {
     return false;
 }
 
-/* Two versions of a model may name their dims differently, so each side gets only the --dim
- * options for its own dims. A name that neither side has is passed to both, which refuse it. */
-static int choose_dims(const struct job *job, size_t index, struct cm_options *options) {
-    struct cm_dim_option *dims =
-        arena_array(job->call->arena, job->options.n_dims, sizeof(*dims));
-    const struct side *side = &job->sides[index];
-    const struct side *other = &job->sides[1 - index];
-    if (dims == NULL) return diag_no_memory(job->call->diag);
-    options->n_dims = 0;
-    for (size_t i = 0; i < job->options.n_dims; i++) {
-        const char *name = job->options.dims[i].name;
-        if (has_dim(side, name) || !has_dim(other, name))
-            dims[options->n_dims++] = job->options.dims[i];
-    }
-    options->dims = dims;
-    return CM_OK;
-}
-
 static int load(struct job *job, size_t index, struct cm_diagnostics *diag) {
     struct side *side = &job->sides[index];
     struct cm_options plain = job->options;
@@ -148,14 +130,24 @@ static int load(struct job *job, size_t index, struct cm_diagnostics *diag) {
     return status == CM_OK ? cm_model_dims(side->model, &plain, diag, &side->dims) : status;
 }
 
+/* Two versions of a model may name their dims differently, so each side gets only the --dim
+ * options for its own dims. A name that neither side has is passed to both, which refuse it. */
 static int profile(struct job *job, size_t index, struct cm_diagnostics *diag) {
     struct side *side = &job->sides[index];
     struct cm_options options = job->options;
     if (side->is_profile) return CM_OK;
-    int status = choose_dims(job, index, &options);
-    if (status != CM_OK) return status;
+    struct cm_dim_option *dims =
+        arena_array(job->call->arena, job->options.n_dims, sizeof(*dims));
+    if (dims == NULL) return diag_no_memory(job->call->diag);
+    options.n_dims = 0;
+    options.dims = dims;
+    for (size_t i = 0; i < job->options.n_dims; i++) {
+        const char *name = job->options.dims[i].name;
+        if (has_dim(side, name) || !has_dim(&job->sides[1 - index], name))
+            dims[options.n_dims++] = job->options.dims[i];
+    }
     progress_begin(&job->progress, &job->request.timing, &options);
-    status = cm_model_profile(side->model, &options, diag, &side->result);
+    int status = cm_model_profile(side->model, &options, diag, &side->result);
     progress_end(&job->progress);
     return progress_require_end(&job->progress, status, diag);
 }
@@ -220,18 +212,13 @@ static int write_diff(const void *context, FILE *out) {
     return cm_diff_write_text(job->diff, &report_options, out);
 }
 
-/* Rejects model options if both sides are profiles. */
-static int check_idle(const struct job *job) {
-    const char *name = binding_given(&job->request.binding);
-    if (name == NULL) name = timing_given(&job->request.timing);
-    if (name == NULL || !job->sides[0].is_profile || !job->sides[1].is_profile) return CM_OK;
-    return options_fault(job->call,
-                         "option --%s requires a model, but both inputs are profiles", name);
-}
-
 static int run(struct job *job) {
     int status = run_step(job, load);
-    if (status == CM_OK) status = check_idle(job);
+    const char *idle = binding_given(&job->request.binding);
+    if (idle == NULL) idle = timing_given(&job->request.timing);
+    if (status == CM_OK && idle != NULL && job->sides[0].is_profile && job->sides[1].is_profile)
+        status = options_fault(
+            job->call, "option --%s requires a model, but both inputs are profiles", idle);
     if (status == CM_OK) status = run_step(job, profile);
     if (status == CM_OK)
         status = cm_diff_make(job->sides[0].result, job->sides[1].result, job->call->diag,
@@ -271,20 +258,16 @@ static int read_metric(const struct invocation *call, const char *name, size_t *
                          name, suggestion.best);
 }
 
-static int read_operands(struct job *job, const struct option_list *operands) {
-    const struct invocation *call = job->call;
-    if (operands->n != 2)
-        return options_fault(call, "diff requires two models or profiles, got %zu",
-                             operands->n);
-    for (size_t i = 0; i < 2; i++) job->sides[i].path = operands->values[i];
-    if (text_equal(job->sides[0].path, "-") && text_equal(job->sides[1].path, "-"))
-        return options_fault(call, "only one of the two inputs can be standard input");
-    if (outputs_is_file(job->request.output, job->sides[0].path) ||
-        outputs_is_file(job->request.output, job->sides[1].path))
-        return options_fault(call, "output '%s' is also an input", job->request.output);
-    return binding_check_output(call, &job->request.binding, job->request.output);
+/* Reads the paths of the two sides; refuses an output that is an input. */
+static int read_paths(struct job *job, const char *const *paths) {
+    const char *output = job->request.output;
+    for (size_t i = 0; i < 2; i++) job->sides[i].path = paths[i];
+    if (text_equal(paths[0], "-") && text_equal(paths[1], "-"))
+        return options_fault(job->call, "only one of the two inputs can be standard input");
+    if (outputs_is_file(output, paths[0]) || outputs_is_file(output, paths[1]))
+        return options_fault(job->call, "output '%s' is also an input", output);
+    return binding_check_output(job->call, &job->request.binding, output);
 }
-
 static int read_job(struct job *job) {
     const struct invocation *call = job->call;
     struct request *request = &job->request;
@@ -297,7 +280,10 @@ static int read_job(struct job *job) {
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
     int status = options_parse(diff_options, call, request, &operands);
-    if (status == CM_OK) status = read_operands(job, &operands);
+    if (status == CM_OK && operands.n != 2)
+        status =
+            options_fault(call, "diff requires two models or profiles, got %zu", operands.n);
+    if (status == CM_OK) status = read_paths(job, operands.values);
     if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);

@@ -28,8 +28,8 @@ struct request {
     bool hold_out;
 };
 
-/* The last column may be missing. */
 static const char header[] = "model,node,batch,precision,layout,seconds,optimizer";
+static const char old_header[] = "model,node,batch,precision,layout,seconds";
 
 #define AT(type, member) OPTION_AT(struct request, type, member)
 
@@ -64,15 +64,6 @@ static int line_fault(const struct invocation *call, const char *path, size_t li
     return diag_error(call->diag, DIAG_USAGE, "%s: line %zu: %s", path, line, what);
 }
 
-/* Cuts the next column off the line. */
-static char *next_column(char **at) {
-    char *column = *at;
-    char *end = column + strcspn(column, ",");
-    *at = *end ? end + 1 : end;
-    *end = '\0';
-    return column;
-}
-
 /* Sets *ret to the value of the choice `text` of the option `name`; unchanged if `text` is "".
  * Returns false if there is no such choice. */
 static bool read_choice(const struct option *options, const char *name, const char *text,
@@ -97,7 +88,11 @@ static int read_row(const struct invocation *call, const struct request *request
     for (const char *at = line; *at; at++) commas += *at == ',';
     if (commas != N_COLUMNS - 1 && commas != N_COLUMNS - 2)
         return line_fault(call, path, line_number, "must have 6 or 7 columns");
-    for (size_t i = 0; i < N_COLUMNS; i++) columns[i] = next_column(&line);
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        columns[i] = line;
+        line += strcspn(line, ",");
+        if (*line != '\0') *line++ = '\0';
+    }
     const char *model = columns[0];
     if (request->models_folder)
         model = arena_printf(call->arena, "%s/%s", request->models_folder, model);
@@ -132,13 +127,6 @@ static int read_row(const struct invocation *call, const struct request *request
     return CM_OK;
 }
 
-static bool is_header(const char *text) {
-    const size_t without_optimizer = (size_t)(strrchr(header, ',') - header);
-    const size_t length = strlen(text);
-    return (length == strlen(header) || length == without_optimizer) &&
-           memcmp(text, header, length) == 0;
-}
-
 static int read_times(const struct invocation *call, const struct request *request,
                       const char *path, struct cm_measured_time **ret, size_t *ret_n) {
     struct source *source = NULL;
@@ -161,7 +149,8 @@ static int read_times(const struct invocation *call, const struct request *reque
         char *next = text + length + (text[length] == '\n');
         text[length] = '\0';
         if (length > 0 && text[length - 1] == '\r') text[length - 1] = '\0';
-        if (line == 1 && !is_header(text))
+        const bool is_header = text_equal(text, header) || text_equal(text, old_header);
+        if (line == 1 && !is_header)
             return line_fault(call, path, line,
                               "must be model,node,batch,precision,layout,seconds[,optimizer]");
         if (line > 1 && text[0] != '\0')

@@ -51,115 +51,64 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     return options;
 }
 
-static int sweep_text(const struct report *report, const struct cm_report_options *options,
-                      FILE *out) {
-    return cm_sweep_write_text(report->sweep, &options->text, out);
-}
-
-static int sweep_table(const struct report *report, const struct cm_report_options *options,
+static int write_sweep(const struct report *report, const struct cm_report_options *options,
                        FILE *out) {
-    return cm_sweep_write_table(report->sweep, &options->table, &options->text, report->diag,
-                                out);
-}
-
-static int sweep_json(const struct report *report, const struct cm_report_options *options,
-                      FILE *out) {
-    (void)options;
-    return cm_sweep_write_json(report->sweep, out);
-}
-
-static int sweep_csv(const struct report *report, const struct cm_report_options *options,
-                     FILE *out) {
-    return cm_sweep_write_csv(report->sweep, &options->table, report->diag, out);
-}
-
-static int sweep_html(const struct report *report, const struct cm_report_options *options,
-                      FILE *out) {
-    (void)options;
+    const char *format = report->request->format->of.name;
+    if (text_equal(format, "text"))
+        return cm_sweep_write_text(report->sweep, &options->text, out);
+    if (text_equal(format, "table"))
+        return cm_sweep_write_table(report->sweep, &options->table, &options->text,
+                                    report->diag, out);
+    if (text_equal(format, "json")) return cm_sweep_write_json(report->sweep, out);
+    if (text_equal(format, "csv"))
+        return cm_sweep_write_csv(report->sweep, &options->table, report->diag, out);
+    if (text_equal(format, "markdown"))
+        return cm_sweep_write_markdown(report->sweep, &options->table, report->diag, out);
     return cm_result_write_html(report->result, report->sweep, report->diag, out);
 }
 
-static int sweep_markdown(const struct report *report, const struct cm_report_options *options,
-                          FILE *out) {
-    return cm_sweep_write_markdown(report->sweep, &options->table, report->diag, out);
-}
+/* The formats of sweeps: those of write_sweep. */
+static const char *const sweep_formats[] = {"text", "table", "json", "csv", "markdown", "html"};
 
-static int formula_text(const struct report *report, const struct cm_report_options *options,
-                        FILE *out) {
-    return cm_formula_write_text(report->formula, &options->text, out);
-}
-
-static int formula_json(const struct report *report, const struct cm_report_options *options,
-                        FILE *out) {
-    (void)options;
-    return cm_formula_write_json(report->formula, out);
-}
-
-/* The formats of sweeps and formulas. */
-static const struct {
-    const char *name;
-    format_writer *sweep;
-    format_writer *formula;
-} writers[] = {
-    {"text", sweep_text, formula_text}, {"table", sweep_table, NULL},
-    {"json", sweep_json, formula_json}, {"csv", sweep_csv, NULL},
-    {"markdown", sweep_markdown, NULL}, {"html", sweep_html, NULL},
-};
-
-/* Text output for several batches or precisions and for --explain: no sections of the report.
- */
-static unsigned batches_take(const struct request *request) {
-    const unsigned common = TAKES_UNITS | TAKES_WIDTH;
-    return request_lists_layers(request) ? common | TAKES_TOP | TAKES_LAYERS : common;
-}
-
-/* Text with rows, columns, an order or a filter is a table. */
-static bool is_table(const struct request *request) {
-    return request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
-           request->filters.n > 0;
-}
-
-/* Sets how text output is called and what it takes. */
+/* Sets how text output is called and what it takes. Text for several batches or precisions and
+ * for
+ * --explain has no sections of the report. */
 static void specialize_text(const struct request *request, struct format *format) {
+    const bool lists_layers = request_lists_layers(request);
     format->called = "the text report";
     if (request->formula) return;
     if (request->explain.n > 0) {
         format->called = "--explain";
         format->takes = TAKES_EXPLAIN | TAKES_WIDTH;
     } else if (request_is_sweep(request)) {
-        format->called =
-            request_lists_layers(request) ? "a table of layers" : "a table of batches";
-        format->takes = batches_take(request);
+        format->called = lists_layers ? "a table of layers" : "a table of batches";
+        format->takes = TAKES_UNITS | TAKES_WIDTH;
+        if (lists_layers) format->takes |= TAKES_TOP | TAKES_LAYERS;
     }
-}
-
-/* In a table, --layers is --rows layers. */
-static void list_layers(struct request *request) {
-    if (!request->layers || request->rows != NOT_GIVEN) return;
-    if ((request->format->takes & TAKES_ROWS) == 0) return;
-    request->layers = false;
-    request->rows = CM_ROWS_LAYERS;
 }
 
 int format_find(const struct invocation *call, struct request *request) {
     const char *name = request->format_name;
-    const bool is_text = text_equal(name, "text");
-    const struct cm_format *found =
-        cm_format_find(is_text && is_table(request) ? "table" : name);
+    /* Text with rows, columns, an order or a filter is a table. */
+    const bool is_table =
+        text_equal(name, "text") && (request->rows != NOT_GIVEN || request->columns != NULL ||
+                                     request->sort != NULL || request->filters.n > 0);
+    const struct cm_format *found = cm_format_find(is_table ? "table" : name);
     BUG_ON(found == NULL); /* the parser accepts these names only */
     struct format *format = arena_alloc(call->arena, sizeof(*format));
     if (format == NULL) return diag_no_memory(call->diag);
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
     format->called = arena_printf(call->arena, "--format %s", found->name);
-    for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
-        if (!text_equal(writers[i].name, found->name)) continue;
-        format->sweep = writers[i].sweep;
-        format->formula = writers[i].formula;
-    }
+    for (size_t i = 0; i < sizeof(sweep_formats) / sizeof(sweep_formats[0]); i++)
+        format->of_sweeps |= text_equal(sweep_formats[i], found->name);
+    format->of_formulas = text_equal(found->name, "text") || text_equal(found->name, "json");
     if (text_equal(found->name, "text")) specialize_text(request, format);
     if (text_equal(found->name, "table")) format->called = "a table";
     request->format = format;
-    list_layers(request);
+    if (request->layers && request->rows == NOT_GIVEN && (format->takes & TAKES_ROWS) != 0) {
+        request->layers = false; /* in a table, --layers is --rows layers */
+        request->rows = CM_ROWS_LAYERS;
+    }
     return format->called != NULL ? CM_OK : diag_no_memory(call->diag);
 }
 
@@ -170,15 +119,17 @@ int format_write(const void *context, FILE *out) {
                                         .table = table_options(report->request)};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
         options.table.depth = format->of.depth;
-    if (report->sweep) return format->sweep(report, &options, out);
-    if (report->formula) return format->formula(report, &options, out);
+    if (report->sweep) return write_sweep(report, &options, out);
+    if (report->formula && text_equal(format->of.name, "json"))
+        return cm_formula_write_json(report->formula, out);
+    if (report->formula) return cm_formula_write_text(report->formula, &options.text, out);
     return cm_result_write(report->result, format->of.name, &options, report->diag, out);
 }
 
 int format_check(const struct invocation *call, const struct request *request) {
     const struct format *format = request->format;
     const bool has_columns = (format->takes & (TAKES_COLUMNS | TAKES_METRIC)) != 0;
-    if (request->formula && !format->formula)
+    if (request->formula && !format->of_formulas)
         return options_fault(call, "option --formula has no effect with %s", format->called);
     const char *idle = request_given(request, TAKES_ALL & ~format->takes);
     if (idle != NULL)

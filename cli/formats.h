@@ -21,16 +21,13 @@ struct report {
     struct cm_diagnostics *diag;
 };
 
-typedef int format_writer(const struct report *report, const struct cm_report_options *options,
-                          FILE *out);
-
 /* A format of the library and how this program writes it. */
 struct format {
     struct cm_format of;
-    const char *called;     /* in messages */
-    unsigned takes;         /* set of TAKES_..., the options that it supports */
-    format_writer *sweep;   /* NULL: does not support several batches */
-    format_writer *formula; /* NULL: does not support --formula */
+    const char *called; /* in messages */
+    unsigned takes;     /* set of TAKES_..., the options that it supports */
+    bool of_sweeps;     /* supports several batches */
+    bool of_formulas;   /* supports --formula */
 };
 
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */

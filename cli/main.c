@@ -19,186 +19,115 @@
 #include "support/banned.h"
 
 static const char exit_statuses[] =
-    "\n"
-    "Exit status:\n"
     "  0  success\n"
     "  1  the model is refused or does not fit, or a file cannot be read or written\n"
     "  2  invalid command line, or a symbolic dim is unbound\n"
     "  3  success, but the model has unknown operators, or the backend is unusable\n"
     "  130  Ctrl-C ended a measurement, the report has the times measured by then\n";
 
-static const char about[] =
-    "\n"
-    "Computes the costs of an ONNX model from its file alone: parameters, MACs, FLOPs, memory\n"
-    "traffic and activation memory, per node and per module, at any batch size. MODEL.onnx is\n"
-    "an ONNX file, - for standard input, or a profile in JSON. Weights are never read.\n";
-
-static const char about_diff[] =
-    "\n"
-    "Compares the costs of two models: totals, the modules and operators that cause the "
-    "change,\n"
-    "largest first, and renamed, moved, added and removed modules. OLD and NEW are ONNX files\n"
-    "or profiles in JSON; one of them may be - for standard input. The options apply to both\n"
-    "models; profiles keep the options they were made with.\n";
-
-static const char exit_statuses_diff[] =
-    "\n"
-    "Exit status:\n"
-    "  0  compared\n"
-    "  1  a model is refused, or a file cannot be read or written; with --exit-code also: the\n"
-    "     two differ\n"
-    "  2  invalid command line, or a symbolic dim is unbound\n"
-    "  3  not comparable: different batch, convention or other options\n"
-    "  130  Ctrl-C ended a measurement, nothing is compared\n";
-
-static const char about_check[] =
-    "\n"
-    "Regression gate: checks the costs of a model against absolute limits and against a\n"
-    "baseline, and reports the modules that cause a regression. MODEL is an ONNX file, - for\n"
-    "standard input, or a profile in JSON.\n";
-
-static const char exit_statuses_check[] =
-    "\n"
-    "Exit status:\n"
-    "  0  pass: every limit is met\n"
-    "  1  regression: a limit is exceeded\n"
-    "  2  invalid command line or budget, or a symbolic dim is unbound\n"
-    "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
-    "     value is unknown; the model is refused; a file cannot be read or written\n"
-    "  130  Ctrl-C ended a measurement, nothing is compared\n";
-
-static const char about_conventions[] =
-    "\n"
-    "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"
-    "largest differences from plain MACs.\n";
-
-static const char about_ops[] =
-    "\n"
-    "Lists the supported operators and the opsets since which each version applies.\n";
-
-static const char about_backends[] =
-    "\n"
-    "Lists the backends that can measure or model a device on this machine (or why they\n"
-    "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
-    "that backend with these settings.\n";
-
-static const char about_fit[] =
-    "\n"
-    "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, "
-    "and\n"
-    "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
-    "model,node,batch,precision,layout,seconds; all but model and seconds may be empty. In a\n"
-    "seventh column, optimizer makes it the time of a training step.\n";
-
-static const char about_sweep[] =
-    "\n"
-    "Profiles models at several batches and precisions on several devices: all combinations. "
-    "The\n"
-    "results go to a folder, one line of JSON per combination; 'costmodel merge' prints them.\n"
-    "A run that was killed continues where it ended. --shard divides the work between "
-    "machines\n"
-    "(docs/cluster.md).\n";
-
-static const char exit_statuses_sweep[] =
-    "\n"
-    "Exit status:\n"
-    "  0  the shard is complete; combinations that failed are recorded with their message\n"
-    "  1  a file cannot be read or written\n"
-    "  2  invalid command line or manifest\n";
-
-static const char about_merge[] =
-    "\n"
-    "Prints the results of 'costmodel sweep' as one table, whatever the shards. Each FOLDER is "
-    "a\n"
-    "complete campaign, for example one per kind of machine.\n";
-
-static const char exit_statuses_merge[] =
-    "\n"
-    "Exit status:\n"
-    "  0  success\n"
-    "  1  a file cannot be read or written\n"
-    "  2  invalid command line\n"
-    "  3  a shard is missing, duplicate, of another campaign or of another version (nothing "
-    "is\n"
-    "     printed); or success, but a combination failed\n";
-
-static const char about_passes[] = "\n"
-                                   "Lists the passes in execution order.\n";
-
-static const char about_schema[] =
-    "\n"
-    "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, "
-    "formula,\n"
-    "diff, check) or reads (budget, baseline, op-costs, campaign).\n";
-
-static const char about_man[] = "\n"
-                                "Prints the manual page costmodel(1).\n";
-
-static const char about_completion[] = "\n"
-                                       "Prints the completion of a shell.\n";
-
+/* clang-format off */
 /* The first is the default command. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
-     "profile a model (default)", about, NULL, EXIT_REFUSED},
-    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "compare two models",
-     about_diff, exit_statuses_diff, EXIT_REFUSED},
-    {"check", command_check, check_options, "check MODEL [options]",
-     "regression gate: check costs against limits", about_check, exit_statuses_check,
-     EXIT_INCOMPLETE},
-    {"conventions", command_conventions, conventions_options,
-     "conventions MODEL.onnx [options]", "count FLOPs by each convention", about_conventions,
+     "profile a model (default)",
+     "Computes the costs of an ONNX model from its file alone: parameters, MACs, FLOPs, memory\n"
+     "traffic and activation memory, per node and per module, at any batch size. MODEL.onnx is\n"
+     "an ONNX file, - for standard input, or a profile in JSON. Weights are never read.\n",
      NULL, EXIT_REFUSED},
+    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "compare two models",
+     "Compares the costs of two models: totals, the modules and operators that cause the change,\n"
+     "largest first, and renamed, moved, added and removed modules. OLD and NEW are ONNX files\n"
+     "or profiles in JSON; one of them may be - for standard input. The options apply to both\n"
+     "models; profiles keep the options they were made with.\n",
+     "  0  compared\n"
+     "  1  a model is refused, or a file cannot be read or written; with --exit-code also: the\n"
+     "     two differ\n"
+     "  2  invalid command line, or a symbolic dim is unbound\n"
+     "  3  not comparable: different batch, convention or other options\n"
+     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_REFUSED},
+    {"check", command_check, check_options, "check MODEL [options]",
+     "regression gate: check costs against limits",
+     "Regression gate: checks the costs of a model against absolute limits and against a\n"
+     "baseline, and reports the modules that cause a regression. MODEL is an ONNX file, - for\n"
+     "standard input, or a profile in JSON.\n",
+     "  0  pass: every limit is met\n"
+     "  1  regression: a limit is exceeded\n"
+     "  2  invalid command line or budget, or a symbolic dim is unbound\n"
+     "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
+     "     value is unknown; the model is refused; a file cannot be read or written\n"
+     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
+    {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
+     "count FLOPs by each convention",
+     "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"
+     "largest differences from plain MACs.\n", NULL, EXIT_REFUSED},
     {"ops", command_ops, ops_options, "ops [--markdown]", "list the supported operators",
-     about_ops, NULL, EXIT_REFUSED},
+     "Lists the supported operators and the opsets since which each version applies.\n",
+     NULL, EXIT_REFUSED},
     {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]]",
-     "list backends and devices", about_backends, NULL, EXIT_REFUSED},
+     "list backends and devices",
+     "Lists the backends that can measure or model a device on this machine (or why they\n"
+     "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
+     "that backend with these settings.\n", NULL, EXIT_REFUSED},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
-     about_passes, NULL, EXIT_REFUSED},
+     "Lists the passes in execution order.\n", NULL, EXIT_REFUSED},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
-     "fit a modelled device to measured times", about_fit, NULL, EXIT_REFUSED},
+     "fit a modelled device to measured times",
+     "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, and\n"
+     "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
+     "model,node,batch,precision,layout,seconds; all but model and seconds may be empty. In a\n"
+     "seventh column, optimizer makes it the time of a training step.\n", NULL, EXIT_REFUSED},
     {"sweep", command_sweep, sweep_options, "sweep MODEL... -o FOLDER",
-     "profile models for many batches and devices", about_sweep, exit_statuses_sweep,
-     EXIT_REFUSED},
+     "profile models for many batches and devices",
+     "Profiles models at several batches and precisions on several devices: all combinations. The\n"
+     "results go to a folder, one line of JSON per combination; 'costmodel merge' prints them.\n"
+     "A run that was killed continues where it ended. --shard divides the work between machines\n"
+     "(docs/cluster.md).\n",
+     "  0  the shard is complete; combinations that failed are recorded with their message\n"
+     "  1  a file cannot be read or written\n"
+     "  2  invalid command line or manifest\n", EXIT_REFUSED},
     {"merge", command_merge, merge_options, "merge FOLDER...", "print the results of sweep",
-     about_merge, exit_statuses_merge, EXIT_REFUSED},
-    {"schema", command_schema, schema_options, "schema NAME [--markdown]",
-     "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
+     "Prints the results of 'costmodel sweep' as one table, whatever the shards. Each FOLDER is a\n"
+     "complete campaign, for example one per kind of machine.\n",
+     "  0  success\n"
+     "  1  a file cannot be read or written\n"
+     "  2  invalid command line\n"
+     "  3  a shard is missing, duplicate, of another campaign or of another version (nothing is\n"
+     "     printed); or success, but a combination failed\n", EXIT_REFUSED},
+    {"schema", command_schema, schema_options, "schema NAME [--markdown]", "print a JSON schema",
+     "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
+     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
     /* For the build, which installs their output. */
-    {"man", command_man, man_options, "man", NULL, about_man, NULL, EXIT_REFUSED},
+    {"man", command_man, man_options, "man", NULL, "Prints the manual page costmodel(1).\n",
+     NULL, EXIT_REFUSED},
     {"completion", command_completion, completion_options, "completion bash|zsh|fish", NULL,
-     about_completion, NULL, EXIT_REFUSED},
+     "Prints the completion of a shell.\n", NULL, EXIT_REFUSED},
 };
+/* clang-format on */
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 
 /* For the help only: main handles these before the command parses its arguments. */
+/* clang-format off */
 static const struct option general_options[] = {
-    {.heading = "General",
-     .name = "help",
-     .letter = 'h',
-     .kind = OPTION_SET,
+    {.heading = "General", .name = "help", .letter = 'h', .kind = OPTION_SET,
      .help = "print this help"},
-    {.name = "version",
-     .letter = 'V',
-     .kind = OPTION_SET,
+    {.name = "version", .letter = 'V', .kind = OPTION_SET,
      .help = "print the version; with --json also formats, schemas and conventions"},
     {.name = NULL},
 };
+/* clang-format on */
 
 static int print_command_help(const struct invocation *call, const struct command *command) {
-    printf("usage: costmodel %-32s %s\n", command->usage,
-           command->summary ? command->summary : "");
-    fputs(command->about, stdout);
+    printf("usage: costmodel %-32s %s\n\n%s", command->usage,
+           command->summary ? command->summary : "", command->about);
     options_help(command->options, stdout);
     options_help(general_options, stdout);
-    fputs(command->exit_statuses ? command->exit_statuses : exit_statuses, stdout);
+    printf("\nExit status:\n%s",
+           command->exit_statuses ? command->exit_statuses : exit_statuses);
     return command_finish(call, EXIT_DONE);
 }
 
 static const char examples[] =
-    "\n"
-    "Examples:\n"
     "  costmodel model.onnx --batch 32                      what it costs, on one screen\n"
     "  costmodel model.onnx --batch 1,8,32 --device h200    modelled times at several batches\n"
     "  costmodel check model.onnx --baseline base.json      fail if the costs increase\n";
@@ -207,9 +136,9 @@ static const struct command_table table = {N_COMMANDS, commands, examples, exit_
                                            general_options};
 
 static int print_help(const struct invocation *call) {
-    fputs("costmodel: what an ONNX model costs, from its file alone\n", stdout);
-    fputs(examples, stdout);
-    fputs("\nCommands:\n", stdout);
+    printf("costmodel: what an ONNX model costs, from its file "
+           "alone\n\nExamples:\n%s\nCommands:\n",
+           examples);
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (commands[i].summary != NULL)
             printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
@@ -223,9 +152,8 @@ static int print_help(const struct invocation *call) {
 
 /* Returns true if an argument before `--` is `word` or `letter`, even if others are invalid. */
 static bool has_argument(const struct invocation *call, const char *word, const char *letter) {
-    for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
+    for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++)
         if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;
-    }
     return false;
 }
 
@@ -258,15 +186,9 @@ static int print_version(const struct invocation *call) {
 }
 
 static const struct command *find_command(const char *name) {
-    for (size_t i = 0; i < N_COMMANDS; i++) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
         if (text_equal(commands[i].name, name)) return &commands[i];
-    }
     return NULL;
-}
-
-static const struct command *command_of(int argc, char **argv) {
-    const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
-    return command ? command : &commands[0];
 }
 
 /* Returns the command that `word` is probably a misspelling of, if there is no such file; else
@@ -326,10 +248,11 @@ int main(int argc, char **argv) {
     struct arena *arena = arena_new("program", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) {
+        const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
         fputs("costmodel: error[memory]: out of memory\n", stderr);
         arena_free(arena);
         cm_diagnostics_free(diag);
-        return command_of(argc, argv)->exhausted;
+        return (command ? command : &commands[0])->exhausted;
     }
     const int n_arguments = argc > 0 ? argc - 1 : 0;
     struct invocation call = {

@@ -81,23 +81,17 @@ static void print_example(const char *text) {
     puts(".fi");
 }
 
-/* Skips the lines before the text: an empty one and the heading. */
-static const char *skip_heading(const char *text) {
-    text += strspn(text, "\n");
-    return text + strcspn(text, "\n") + 1;
-}
-
 static void print_command(const struct command *command) {
     fputs(".SS ", stdout);
     print_string(command->name);
     fputs("\n\\fBcostmodel\\fR ", stdout);
     print_string(command->usage);
     puts("\n.PP");
-    print_paragraphs(command->about + strspn(command->about, "\n"));
+    print_paragraphs(command->about);
     options_visit(command->options, print_option, NULL);
     if (command->exit_statuses == NULL) return;
     puts(".PP\nExit status:");
-    print_example(skip_heading(command->exit_statuses));
+    print_example(command->exit_statuses);
 }
 
 int command_man(const struct invocation *call) {
@@ -119,15 +113,15 @@ int command_man(const struct invocation *call) {
         putchar('\n');
     }
     puts(".SH DESCRIPTION");
-    print_paragraphs(table->commands[0].about + strspn(table->commands[0].about, "\n"));
+    print_paragraphs(table->commands[0].about);
     puts(".SH EXAMPLES");
-    print_example(skip_heading(table->examples));
+    print_example(table->examples);
     puts(".SH COMMANDS");
     for (size_t i = 0; i < table->n; i++)
         if (table->commands[i].summary != NULL) print_command(&table->commands[i]);
     puts(".SH OPTIONS OF ALL COMMANDS");
     options_visit(table->options, print_option, NULL);
     puts(".SH EXIT STATUS");
-    print_example(skip_heading(table->exit_statuses));
+    print_example(table->exit_statuses);
     return command_finish(call, EXIT_DONE);
 }

@@ -370,7 +370,7 @@ static int find_single(const struct invocation *call, const struct request *requ
                        const char **ret) {
     const struct format *format = request->format;
     const bool is_single =
-        format->sweep == NULL || (format->of.is_page && request->timing.precisions.n > 1);
+        !format->of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
     *ret = request_given(request, ONE_BATCH);
     if (*ret == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
         *ret = "rows";
