@@ -36,17 +36,14 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
+/* clang-format off */
 const struct option backends_options[] = {
-    {.heading = "Output",
-     .name = "format",
-     .letter = 'f',
-     .kind = OPTION_CHOICE,
-     .offset = OPTION_AT(struct request, int, format),
-     .value = "FORMAT",
-     .choices = formats,
+    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
+     .offset = OPTION_AT(struct request, int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default) or json"},
     {.name = NULL},
 };
+/* clang-format on */
 
 /* A backend and the facts of its device. */
 struct found {
@@ -190,26 +187,6 @@ static void write_member(struct json_writer *json, const char *key, const char *
     json_key_string(json, key, string == NULL || string[0] == '\0' ? NULL : string);
 }
 
-static void write_device(struct json_writer *json, const struct cm_device_facts *facts) {
-    json_break_line(json, 5, false);
-    json_open(json, "device", '{');
-    json_key_string(json, "name", facts->name);
-    write_member(json, facts->modelled ? "source" : "version", facts->version);
-    write_member(json, "architecture", facts->architecture);
-    write_member(json, "address", facts->address);
-    write_member(json, "warning", facts->warning);
-    json_key_integer(json, "memory_bytes", facts->memory_bytes);
-    json_key_integer(json, "cache_bytes", facts->cache_bytes);
-    json_key_integer(json, "units", facts->n_units);
-    json_key_integer(json, "threads_per_unit", facts->threads_a_unit);
-    json_key_bool(json, "has_tensor_cores", facts->has_tensor_cores);
-    json_write_key(json, "bandwidth");
-    json_write_double(json, facts->bandwidth, 17);
-    json_write_key(json, "floor");
-    json_write_double(json, facts->floor, 17);
-    json_end(json, '}');
-}
-
 static void write_backend(struct json_writer *json, const struct found *found) {
     const struct cm_backend *backend = found->entry.backend;
     json_break_line(json, 4, false);
@@ -219,7 +196,26 @@ static void write_backend(struct json_writer *json, const struct found *found) {
     write_member(json, "module", found->entry.path);
     json_key_bool(json, "usable", found->usable);
     write_member(json, "reason", found->usable ? NULL : found->entry.reason.text);
-    if (found->usable) write_device(json, &found->facts);
+    if (found->usable) {
+        const struct cm_device_facts *facts = &found->facts;
+        json_break_line(json, 5, false);
+        json_open(json, "device", '{');
+        json_key_string(json, "name", facts->name);
+        write_member(json, facts->modelled ? "source" : "version", facts->version);
+        write_member(json, "architecture", facts->architecture);
+        write_member(json, "address", facts->address);
+        write_member(json, "warning", facts->warning);
+        json_key_integer(json, "memory_bytes", facts->memory_bytes);
+        json_key_integer(json, "cache_bytes", facts->cache_bytes);
+        json_key_integer(json, "units", facts->n_units);
+        json_key_integer(json, "threads_per_unit", facts->threads_a_unit);
+        json_key_bool(json, "has_tensor_cores", facts->has_tensor_cores);
+        json_write_key(json, "bandwidth");
+        json_write_double(json, facts->bandwidth, 17);
+        json_write_key(json, "floor");
+        json_write_double(json, facts->floor, 17);
+        json_end(json, '}');
+    }
     json_end(json, '}');
 }
 

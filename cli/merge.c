@@ -78,32 +78,25 @@ static bool selects(const struct request *request) {
            request->top > 0;
 }
 
-static int write_text(const struct report *report, FILE *out) {
-    struct cm_text_options text;
-    cm_text_options_init(&text);
-    text.color = streams_color(out, (enum color_choice)report->request->color);
-    text.unicode = streams_utf8();
-    text.width = streams_columns(out, report->request->width, text.width);
-    text.table_width = streams_columns(out, report->request->width, 0);
-    text.units = (enum cm_units)report->request->units;
-    if (!selects(report->request)) return cm_sweep_write_text(report->sweep, &text, out);
-    return cm_sweep_write_table(report->sweep, report->table, &text, report->diag, out);
-}
-
 static int write_report(const void *context, FILE *out) {
     const struct report *report = context;
-    switch (report->request->format) {
-    case FORMAT_CSV:
-        return cm_sweep_write_csv(report->sweep, report->table, report->diag, out);
-    case FORMAT_MARKDOWN:
-        return cm_sweep_write_markdown(report->sweep, report->table, report->diag, out);
-    case FORMAT_JSON:
-        return cm_sweep_write_json(report->sweep, out);
-    case FORMAT_HTML:
-        return cm_sweep_write_html(report->sweep, report->diag, out);
-    default:
-        return write_text(report, out);
-    }
+    const struct request *request = report->request;
+    const struct cm_sweep *sweep = report->sweep;
+    if (request->format == FORMAT_CSV)
+        return cm_sweep_write_csv(sweep, report->table, report->diag, out);
+    if (request->format == FORMAT_MARKDOWN)
+        return cm_sweep_write_markdown(sweep, report->table, report->diag, out);
+    if (request->format == FORMAT_JSON) return cm_sweep_write_json(sweep, out);
+    if (request->format == FORMAT_HTML) return cm_sweep_write_html(sweep, report->diag, out);
+    struct cm_text_options text;
+    cm_text_options_init(&text);
+    text.color = streams_color(out, (enum color_choice)request->color);
+    text.unicode = streams_utf8();
+    text.width = streams_columns(out, request->width, text.width);
+    text.table_width = streams_columns(out, request->width, 0);
+    text.units = (enum cm_units)request->units;
+    if (!selects(request)) return cm_sweep_write_text(sweep, &text, out);
+    return cm_sweep_write_table(sweep, report->table, &text, report->diag, out);
 }
 
 /* Returns EXIT_INCOMPLETE if a combination failed, with a warning that has the first message.
@@ -145,24 +138,21 @@ static int merge(const struct invocation *call, const struct request *request,
     return exit_status;
 }
 
-/* Returns true if `path` has the name of a file that sweep writes. */
-static bool is_result(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return text_equal(slash ? slash + 1 : path, "campaign.json") ||
-           text_ends_with(path, ".jsonl") || text_ends_with(path, ".part");
-}
-
-/* Refuses a repeated folder, and an output that replaces a file in a folder of results. */
+/* Refuses a repeated folder, and an output that replaces a file that sweep writes. */
 static int check_paths(const struct invocation *call, const struct request *request,
                        const struct option_list *folders) {
     char *target = request->output ? realpath(request->output, NULL) : NULL;
     const char *output = target ? target : request->output;
+    const char *slash = output ? strrchr(output, '/') : NULL;
+    const bool is_result =
+        output != NULL && (text_equal(slash ? slash + 1 : output, "campaign.json") ||
+                           text_ends_with(output, ".jsonl") || text_ends_with(output, ".part"));
     int status = CM_OK;
     for (size_t i = 0; i < folders->n && status == CM_OK; i++) {
         const char *inside = arena_printf(call->arena, "%s/", folders->values[i]);
         bool is_inside = false;
         if (inside == NULL) status = diag_no_memory(call->diag);
-        if (status == CM_OK && output != NULL && is_result(output))
+        if (status == CM_OK && is_result)
             status = outputs_share_folder(output, inside, call->arena, &is_inside);
         if (status == CM_OK && is_inside)
             status = options_fault(call, "output '%s' is also an input", request->output);

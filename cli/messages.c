@@ -46,13 +46,10 @@ static void print_folded(const char *line, size_t column, size_t width) {
     fputc('\n', stderr);
 }
 
-static size_t terminal_width(void) {
-    return isatty(STDERR_FILENO) == 1 ? (size_t)streams_columns(stderr, -1, 0) : 0;
-}
-
 static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {
     const char *name = looks[message->severity].name;
-    const size_t width = terminal_width();
+    const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    const size_t width = is_terminal ? (size_t)streams_columns(stderr, -1, 0) : 0;
     fprintf(stderr, "%s: %s%s[%s]:%s ", subject, color ? looks[message->severity].color : "",
             name, message->code, color ? "\033[0m" : "");
     print_folded(message->message,
@@ -68,22 +65,16 @@ static void print_one(const struct cm_diagnostic *message, const char *subject, 
     print_folded(message->hint, strlen("  hint: "), width);
 }
 
-/* Escapes control characters of the subject, which may be a path. */
-static const char *safe_subject(const struct cm_diagnostics *diag, const char *subject) {
-    struct text safe = {.arena = diag->arena};
-    text_append_name(&safe, subject);
-    return safe.failed ? "costmodel" : text_string(&safe);
-}
-
 void messages_print(const struct cm_diagnostics *diag, const char *subject,
                     enum color_choice color) {
     const bool colored = streams_color(stderr, color);
-    const char *safe = safe_subject(diag, subject);
+    struct text text = {.arena = diag->arena};
+    text_append_name(&text, subject); /* may be a path */
+    const char *safe = text.failed ? "costmodel" : text_string(&text);
     for (size_t i = 0; i < cm_diagnostics_count(diag); i++) {
         const struct cm_diagnostic *message = cm_diagnostics_get(diag, i);
         if (message->severity != CM_NOTE) print_one(message, safe, colored);
     }
-    if (diag->n_dropped > 0) {
+    if (diag->n_dropped > 0)
         fprintf(stderr, "%s: %zu more messages not shown\n", safe, diag->n_dropped);
-    }
 }

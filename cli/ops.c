@@ -29,22 +29,17 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
+/* clang-format off */
 const struct option ops_options[] = {
-    {.heading = "Output",
-     .name = "format",
-     .letter = 'f',
-     .kind = OPTION_CHOICE,
-     .offset = OPTION_AT(struct request, int, format),
-     .value = "FORMAT",
-     .choices = formats,
+    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
+     .offset = OPTION_AT(struct request, int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default), json (every row with its signature) or markdown\n"
              "(costs of each operator)"},
-    {.name = "markdown",
-     .kind = OPTION_SET,
-     .offset = OPTION_AT(struct request, bool, markdown),
+    {.name = "markdown", .kind = OPTION_SET, .offset = OPTION_AT(struct request, bool, markdown),
      .help = "the same as --format markdown"},
     {.name = NULL},
 };
+/* clang-format on */
 
 static const char *domain_name(const struct op *op) {
     return op->domain[0] == '\0' ? "ai.onnx" : op->domain;
@@ -122,18 +117,15 @@ static void print_json(void) {
     printf("\n");
 }
 
-static const char *bytes_of(const struct op *op) {
-    static const char *const names[] = {
-        [MEMORY_FRESH] = "written",
-        [MEMORY_VIEW] = "none: view",
-        [MEMORY_IN_PLACE] = "written, in place if possible",
-        [MEMORY_SHAPE_ONLY] = "none: shape arithmetic",
-        [MEMORY_VIEW_UNLESS_TRAINING] = "view; training: written",
-        [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, in place if possible; training: written",
-        [MEMORY_CONTROL] = "as its body",
-    };
-    return names[op->memory];
-}
+static const char *const written_bytes[] = {
+    [MEMORY_FRESH] = "written",
+    [MEMORY_VIEW] = "none: view",
+    [MEMORY_IN_PLACE] = "written, in place if possible",
+    [MEMORY_SHAPE_ONLY] = "none: shape arithmetic",
+    [MEMORY_VIEW_UNLESS_TRAINING] = "view; training: written",
+    [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, in place if possible; training: written",
+    [MEMORY_CONTROL] = "as its body",
+};
 
 /* Prints "5 n", or "n" for a factor of 1, or nothing for 0; returns the next separator. */
 static const char *print_term(const char *between, int64_t factor, const char *of) {
@@ -144,22 +136,9 @@ static const char *print_term(const char *between, int64_t factor, const char *o
     return " + ";
 }
 
-/* Prints the FLOPs by the default convention. n: elements of the first input; out: of the first
- * output. */
-static void print_flops(const struct op_family *family, const struct op *op) {
-    const struct op_cost *cost = &op->cost;
-    const char *between = "";
-    between = print_term(between, cost->macs ? 2 : 0, "MACs");
-    between = print_term(between, cost->per_input, "n");
-    between = print_term(between, cost->per_output, "out");
-    between =
-        print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_description : "");
-    if (between[0] == '\0') printf("0: %s", registry_free(family, op));
-    if (integers_words(op)) printf("; %s", integers_words(op));
-}
-
 /* Prints one line for all versions of an operator, with the costs of the newest; returns the
- * row after them. */
+ * row after them. FLOPs are by the default convention. n: elements of the first input; out: of
+ * the first output. */
 static size_t print_line(const struct op_family *family, size_t first) {
     const char *between = "";
     size_t i = first;
@@ -169,24 +148,17 @@ static size_t print_line(const struct op_family *family, size_t first) {
         between = ", ";
     }
     const struct op *op = &family->rows[i - 1];
-    printf(" | %s | ", op->cost.macs ? op->cost.macs_formula : "0");
-    print_flops(family, op);
-    printf(" | %s |\n", bytes_of(op));
+    const struct op_cost *cost = &op->cost;
+    printf(" | %s | ", cost->macs ? cost->macs_formula : "0");
+    between = print_term("", cost->macs ? 2 : 0, "MACs");
+    between = print_term(between, cost->per_input, "n");
+    between = print_term(between, cost->per_output, "out");
+    between =
+        print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_description : "");
+    if (between[0] == '\0') printf("0: %s", registry_free(family, op));
+    if (integers_words(op)) printf("; %s", integers_words(op));
+    printf(" | %s |\n", written_bytes[op->memory]);
     return i;
-}
-
-static void print_family(const struct op_family *family) {
-    const char *domain = "";
-    for (size_t row = 0; row < family->n_rows;) {
-        const struct op *op = &family->rows[row];
-        if (!text_equal(domain, domain_name(op))) {
-            domain = domain_name(op);
-            printf("\n## %s (%s)\n\n", family->name, domain);
-            printf("| operator | rows since opset | MACs | FLOPs | result bytes |\n");
-            printf("|---|---|---|---|---|\n");
-        }
-        row = print_line(family, row);
-    }
 }
 
 static void print_markdown(void) {
@@ -195,7 +167,17 @@ static void print_markdown(void) {
            "`deepspeed`. "
            "Operations count as integer operations if the first\noperand and the first result "
            "are integers, unless the row specifies otherwise.\n");
-    for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
+    for (size_t i = 0; i < registry_n_families(); i++) {
+        const struct op_family *family = registry_family(i);
+        const char *domain = "";
+        for (size_t row = 0; row < family->n_rows; row = print_line(family, row)) {
+            if (text_equal(domain, domain_name(&family->rows[row]))) continue;
+            domain = domain_name(&family->rows[row]);
+            printf("\n## %s (%s)\n\n", family->name, domain);
+            printf("| operator | rows since opset | MACs | FLOPs | result bytes |\n");
+            printf("|---|---|---|---|---|\n");
+        }
+    }
 }
 
 int command_ops(const struct invocation *call) {
@@ -203,10 +185,9 @@ int command_ops(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     const int status = options_parse(ops_options, call, &request, &operands);
     if (status < 0) return command_exit(status);
-    if (operands.n > 0) {
+    if (operands.n > 0)
         return command_exit(
             options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
-    }
     if (request.markdown || request.format == FORMAT_MARKDOWN)
         print_markdown();
     else if (request.format == FORMAT_JSON)

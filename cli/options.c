@@ -75,21 +75,12 @@ static int append(const struct invocation *call, struct option_list *list, const
 
 static int read_integer(const struct parse *parse, const struct option *row, const char *value,
                         int64_t *ret) {
-    if (text_to_int64(value, strlen(value), ret) && *ret >= row->min && *ret <= row->max) {
+    if (text_to_int64(value, strlen(value), ret) && *ret >= row->min && *ret <= row->max)
         return CM_OK;
-    }
     return options_fault(parse->call,
                          "option --%s requires an integer from %" PRId64 " to %" PRId64
                          ", got '%s'",
                          row->name, row->min, row->max, value);
-}
-
-static int read_bytes(const struct parse *parse, const struct option *row, const char *value,
-                      int64_t *ret) {
-    if (text_to_bytes(value, ret) && *ret > 0) return CM_OK;
-    return options_fault(parse->call,
-                         "option --%s requires a size such as 16GiB, 1.5GB or 512MiB, got '%s'",
-                         row->name, value);
 }
 
 /* Returns the choice of that name; NULL: none. */
@@ -181,7 +172,10 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
     case OPTION_INT64:
         return read_integer(parse, row, value, field);
     case OPTION_BYTES:
-        return read_bytes(parse, row, value, field);
+        if (text_to_bytes(value, field) && *(const int64_t *)field > 0) return CM_OK;
+        return options_fault(
+            parse->call, "option --%s requires a size such as 16GiB, 1.5GB or 512MiB, got '%s'",
+            row->name, value);
     case OPTION_CHOICE:
         return read_choice(parse, row, value, field);
     case OPTION_CHOICES:
@@ -200,12 +194,10 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
 static int unknown_option(const struct parse *parse, const char *name, size_t length) {
     struct suggestion suggestion;
     suggest_init(&suggestion, name, length);
-    for (struct walk walk = walk_begin(parse->table); walk.row != NULL; walk_next(&walk)) {
+    for (struct walk walk = walk_begin(parse->table); walk.row != NULL; walk_next(&walk))
         if (!walk.row->hidden) suggest_offer(&suggestion, walk.row->name);
-    }
-    if (suggestion.best == NULL) {
+    if (suggestion.best == NULL)
         return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
-    }
     return options_fault(parse->call, "unknown option '--%.*s', did you mean '--%s'?",
                          (int)length, name, suggestion.best);
 }
@@ -217,18 +209,15 @@ static int unknown_option(const struct parse *parse, const char *name, size_t le
 static int store_value(struct parse *parse, const struct walk *at, const char *attached) {
     const struct invocation *call = parse->call;
     const struct option *row = at->row;
-    if (row->value == NULL && attached != NULL) {
+    if (row->value == NULL && attached != NULL)
         return options_fault(call, "option --%s takes no value, got '%s'", row->name, attached);
-    }
     if (row->value == NULL) return store(parse, at, NULL);
     if (row->alone != NULL && attached == NULL) return store(parse, at, row->alone);
     if (attached == NULL && parse->next < call->argc &&
-        !text_starts_with(call->argv[parse->next], "--")) {
+        !text_starts_with(call->argv[parse->next], "--"))
         attached = call->argv[parse->next++];
-    }
-    if (attached == NULL || attached[0] == '\0') {
+    if (attached == NULL || attached[0] == '\0')
         return options_fault(call, "option --%s requires a value: %s", row->name, row->value);
-    }
     return store(parse, at, attached);
 }
 
@@ -317,16 +306,6 @@ void options_visit(const struct option *table,
 #define HELP_COLUMN 28
 #define HELP_WIDTH  102
 
-/* Prints a word after the previous one, or in a new line. */
-static void help_word(const char *word, int length, int *column, FILE *out) {
-    if (*column + 1 + length > HELP_WIDTH) {
-        fprintf(out, "\n%*s", HELP_COLUMN, "");
-        *column = HELP_COLUMN;
-    }
-    if (*column > HELP_COLUMN) *column += fprintf(out, " ");
-    *column += fprintf(out, "%.*s", length, word);
-}
-
 bool options_describe_name(const struct option *option, size_t index, char *ret, size_t size) {
     const char *name = option->name_at(index);
     if (name == NULL) return false;
@@ -340,13 +319,19 @@ bool options_describe_name(const struct option *option, size_t index, char *ret,
     return true;
 }
 
+/* Prints the values of an OPTION_NAME, folded between words. */
 static void help_names(const struct option *row, FILE *out) {
     char item[128];
     int column = fprintf(out, "%*s", HELP_COLUMN, "");
     for (size_t i = 0; options_describe_name(row, i, item, sizeof item); i++) {
         for (const char *word = item; *word != '\0';) {
             const size_t length = strcspn(word, " ");
-            help_word(word, (int)length, &column, out);
+            if (column + 1 + (int)length > HELP_WIDTH) {
+                fprintf(out, "\n%*s", HELP_COLUMN, "");
+                column = HELP_COLUMN;
+            }
+            column +=
+                fprintf(out, "%s%.*s", column > HELP_COLUMN ? " " : "", (int)length, word);
             word += length + strspn(word + length, " ");
         }
     }
@@ -357,11 +342,9 @@ static void help_row(const struct option *row, FILE *out) {
     char letter[8] = "    ";
     if (row->letter != '\0') snprintf(letter, sizeof letter, "-%c, ", row->letter);
     const char *value = row->value == NULL ? "" : row->value;
-    const int used = row->alone != NULL
-                         ? fprintf(out, "  %s--%s[=%s]", letter, row->name, value)
-                         : fprintf(out, "  %s--%s%s%s", letter, row->name,
-                                   value[0] == '\0' ? "" : " ", value);
-    int column = used;
+    int column = row->alone != NULL ? fprintf(out, "  %s--%s[=%s]", letter, row->name, value)
+                                    : fprintf(out, "  %s--%s%s%s", letter, row->name,
+                                              value[0] == '\0' ? "" : " ", value);
     for (const char *line = row->help; *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         if (column > HELP_COLUMN - 2) {

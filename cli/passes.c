@@ -9,15 +9,12 @@
 
 #include "support/banned.h"
 
-const struct option passes_options[] = {
-    {.name = NULL},
-};
+const struct option passes_options[] = {{.name = NULL}};
 
 int command_passes(const struct invocation *call) {
-    if (call->argc > 0) {
+    if (call->argc > 0)
         return command_exit(
             options_fault(call, "passes takes no arguments, got '%s'", call->argv[0]));
-    }
     for (size_t i = 0; i < pipeline_length(); i++) {
         const struct pass *pass = pipeline_pass(i);
         printf("%-10s  %s\n", pass->name, pass->summary);

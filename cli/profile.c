@@ -152,14 +152,6 @@ static int write_annotated(const void *context, FILE *out) {
     return cm_model_annotate(annotating->model, annotating->result, annotating->diag, out);
 }
 
-static int annotate_file(const struct request *request, struct cm_model *model,
-                         const struct cm_result *result, struct cm_diagnostics *diag) {
-    const struct annotating annotating = {model, result, diag};
-    const int status = warn_of_weights(request, result, diag);
-    if (status != CM_OK) return status;
-    return streams_write(request->annotate, write_annotated, &annotating, diag);
-}
-
 /* Profiles the model at each batch or precision. */
 static int sweep_model(const struct request *request, struct cm_model *model,
                        const struct cm_options *options, struct cm_diagnostics *diag,
@@ -208,8 +200,12 @@ static int profile_model(const struct request *request, const struct cm_options 
         status = sweep_model(request, model, &shown, diag, ret_sweep);
     progress_end(&progress);
     *ret_interrupted = progress.is_interrupted;
-    if (status == CM_OK && request->annotate != NULL)
-        status = annotate_file(request, model, *ret, diag);
+    if (status == CM_OK && request->annotate != NULL) {
+        const struct annotating annotating = {model, *ret, diag};
+        status = warn_of_weights(request, *ret, diag);
+        if (status == CM_OK)
+            status = streams_write(request->annotate, write_annotated, &annotating, diag);
+    }
     cm_model_free(model);
     return status;
 }
@@ -251,12 +247,6 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
     return status;
 }
 
-/* Returns true if all operators are known and requested times are present. */
-static bool is_complete(const struct cm_result *result) {
-    const struct cm_measure *measure = result->measure;
-    return cm_result_complete(result) && (!measure || measure->problem[0] == '\0');
-}
-
 /* States of a batch, best first. */
 static const struct {
     const char *state;
@@ -274,14 +264,6 @@ static size_t end_of(const struct cm_sweep_row *row) {
     while (end + 1 < sizeof(ends) / sizeof(ends[0]) && !text_equal(ends[end].state, row->state))
         end++;
     return end;
-}
-
-/* Returns the exit status of the worst batch. */
-static int sweep_exit(const struct cm_sweep *sweep) {
-    size_t worst = 0;
-    for (size_t i = 0; i < sweep->n_rows; i++)
-        if (end_of(&sweep->rows[i]) > worst) worst = end_of(&sweep->rows[i]);
-    return ends[worst].exit_status;
 }
 
 /* Reports how many batches or precisions failed, and why the first of them did. */
@@ -328,12 +310,11 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
     int status = CM_OK;
     bool is_interrupted = false;
+    struct cm_sweep **ret_sweep = request_is_sweep(request) ? &sweep : NULL;
     if (request->formula)
         status = find_formula(request, options, diag, &formula);
-    else if (request_is_sweep(request))
-        status = profile_model(request, options, diag, &result, &sweep, &is_interrupted);
     else
-        status = profile_model(request, options, diag, &result, NULL, &is_interrupted);
+        status = profile_model(request, options, diag, &result, ret_sweep, &is_interrupted);
     if (sweep != NULL) report_failures(request, sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
@@ -344,10 +325,15 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (status == CM_OK && result != NULL && sweep == NULL)
         status = refuse_misfit(call, request, result);
     int exit_status = command_exit(status);
-    if (status == CM_OK && sweep != NULL)
-        exit_status = sweep_exit(sweep);
-    else if (status == CM_OK && result != NULL && !is_complete(result))
-        exit_status = EXIT_INCOMPLETE;
+    if (status == CM_OK && sweep != NULL) {
+        size_t worst = 0;
+        for (size_t i = 0; i < sweep->n_rows; i++)
+            if (end_of(&sweep->rows[i]) > worst) worst = end_of(&sweep->rows[i]);
+        exit_status = ends[worst].exit_status;
+    } else if (status == CM_OK && result != NULL) {
+        const bool lacks_times = result->measure && result->measure->problem[0] != '\0';
+        if (lacks_times || !cm_result_complete(result)) exit_status = EXIT_INCOMPLETE;
+    }
     if (status == CM_OK && is_interrupted) exit_status = EXIT_INTERRUPTED;
     cm_result_free(result);
     cm_sweep_free(sweep);
@@ -364,25 +350,11 @@ static int check_formula(const struct invocation *call, const struct request *re
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
-/* Sets *ret to an option or format that requires a single profile; NULL: none. CM_OK,
- * CM_NO_MEMORY. */
-static int find_single(const struct invocation *call, const struct request *request,
-                       const char **ret) {
+static int check_sweep(const struct invocation *call, const struct request *request) {
     const struct format *format = request->format;
+    const char *precisions = request->timing.precisions.text;
     const bool is_single =
         !format->of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
-    *ret = request_given(request, ONE_BATCH);
-    if (*ret == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
-        *ret = "rows";
-    if (*ret == NULL && format->of.is_page && request->timing.plan) *ret = "cudnn-plan";
-    if (*ret != NULL || !is_single) return CM_OK;
-    *ret = arena_printf(call->arena, "format %s", format->of.name);
-    return *ret == NULL ? diag_no_memory(call->diag) : CM_OK;
-}
-
-static int check_sweep(const struct invocation *call, const struct request *request) {
-    const char *precisions = request->timing.precisions.text;
-    const char *single = NULL;
     if (!request_is_sweep(request)) {
         if (request->rows != CM_ROWS_LAYERS) return CM_OK;
         return options_fault(call, "a table of layers requires several batches or precisions, "
@@ -393,8 +365,15 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                              "only one of --batch and --precision may be a list, got '%s' and "
                              "'%s'; `costmodel sweep` runs all combinations",
                              request->binding.batch, precisions);
-    const int status = find_single(call, request, &single);
-    if (status != CM_OK) return status;
+    /* an option or format that requires a single profile */
+    const char *single = request_given(request, ONE_BATCH);
+    if (single == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
+        single = "rows";
+    if (single == NULL && format->of.is_page && request->timing.plan) single = "cudnn-plan";
+    if (single == NULL && is_single) {
+        single = arena_printf(call->arena, "format %s", format->of.name);
+        if (single == NULL) return diag_no_memory(call->diag);
+    }
     if (single != NULL && request->timing.precisions.n > 1)
         return options_fault(call, "option --%s requires one precision, got '%s'", single,
                              precisions);

@@ -16,14 +16,14 @@ struct request {
     bool markdown;
 };
 
+/* clang-format off */
 const struct option schema_options[] = {
-    {.heading = "Output",
-     .name = "markdown",
-     .kind = OPTION_SET,
+    {.heading = "Output", .name = "markdown", .kind = OPTION_SET,
      .offset = OPTION_AT(struct request, bool, markdown),
      .help = "print Markdown tables, as in docs/json.md"},
     {.name = NULL},
 };
+/* clang-format on */
 
 static int require_name(const struct invocation *call, const struct option_list *operands) {
     const char *name = NULL;

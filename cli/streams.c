@@ -53,35 +53,22 @@ int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag) 
     return diag_system(diag, "write", name, error);
 }
 
-static int write_file(const char *path, stream_writer *write, const void *context,
-                      struct cm_diagnostics *diag) {
-    struct output *output = NULL;
-    int status = output_open(path, diag, &output);
-    if (status != CM_OK) return status;
-    FILE *stream = output_stream(output);
-    status = write(context, stream);
-    if (status == CM_OK || status == CM_IO) {
-        const int flushed = streams_flush(stream, path, diag);
-        status = status == CM_OK ? flushed : status;
-    }
-    if (status == CM_OK) return output_commit(output, diag);
-    output_abandon(output);
-    return status;
-}
-
-static int write_stdout(stream_writer *write, const void *context,
-                        struct cm_diagnostics *diag) {
-    const int status = write(context, stdout);
-    if (status == CM_NO_MEMORY) return status;
-    const int flushed = streams_flush(stdout, "standard output", diag);
-    return status == CM_OK ? flushed : status;
-}
-
 int streams_write(const char *path, stream_writer *write, const void *context,
                   struct cm_diagnostics *diag) {
     const bool to_stdout = path == NULL || text_equal(path, "-");
-    const int status =
-        to_stdout ? write_stdout(write, context, diag) : write_file(path, write, context, diag);
+    struct output *output = NULL;
+    int status = to_stdout ? CM_OK : output_open(path, diag, &output);
+    if (status != CM_OK) return diag_finish(diag, status);
+    FILE *stream = to_stdout ? stdout : output_stream(output);
+    status = write(context, stream);
+    if (status == CM_OK || status == CM_IO) {
+        const int flushed = streams_flush(stream, to_stdout ? "standard output" : path, diag);
+        if (status == CM_OK) status = flushed;
+    }
+    if (output != NULL && status == CM_OK)
+        status = output_commit(output, diag);
+    else if (output != NULL)
+        output_abandon(output);
     return diag_finish(diag, status);
 }
 

@@ -244,15 +244,6 @@ static void show_progress(void *context, size_t done, size_t total) {
     if (isatty(STDERR_FILENO) && done == total) fputs("\r\033[K", stderr);
 }
 
-static void print_outcome(const struct cm_campaign_run *run,
-                          const struct cm_campaign_outcome *outcome) {
-    printf("%s/shard-%zu-of-%zu.jsonl: %zu combination%s", run->folder, run->shard,
-           run->n_shards, outcome->n, text_plural((int64_t)outcome->n));
-    if (outcome->n_before > 0) printf(", %zu finished earlier", outcome->n_before);
-    if (outcome->n_failed > 0) printf(", %zu failed", outcome->n_failed);
-    printf("\n");
-}
-
 static int run(const struct invocation *call, const struct request *request,
                const struct option_list *models) {
     struct cm_campaign *campaign = NULL;
@@ -271,8 +262,13 @@ static int run(const struct invocation *call, const struct request *request,
     if (status < 0) return status;
     status = check_output(call, request, campaign, &options);
     if (status == CM_OK) status = cm_campaign_run(campaign, &options, call->diag, &outcome);
-    cm_campaign_free(campaign);
-    if (status == CM_OK) print_outcome(&options, &outcome);
+    if (status < 0) return status;
+    printf("%s/shard-%zu-of-%zu.jsonl: %zu combination%s", options.folder, options.shard,
+           options.n_shards, outcome.n, text_plural((int64_t)outcome.n));
+    if (outcome.n_before > 0) printf(", %zu finished earlier", outcome.n_before);
+    if (outcome.n_failed > 0) printf(", %zu failed", outcome.n_failed);
+    printf("\n");
+    return CM_OK;
     return status;
 }
 

@@ -133,18 +133,6 @@ static int set_backend(const struct invocation *call, const char *setting, const
     return options->backend ? CM_OK : diag_no_memory(call->diag);
 }
 
-/* With --cudnn-plan, --device names the target GPU, not a device of the roofline. */
-static int set_plan_options(const struct invocation *call, const struct timing *timing,
-                            struct cm_options *options) {
-    if (timing->measure != MEASURE_NONE)
-        return options_fault(call, "options --measure and --cudnn-plan are mutually exclusive");
-    if (timing->backend != NULL && timing->device != NULL)
-        return options_fault(call, "options --backend and --device are mutually exclusive");
-    options->plan_only = true;
-    options->backend = timing->backend ? timing->backend : "cuda";
-    return timing->device ? set_backend(call, "cuda:target", timing->device, options) : CM_OK;
-}
-
 const char *timing_backend(int measure) {
     return backends[measure];
 }
@@ -248,7 +236,17 @@ int timing_read(const struct invocation *call, struct timing *timing,
         timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
     options->fuse =
         (timing->plan || timing->device == NULL) && timing->runtime == CM_RUNTIME_COMPILED;
-    if (timing->plan) return set_plan_options(call, timing, options);
+    if (timing->plan) { /* --device names the target GPU, not a device of the roofline */
+        if (timing->measure != MEASURE_NONE)
+            return options_fault(call,
+                                 "options --measure and --cudnn-plan are mutually exclusive");
+        if (timing->backend != NULL && timing->device != NULL)
+            return options_fault(call, "options --backend and --device are mutually exclusive");
+        options->plan_only = true;
+        options->backend = timing->backend ? timing->backend : "cuda";
+        return timing->device ? set_backend(call, "cuda:target", timing->device, options)
+                              : CM_OK;
+    }
     options->end_to_end = timing->end_to_end;
     if (timing->cache && timing_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
@@ -270,14 +268,6 @@ static double now(void) {
 }
 
 #define BAR_COLUMNS 24
-
-/* "[######                  ] " */
-static void append_bar(struct text *text, const struct cm_progress *at) {
-    const size_t filled = at->total > 0 ? BAR_COLUMNS * at->done / at->total : 0;
-    text_append(text, "[");
-    for (size_t i = 0; i < BAR_COLUMNS; i++) text_append(text, i < filled ? "#" : " ");
-    text_append(text, "] ");
-}
 
 /* ", about 40 s left": estimated from the mean of the finished measurements. */
 static void append_left(struct text *text, const struct progress *progress,
@@ -304,26 +294,27 @@ static void append_progress(struct text *text, const struct progress *progress,
         text_printf(text, "the %s", at->what);
         return;
     }
-    if (is_terminal) append_bar(text, at);
+    if (is_terminal) { /* "[######                  ] " */
+        const size_t filled = at->total > 0 ? BAR_COLUMNS * at->done / at->total : 0;
+        text_append(text, "[");
+        for (size_t i = 0; i < BAR_COLUMNS; i++) text_append(text, i < filled ? "#" : " ");
+        text_append(text, "] ");
+    }
     text_printf(text, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
     append_left(text, progress, at);
-}
-
-static bool is_stopped(const struct progress *progress) {
-    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
-    return poll(&stop, 1, 0) > 0;
 }
 
 static void progress_show(void *context, const struct cm_progress *at) {
     struct progress *progress = context;
     const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
     if (text_equal(at->what, "batches")) {
         progress->setting_index = at->done + 1;
         progress->n_settings = at->total;
     }
     if (at->done == 0) progress->begin = now();
     if (!is_terminal && now() - progress->written < progress->interval) return;
-    if (is_stopped(progress)) return;
+    if (poll(&stop, 1, 0) > 0) return; /* Ctrl-C was pressed */
     progress->written = now();
     struct arena *arena = arena_new("progress", 0);
     if (arena == NULL) return;
