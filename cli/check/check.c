@@ -162,13 +162,6 @@ static int list_limits(struct check *check) {
     return CM_OK;
 }
 
-/* Refuses --times with several batches: imported times are of one batch. */
-static int check_imported(const struct check *check) {
-    const size_t n = check->plan.n_batches + check->plan.n_limit_batches;
-    if (check->request.timing.times.n == 0 || n < 2) return CM_OK;
-    return options_fault(check->call, "option --times requires one batch, got %zu", n);
-}
-
 static int prepare(struct check *check) {
     const struct invocation *call = check->call;
     struct check_request *request = &check->request;
@@ -180,7 +173,10 @@ static int prepare(struct check *check) {
     if (status == CM_OK) status = list_limits(check);
     if (status == CM_OK)
         status = check_plan_make(call, request, check->budget, check->baseline, &check->plan);
-    if (status == CM_OK) status = check_imported(check);
+    /* imported times are of one batch */
+    const size_t n_batches = check->plan.n_batches + check->plan.n_limit_batches;
+    if (status == CM_OK && request->timing.times.n > 0 && n_batches > 1)
+        status = options_fault(call, "option --times requires one batch, got %zu", n_batches);
     if (status == CM_OK && !request->update)
         status = check_plan_take_limits(call, check->n_limits, check->limits, &check->plan);
     return status;
@@ -354,28 +350,25 @@ static writer *const writers[] = {
     [CHECK_FORMAT_HTML] = NULL,
 };
 
-static int write_in_format(const struct check *check, size_t format,
-                           const struct cm_verdict *verdict, FILE *out) {
-    struct cm_text_options options;
-    if (writers[format] != NULL) return writers[format](verdict, out);
-    if (format == CHECK_FORMAT_HTML)
-        return cm_verdict_write_html(verdict, check->n_results == 0 ? NULL : check->results[0],
-                                     check->call->diag, out);
-    cm_text_options_init(&options);
-    options.width = streams_columns(out, -1, options.width);
-    options.color = streams_color(out, (enum color_choice)check->request.color);
-    return cm_verdict_write_text(verdict, &options, out);
-}
-
 /* Writes a report to standard output, or to a file that is not yet renamed. */
 static int write_report(const struct check *check, const struct check_report *report,
                         const struct cm_verdict *verdict, struct output **ret) {
     struct cm_diagnostics *diag = check->call->diag;
-    FILE *out = stdout;
     int status = report->path == NULL ? CM_OK : output_open(report->path, diag, ret);
     if (status != CM_OK) return status;
-    if (report->path != NULL) out = output_stream(*ret);
-    status = write_in_format(check, report->format, verdict, out);
+    FILE *out = report->path == NULL ? stdout : output_stream(*ret);
+    if (writers[report->format] != NULL) {
+        status = writers[report->format](verdict, out);
+    } else if (report->format == CHECK_FORMAT_HTML) {
+        status = cm_verdict_write_html(
+            verdict, check->n_results == 0 ? NULL : check->results[0], diag, out);
+    } else {
+        struct cm_text_options options;
+        cm_text_options_init(&options);
+        options.width = streams_columns(out, -1, options.width);
+        options.color = streams_color(out, (enum color_choice)check->request.color);
+        status = cm_verdict_write_text(verdict, &options, out);
+    }
     if (status == CM_NO_MEMORY) return diag_no_memory(diag);
     return streams_finish(out, report->path == NULL ? "standard output" : report->path, diag);
 }
@@ -410,23 +403,8 @@ static const char *first_increase(const struct check *check,
     return text_string(&text);
 }
 
-/* Reports the result of --ratchet on standard error. */
-static void print_ratchet(const struct check *check, const struct cm_baseline_trend *trend) {
-    struct text line = {.arena = check->call->arena};
-    text_append_name(&line, check->request.baseline);
-    if (trend->incomplete)
-        text_append(&line, " not updated: unknown operators or shapes");
-    else if (!trend->comparable)
-        text_append(&line, " not updated: it has other batches or options");
-    else if (trend->increased)
-        text_printf(&line, " not updated: %s increased", first_increase(check, trend));
-    else
-        text_append(&line, trend->decreased ? " updated: costs decreased"
-                                            : " not updated: no cost decreased");
-    fprintf(stderr, "costmodel: %s\n", text_string(&line));
-}
-
-/* Updates the baseline after a pass if costs decreased and none increased. */
+/* Updates the baseline after a pass if costs decreased and none increased. Reports the result
+ * on standard error. */
 static int ratchet(const struct check *check) {
     const struct cm_baseline *old = check->baseline;
     struct cm_baseline_trend trend;
@@ -438,7 +416,20 @@ static int ratchet(const struct check *check) {
                                  &trend);
     if (status == CM_OK && trend.decreased && !trend.increased && !trend.incomplete)
         status = save_baseline(check, now);
-    if (status == CM_OK) print_ratchet(check, &trend);
+    if (status == CM_OK) {
+        struct text line = {.arena = check->call->arena};
+        text_append_name(&line, check->request.baseline);
+        if (trend.incomplete)
+            text_append(&line, " not updated: unknown operators or shapes");
+        else if (!trend.comparable)
+            text_append(&line, " not updated: it has other batches or options");
+        else if (trend.increased)
+            text_printf(&line, " not updated: %s increased", first_increase(check, &trend));
+        else
+            text_append(&line, trend.decreased ? " updated: costs decreased"
+                                               : " not updated: no cost decreased");
+        fprintf(stderr, "costmodel: %s\n", text_string(&line));
+    }
     cm_baseline_free(now);
     return status;
 }

@@ -13,32 +13,10 @@
 
 #include "support/banned.h"
 
-/* Sources of the plan, and the plan. */
-struct planner {
-    const struct invocation *call;
-    const struct check_request *request;
-    const struct cm_budget *budget;
-    const struct cm_baseline *baseline;
-    struct check_plan *plan;
-};
-
 static bool is_convention(const char *name) {
     for (size_t i = 0; cm_convention_at(i) != NULL; i++)
         if (text_equal(cm_convention_at(i)->name, name)) return true;
     return false;
-}
-
-/* Ignores an unknown convention of the baseline: the comparison reports it. */
-static const char *choose_convention(const struct planner *planner) {
-    const struct cm_baseline *baseline = planner->baseline;
-    if (planner->request->binding.convention != NULL)
-        return planner->request->binding.convention;
-    if (planner->budget != NULL && planner->budget->convention[0] != '\0')
-        return planner->budget->convention;
-    if (baseline != NULL && baseline->n_profiles > 0 &&
-        is_convention(baseline->profiles[0].figures.options.convention))
-        return baseline->profiles[0].figures.options.convention;
-    return cm_convention_at(0)->name;
 }
 
 /* Appends a batch unless it is in the list: a baseline with a batch twice cannot be read. */
@@ -53,26 +31,25 @@ static int add_batch(const struct invocation *call, int64_t batch, int64_t *batc
 }
 
 /* Lists the batches of the command line, else of the budget, else of the baseline. */
-static int choose_batches(const struct planner *planner) {
-    const struct invocation *call = planner->call;
-    const struct batches *given = &planner->request->binding.batches;
-    const struct cm_budget *budget = planner->budget;
-    const struct cm_baseline *baseline = planner->baseline;
+static int choose_batches(const struct invocation *call, const struct check_request *request,
+                          const struct cm_budget *budget, const struct cm_baseline *baseline,
+                          struct check_plan *plan) {
+    const struct batches *given = &request->binding.batches;
     const size_t n_budget = given->n > 0 || budget == NULL ? 0 : budget->n_batches;
     const size_t n_baseline =
         given->n > 0 || n_budget > 0 || baseline == NULL ? 0 : baseline->n_profiles;
-    size_t *n = &planner->plan->n_batches;
+    size_t *n = &plan->n_batches;
     int64_t *batches =
         arena_array(call->arena, n_budget + n_baseline + given->n + 1, sizeof(*batches));
     int status = CM_OK;
     if (batches == NULL) return diag_no_memory(call->diag);
-    planner->plan->batches = batches;
+    plan->batches = batches;
     for (size_t i = 0; i < given->n && status == CM_OK; i++)
         status = add_batch(call, given->items[i], batches, n);
     for (size_t i = 0; i < n_budget && status == CM_OK; i++) {
         if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
-            return options_fault(call, "%s: batch must be >= 1, got %zu",
-                                 planner->request->budget, budget->batches[i]);
+            return options_fault(call, "%s: batch must be >= 1, got %zu", request->budget,
+                                 budget->batches[i]);
         status = add_batch(call, (int64_t)budget->batches[i], batches, n);
     }
     for (size_t i = 0; i < n_baseline && status == CM_OK; i++) {
@@ -97,17 +74,16 @@ static struct cm_dim_option *copy_dims(const struct invocation *call,
     return dims;
 }
 
-static int add_budget_dims(const struct planner *planner) {
-    const struct cm_budget *budget = planner->budget;
-    struct cm_options *options = &planner->plan->options;
-    if (budget == NULL || budget->n_dims == 0) return CM_OK;
+/* `path`: of the budget. */
+static int add_budget_dims(const struct invocation *call, const char *path,
+                           const struct cm_budget *budget, struct cm_options *options) {
     for (size_t i = 0; i < budget->n_dims; i++)
         if (budget->dims[i].size < 0)
-            return options_fault(planner->call, "%s: size of dim '%s' must be >= 0",
-                                 planner->request->budget, budget->dims[i].name);
-    struct cm_dim_option *dims = copy_dims(planner->call, options, budget->n_dims);
+            return options_fault(call, "%s: size of dim '%s' must be >= 0", path,
+                                 budget->dims[i].name);
+    struct cm_dim_option *dims = copy_dims(call, options, budget->n_dims);
     size_t n = options->n_dims;
-    if (dims == NULL) return diag_no_memory(planner->call->diag);
+    if (dims == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < budget->n_dims; i++)
         if (!is_given(options, budget->dims[i].name))
             dims[n++] = (struct cm_dim_option){budget->dims[i].name, budget->dims[i].size};
@@ -119,10 +95,18 @@ static int add_budget_dims(const struct planner *planner) {
 int check_plan_make(const struct invocation *call, const struct check_request *request,
                     const struct cm_budget *budget, const struct cm_baseline *baseline,
                     struct check_plan *ret) {
-    const struct planner planner = {call, request, budget, baseline, ret};
-    int status = choose_batches(&planner);
-    if (status == CM_OK) status = add_budget_dims(&planner);
-    ret->options.convention = choose_convention(&planner);
+    int status = choose_batches(call, request, budget, baseline, ret);
+    if (status == CM_OK && budget != NULL)
+        status = add_budget_dims(call, request->budget, budget, &ret->options);
+    if (request->binding.convention != NULL)
+        ret->options.convention = request->binding.convention;
+    else if (budget != NULL && budget->convention[0] != '\0')
+        ret->options.convention = budget->convention;
+    else if (baseline != NULL && baseline->n_profiles > 0 &&
+             is_convention(baseline->profiles[0].figures.options.convention))
+        ret->options.convention = baseline->profiles[0].figures.options.convention;
+    else /* also if that of the baseline is unknown, which the comparison reports */
+        ret->options.convention = cm_convention_at(0)->name;
     return status;
 }
 

@@ -152,16 +152,12 @@ static int n_dropped(const char *const *argv, int left) {
     return 0;
 }
 
-static bool is_plain(const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-_./=,:@%+";
-    return word[0] != '\0' && word[strspn(word, plain)] == '\0';
-}
-
 /* Appends a word quoted for a POSIX shell. */
 static void append_word(struct text *text, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-_./=,:@%+";
     text_append(text, " ");
-    if (is_plain(word)) {
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
         text_append(text, word);
         return;
     }
