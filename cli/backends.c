@@ -26,24 +26,11 @@
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
-struct request {
-    int format;
-};
-
 static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
     {NULL, 0},
 };
-
-/* clang-format off */
-const struct option backends_options[] = {
-    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
-     .offset = OPTION_AT(struct request, int, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default) or json"},
-    {.name = NULL},
-};
-/* clang-format on */
 
 /* A backend and the facts of its device. */
 struct found {
@@ -54,11 +41,20 @@ struct found {
 
 struct listing {
     const struct invocation *call;
-    int format;
+    int format; /* enum format */
     struct places places;
     size_t n;
     struct found *items;
 };
+
+/* clang-format off */
+const struct option backends_options[] = {
+    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
+     .offset = OPTION_AT(struct listing, int, format), .value = "FORMAT", .choices = formats,
+     .help = "text (default) or json"},
+    {.name = NULL},
+};
+/* clang-format on */
 
 const char *backends_device_at(size_t index) {
     return device_name_at(index);
@@ -283,12 +279,11 @@ static int print_listing(const struct listing *listing, bool all) {
 }
 
 int command_backends(const struct invocation *call) {
-    struct request request = {.format = FORMAT_TEXT};
+    struct listing listing = {.call = call, .format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
-    int status = options_parse(backends_options, call, &request, &operands);
+    int status = options_parse(backends_options, call, &listing, &operands);
     if (status == CM_OK && operands.n > 1)
         status = options_fault(call, "backends takes at most one backend, got %zu", operands.n);
-    struct listing listing = {.call = call, .format = request.format};
     if (status == CM_OK && places_find(call->arena, &listing.places) != CM_OK)
         status = diag_no_memory(call->diag);
     if (status != CM_OK) return command_exit(status);

@@ -108,21 +108,21 @@ const struct option binding_model[] = {
 
 const struct option binding_counting[] = {
     {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
-     .offset = AT(const char *, convention), .value = "NAME",
+     .offset = AT(const char *, options.convention), .value = "NAME",
      .help = "FLOP-counting convention: deepspeed (default), exact, macs, torch,\n"
              "fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
-    {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
+    {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, options.strict),
      .help = "refuse models with unknown operators, opsets or shapes"},
     {.name = NULL},
 };
 
 const struct option binding_training[] = {
     {.heading = "Training step", .name = "optimizer", .common = true, .kind = OPTION_TEXT,
-     .offset = AT(const char *, optimizer), .value = "NAME", .rules = NO_FORMULA,
+     .offset = AT(const char *, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
              "saved activations, gradients and optimizer states; implies\n"
              "--mode training unless --mode inference is given"},
-    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, amp),
+    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, options.amp),
      .help = "use mixed precision: 2-byte activations, weights and gradients,\n"
              "4-byte master weights and optimizer states"},
     {.name = "freeze", .kind = OPTION_LIST, .offset = AT(struct option_list, freeze),
@@ -138,11 +138,11 @@ const struct option binding_training[] = {
 
 const struct option binding_modules[] = {
     {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
-     .offset = AT(const char *, module_source), .value = "NAME",
+     .offset = AT(const char *, options.module_source), .value = "NAME",
      .help = "use only this source to recover the module hierarchy: metadata,\n"
              "functions, scopes, paddle, mxnet, parameters, fused or types\n"
              "(default: the first of these that covers a node)"},
-    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, group),
+    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, options.group),
      .value = "REGEX",
      .help = "group modules by the text that this POSIX extended regular\n"
              "expression, or its first (...), matches in their paths"},
@@ -154,7 +154,7 @@ const struct option binding_memory[] = {
      .value = "ORDER", .choices = schedules,
      .help = "execution order of the nodes: file (default), or min-memory: search\n"
              "an order with a lower memory peak"},
-    {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, memory_alignment),
+    {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, options.memory_alignment),
      .value = "N", .min = 1, .max = 1 << 30,
      .help = "alignment of arena offsets in bytes, a power of two (default 1)"},
     {.name = NULL},
@@ -162,17 +162,10 @@ const struct option binding_memory[] = {
 /* clang-format on */
 
 void binding_defaults(struct binding *binding) {
-    struct cm_options options;
-    cm_options_init(&options);
-    *binding = (struct binding){
-        .mode = (int)options.mode,
-        .convention = options.convention,
-        .strict = options.strict,
-        .module_source = options.module_source,
-        .group = options.group,
-        .schedule = (int)options.schedule,
-        .memory_alignment = options.memory_alignment,
-    };
+    *binding = (struct binding){.batch = NULL};
+    cm_options_init(&binding->options);
+    binding->mode = (int)binding->options.mode;
+    binding->schedule = (int)binding->options.schedule;
 }
 
 /* NAME=N, NAME=1x3x224x224 and NAME=2,3,4. Names may contain '=': the last one counts. */
@@ -359,23 +352,16 @@ static int read_batches(const struct invocation *call, const char *text, struct 
 
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) {
-    cm_options_init(options);
+    *options = binding->options;
     int status = read_batches(call, binding->batch, &binding->batches);
     if (status != CM_OK) return status;
     if (binding->batches.n == 1) options->batch = binding->batches.items[0];
     options->mode = (enum cm_mode)binding->mode;
-    options->convention = binding->convention;
-    options->optimizer = binding->optimizer;
-    options->amp = binding->amp;
     options->n_freeze = binding->freeze.n;
     options->freeze = binding->freeze.values;
     options->n_checkpoint = binding->checkpoint.n;
     options->checkpoint = binding->checkpoint.values;
-    options->strict = binding->strict;
-    options->module_source = binding->module_source;
-    options->group = binding->group;
     options->schedule = (enum cm_schedule)binding->schedule;
-    options->memory_alignment = binding->memory_alignment;
     options->n_dims = binding->dims.n;
     options->n_trip_counts = binding->trip_counts.n;
     status = read_dims(call, "dim", &binding->dims, &options->dims);

@@ -33,17 +33,11 @@ struct binding {
     struct option_list op_costs;    /* paths */
     struct cm_op_costs **described; /* contents of these files, set by binding_read */
     size_t n_described;
-    int mode; /* enum cm_mode */
-    const char *convention;
-    bool strict;
-    const char *optimizer;
-    bool amp;
+    int mode;     /* enum cm_mode */
+    int schedule; /* enum cm_schedule */
     struct option_list freeze;
     struct option_list checkpoint;
-    const char *module_source;
-    const char *group;
-    int schedule; /* enum cm_schedule */
-    int64_t memory_alignment;
+    struct cm_options options; /* members that the command line sets directly */
 };
 
 /* Each except binding_model begins a help group; a command may add its own options after it. */
@@ -65,8 +59,9 @@ extern const struct option option_color[];
 void binding_defaults(struct binding *binding);
 
 /*
- * Initialises *options, sets its members from the binding, and sets binding->batches.
- * options->batch is set only if one batch was given. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ * Sets *options to those of the binding, completed from its other members, and sets
+ * binding->batches. options->batch is set only if one batch was given. CM_OK, CM_USAGE,
+ * CM_NO_MEMORY.
  */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;

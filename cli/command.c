@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exit statuses of commands. */
+/* Options and exit statuses that commands share. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include "costmodel/costmodel.h"
 
 #include "support/banned.h"
+
+const struct option command_no_options[] = {{.name = NULL}};
 
 int command_exit(int status) {
     if (status == CM_OK) return EXIT_DONE;

@@ -75,13 +75,11 @@ extern const struct option check_options[];
 extern const struct option conventions_options[];
 extern const struct option backends_options[];
 extern const struct option ops_options[];
-extern const struct option passes_options[]; /* none */
 extern const struct option schema_options[];
 extern const struct option fit_options[];
 extern const struct option sweep_options[];
 extern const struct option merge_options[];
-extern const struct option man_options[];        /* none */
-extern const struct option completion_options[]; /* none */
+extern const struct option command_no_options[];
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

@@ -11,8 +11,6 @@
 
 #include "support/banned.h"
 
-const struct option completion_options[] = {{.name = NULL}};
-
 /* Prints the known values of an option, separated by spaces. Returns false if there are none.
  */
 static bool print_values(const struct option *option) {
@@ -213,7 +211,7 @@ static const struct {
 int command_completion(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     char nothing = 0;
-    const int status = options_parse(completion_options, call, &nothing, &operands);
+    const int status = options_parse(command_no_options, call, &nothing, &operands);
     if (status != CM_OK) return command_exit(status);
     for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
         if (operands.n != 1 || !text_equal(shells[i].name, operands.values[0])) continue;

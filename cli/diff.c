@@ -25,9 +25,8 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML };
 struct request {
     struct binding binding;
     struct timing timing;
+    struct cm_diff_options report;
     const char *sort;
-    int top;
-    int depth;
     int format; /* enum format */
     int units;  /* enum cm_units */
     const char *output;
@@ -64,11 +63,11 @@ const struct option diff_options[] = {
      .help = "sort modules and operators by the change of this metric (JSON key):\n"
              "macs, params, flops, activation_bytes, latency_ps, ... (default:\n"
              "macs, or the first metric that changed)"},
-    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
+    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, report.depth), .value = "N",
      .min = -1, .max = INT_MAX,
      .help = "merge modules deeper than N into their ancestor at depth N (default\n"
              "-1: do not merge)"},
-    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
+    {.name = "top", .kind = OPTION_INT, .offset = AT(int, report.top), .value = "N",
      .min = 0, .max = INT_MAX,
      .help = "list N modules and N operators (default 10; 0 and json: all)"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
@@ -99,7 +98,6 @@ struct job {
     const struct invocation *call;
     struct request request;
     struct cm_options options;
-    struct cm_diff_options report_options;
     struct side sides[2]; /* old, new */
     struct progress progress;
     struct cm_diff *diff;
@@ -160,8 +158,7 @@ static int run_step(struct job *job,
         struct cm_diagnostics *diag = cm_diagnostics_new();
         if (diag == NULL) return diag_no_memory(job->call->diag);
         status = step(job, i, diag);
-        messages_print(diag, shown_path(job->sides[i].path),
-                       (enum color_choice)job->request.color);
+        messages_print(diag, job->sides[i].path, (enum color_choice)job->request.color);
         cm_diagnostics_free(diag);
     }
     return status;
@@ -200,7 +197,7 @@ static bool has_metric(const struct cm_diff *diff, size_t metric) {
 
 static int write_diff(const void *context, FILE *out) {
     const struct job *job = context;
-    struct cm_diff_options report_options = job->report_options;
+    struct cm_diff_options report_options = job->request.report;
     report_options.color = streams_color(out, (enum color_choice)job->request.color);
     report_options.width = streams_columns(out, job->request.width, report_options.width);
     if (job->request.format == FORMAT_JSON)
@@ -226,8 +223,8 @@ static int run(struct job *job) {
     if (job->progress.is_interrupted) return EXIT_INTERRUPTED;
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
-    if (job->report_options.metric != CM_NO_INDEX &&
-        !has_metric(job->diff, job->report_options.metric)) {
+    if (job->request.report.metric != CM_NO_INDEX &&
+        !has_metric(job->diff, job->request.report.metric)) {
         (void)diag_error(job->call->diag, DIAG_COMPARE,
                          "cannot sort by %s: a side does not have it, or the devices differ",
                          job->request.sort);
@@ -272,11 +269,8 @@ static int read_job(struct job *job) {
     const struct invocation *call = job->call;
     struct request *request = &job->request;
     struct option_list operands = {0, NULL};
-    cm_diff_options_init(&job->report_options);
-    *request = (struct request){.top = job->report_options.top,
-                                .depth = job->report_options.depth,
-                                .color = COLOR_AUTO,
-                                .width = -1};
+    *request = (struct request){.color = COLOR_AUTO, .width = -1};
+    cm_diff_options_init(&request->report);
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
     int status = options_parse(diff_options, call, request, &operands);
@@ -288,14 +282,12 @@ static int read_job(struct job *job) {
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);
     if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
-    if (status == CM_OK) status = read_metric(call, request->sort, &job->report_options.metric);
+    if (status == CM_OK) status = read_metric(call, request->sort, &request->report.metric);
     const bool is_page = request->format == FORMAT_HTML;
     if (status == CM_OK && is_page) status = cm_html_check(call->diag);
     job->options.memory_curve = is_page;
     job->options.memory_plan = is_page;
-    job->report_options.top = request->top;
-    job->report_options.depth = request->depth;
-    job->report_options.units = (enum cm_units)request->units;
+    request->report.units = (enum cm_units)request->units;
     return status;
 }
 

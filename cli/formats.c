@@ -3,10 +3,9 @@
  * Writes profiles, sweeps and formulas in the formats of the library (cm_format_find). Rejects
  * options that the selected format ignores.
  */
-#include "cli/formats.h"
+#include "cli/request.h"
 
 #include "cli/command.h"
-#include "cli/request.h"
 #include "cli/streams.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -42,7 +41,7 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     options.operators = request->operators;
     options.layers = request->layers;
     options.kernels = request->kernels;
-    options.curve = request->memory_curve;
+    options.curve = request->binding.options.memory_curve;
     options.width = streams_columns(out, request->width, options.width);
     options.table_width = streams_columns(out, request->width, 0);
     options.units = (enum cm_units)request->units;
@@ -53,7 +52,7 @@ static struct cm_text_options text_options(const struct request *request, FILE *
 
 static int write_sweep(const struct report *report, const struct cm_report_options *options,
                        FILE *out) {
-    const char *format = report->request->format->of.name;
+    const char *format = report->request->format.of.name;
     if (text_equal(format, "text"))
         return cm_sweep_write_text(report->sweep, &options->text, out);
     if (text_equal(format, "table"))
@@ -95,8 +94,7 @@ int format_find(const struct invocation *call, struct request *request) {
                                      request->sort != NULL || request->filters.n > 0);
     const struct cm_format *found = cm_format_find(is_table ? "table" : name);
     BUG_ON(found == NULL); /* the parser accepts these names only */
-    struct format *format = arena_alloc(call->arena, sizeof(*format));
-    if (format == NULL) return diag_no_memory(call->diag);
+    struct format *format = &request->format;
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
     format->called = arena_printf(call->arena, "--format %s", found->name);
     for (size_t i = 0; i < sizeof(sweep_formats) / sizeof(sweep_formats[0]); i++)
@@ -104,7 +102,6 @@ int format_find(const struct invocation *call, struct request *request) {
     format->of_formulas = text_equal(found->name, "text") || text_equal(found->name, "json");
     if (text_equal(found->name, "text")) specialize_text(request, format);
     if (text_equal(found->name, "table")) format->called = "a table";
-    request->format = format;
     if (request->layers && request->rows == NOT_GIVEN && (format->takes & TAKES_ROWS) != 0) {
         request->layers = false; /* in a table, --layers is --rows layers */
         request->rows = CM_ROWS_LAYERS;
@@ -114,7 +111,7 @@ int format_find(const struct invocation *call, struct request *request) {
 
 int format_write(const void *context, FILE *out) {
     const struct report *report = context;
-    const struct format *format = report->request->format;
+    const struct format *format = &report->request->format;
     struct cm_report_options options = {.text = text_options(report->request, out),
                                         .table = table_options(report->request)};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
@@ -127,7 +124,7 @@ int format_write(const void *context, FILE *out) {
 }
 
 int format_check(const struct invocation *call, const struct request *request) {
-    const struct format *format = request->format;
+    const struct format *format = &request->format;
     const bool has_columns = (format->takes & (TAKES_COLUMNS | TAKES_METRIC)) != 0;
     if (request->formula && !format->of_formulas)
         return options_fault(call, "option --formula has no effect with %s", format->called);

@@ -68,7 +68,7 @@ static const struct command commands[] = {
      "Lists the backends that can measure or model a device on this machine (or why they\n"
      "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
      "that backend with these settings.\n", NULL, EXIT_REFUSED},
-    {"passes", command_passes, passes_options, "passes", "list the passes in order",
+    {"passes", command_passes, command_no_options, "passes", "list the passes in order",
      "Lists the passes in execution order.\n", NULL, EXIT_REFUSED},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
      "fit a modelled device to measured times",
@@ -97,9 +97,9 @@ static const struct command commands[] = {
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
      "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
     /* For the build, which installs their output. */
-    {"man", command_man, man_options, "man", NULL, "Prints the manual page costmodel(1).\n",
+    {"man", command_man, command_no_options, "man", NULL, "Prints the manual page costmodel(1).\n",
      NULL, EXIT_REFUSED},
-    {"completion", command_completion, completion_options, "completion bash|zsh|fish", NULL,
+    {"completion", command_completion, command_no_options, "completion bash|zsh|fish", NULL,
      "Prints the completion of a shell.\n", NULL, EXIT_REFUSED},
 };
 /* clang-format on */

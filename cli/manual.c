@@ -11,8 +11,6 @@
 
 #include "support/banned.h"
 
-const struct option man_options[] = {{.name = NULL}};
-
 /* Prints text for roff: escapes "\", "-", and "." or "'" at the start of a line. */
 static void print_text(const char *text, size_t length) {
     bool at_start = true;
@@ -98,7 +96,7 @@ int command_man(const struct invocation *call) {
     const struct command_table *table = call->table;
     struct option_list operands = {0, NULL};
     char nothing = 0;
-    int status = options_parse(man_options, call, &nothing, &operands);
+    int status = options_parse(command_no_options, call, &nothing, &operands);
     if (status == CM_OK && operands.n > 0)
         status = options_fault(call, "man takes no argument, got '%s'", operands.values[0]);
     if (status != CM_OK) return command_exit(status);

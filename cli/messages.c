@@ -69,7 +69,7 @@ void messages_print(const struct cm_diagnostics *diag, const char *subject,
                     enum color_choice color) {
     const bool colored = streams_color(stderr, color);
     struct text text = {.arena = diag->arena};
-    text_append_name(&text, subject); /* may be a path */
+    text_append_name(&text, text_equal(subject, "-") ? "standard input" : subject);
     const char *safe = text.failed ? "costmodel" : text_string(&text);
     for (size_t i = 0; i < cm_diagnostics_count(diag); i++) {
         const struct cm_diagnostic *message = cm_diagnostics_get(diag, i);

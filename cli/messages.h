@@ -9,7 +9,7 @@ struct cm_diagnostics;
 
 /*
  * Prints warnings and errors; notes are part of the report. `subject` is the path of the model
- * or the name of the program.
+ * ("-": standard input) or the name of the program.
  *
  *     resnet.onnx: error[shape]: input has 64 channels, weight expects 32 x 1 groups
  *       at node 17 "layer1.0/conv1", Conv-11, pass infer

@@ -9,8 +9,6 @@
 
 #include "support/banned.h"
 
-const struct option passes_options[] = {{.name = NULL}};
-
 int command_passes(const struct invocation *call) {
     if (call->argc > 0)
         return command_exit(

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/formats.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/request.h"
@@ -54,44 +53,25 @@ static int times_fault(const struct invocation *call, const char *option) {
 static int check_times(const struct invocation *call, const struct request *request,
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
-    if (request->format->of.requires_times && !cm_result_timed(result))
+    if (request->format.of.requires_times && !cm_result_timed(result))
         return diag_error(call->diag, result->measure == NULL ? DIAG_USAGE : DIAG_BACKEND,
                           "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
     return times_fault(call, option);
 }
 
-/* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
-static int use_profile(const struct request *request, struct cm_result *result,
-                       struct cm_diagnostics *diag, struct cm_result **ret) {
+/* Refuses options that require a new profile, which a profile in a JSON file cannot satisfy. */
+static int check_profile(const struct request *request, const struct cm_result *result,
+                         struct cm_diagnostics *diag) {
     const char *blocking = binding_given(&request->binding);
     if (blocking == NULL) blocking = timing_given(&request->timing);
     if (blocking == NULL) blocking = request_given(request, NEEDS_MODEL);
-    if (blocking == NULL && request->memory_curve && result->memory.n_curve == 0)
+    if (blocking == NULL && request->binding.options.memory_curve &&
+        result->memory.n_curve == 0)
         blocking = "memory-curve";
-    if (blocking == NULL) {
-        *ret = result;
-        return CM_OK;
-    }
-    cm_result_free(result);
+    if (blocking == NULL) return CM_OK;
     return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
                       blocking);
-}
-
-/* Loads a model or a profile, and refuses outputs that are files of the model. */
-static int load(const struct request *request, struct cm_diagnostics *diag,
-                struct cm_model **ret_model, struct cm_result **ret_taken) {
-    struct cm_model *model = NULL;
-    int status = cm_load_file(request->model, diag, &model, ret_taken);
-    if (status == CM_OK && model != NULL)
-        status = outputs_keep_weights(model, request->output, diag);
-    if (status == CM_OK && model != NULL)
-        status = outputs_keep_weights(model, request->annotate, diag);
-    if (status == CM_OK)
-        *ret_model = model;
-    else
-        cm_model_free(model);
-    return status;
 }
 
 /* Checks that the model can be read twice and that no input file would be overwritten. */
@@ -170,51 +150,50 @@ static int sweep_model(const struct request *request, struct cm_model *model,
     return cm_model_sweep_points(model, options, points, n, diag, ret);
 }
 
-/* Profiles the model: once into *ret if `ret_sweep` is NULL, else at several batches or
- * precisions into *ret_sweep. For a page, *ret is then the profile of the first batch. */
-static int profile_model(const struct request *request, const struct cm_options *options,
-                         struct cm_diagnostics *diag, struct cm_result **ret,
-                         struct cm_sweep **ret_sweep, bool *ret_interrupted) {
+/* The results of a run: one of result, sweep and formula; a page of a sweep has the result of
+ * the first batch too. */
+struct made {
+    struct cm_model *model; /* NULL: the result was read from a file */
+    struct cm_result *result;
+    struct cm_sweep *sweep;
+    struct cm_formula *formula;
+    bool is_interrupted;
+};
+
+/* Profiles the model, or fits its formula, without times. Refuses outputs that are its files.
+ */
+static int make(const struct request *request, const struct cm_options *options,
+                struct cm_diagnostics *diag, struct made *ret) {
     const struct batches *batches = &request->binding.batches;
-    struct cm_model *model = NULL;
-    struct progress progress;
     struct cm_options shown = *options;
-    struct cm_result *stored_profile = NULL;
-    int status = load(request, diag, &model, &stored_profile);
+    struct progress progress;
+    int status = cm_load_file(request->model, diag, &ret->model, &ret->result);
     if (status != CM_OK) return status;
-    if (stored_profile != NULL) return use_profile(request, stored_profile, diag, ret);
+    if (ret->result != NULL) return check_profile(request, ret->result, diag);
+    status = outputs_keep_weights(ret->model, request->output, diag);
+    if (status == CM_OK) status = outputs_keep_weights(ret->model, request->annotate, diag);
+    if (status != CM_OK) return status;
+    if (request->formula) return cm_model_formula(ret->model, options, diag, &ret->formula);
     const bool has_times = options->backend != NULL || options->n_times > 0;
-    if (request->format->of.requires_times && (!has_times || options->plan_only)) {
-        cm_model_free(model);
+    if (request->format.of.requires_times && (!has_times || options->plan_only))
         return diag_error(
             diag, DIAG_USAGE,
             "--format trace requires times: give --measure, --device, --times or --backend");
-    }
     progress_begin(&progress, &request->timing, &shown);
-    if (ret_sweep == NULL)
-        status = cm_model_profile(model, &shown, diag, ret);
-    else if (request->format->of.is_page)
-        status = cm_model_sweep_first(model, &shown, batches->items, batches->n, diag,
-                                      ret_sweep, ret);
+    if (!request_is_sweep(request))
+        status = cm_model_profile(ret->model, &shown, diag, &ret->result);
+    else if (request->format.of.is_page)
+        status = cm_model_sweep_first(ret->model, &shown, batches->items, batches->n, diag,
+                                      &ret->sweep, &ret->result);
     else
-        status = sweep_model(request, model, &shown, diag, ret_sweep);
+        status = sweep_model(request, ret->model, &shown, diag, &ret->sweep);
     progress_end(&progress);
-    *ret_interrupted = progress.is_interrupted;
-    if (status == CM_OK && request->annotate != NULL) {
-        const struct annotating annotating = {model, *ret, diag};
-        status = warn_of_weights(request, *ret, diag);
-        if (status == CM_OK)
-            status = streams_write(request->annotate, write_annotated, &annotating, diag);
-    }
-    cm_model_free(model);
-    return status;
-}
-
-/* Prints messages with the path of the model. */
-static void print_messages(const struct request *request, const struct cm_diagnostics *diag) {
-    const bool piped = text_equal(request->model, "-");
-    messages_print(diag, piped ? "standard input" : request->model,
-                   (enum color_choice)request->color);
+    ret->is_interrupted = progress.is_interrupted;
+    if (status != CM_OK || request->annotate == NULL) return status;
+    const struct annotating annotating = {ret->model, ret->result, diag};
+    status = warn_of_weights(request, ret->result, diag);
+    if (status != CM_OK) return status;
+    return streams_write(request->annotate, write_annotated, &annotating, diag);
 }
 
 /* Reports a model above the memory limit, after the report was written. */
@@ -242,7 +221,7 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
     if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
     if (fit->largest_batch > 0)
         diag_hint(diag, "the largest batch that fits is %" PRId64, fit->largest_batch);
-    print_messages(request, diag);
+    messages_print(diag, request->model, (enum color_choice)request->color);
     cm_diagnostics_free(diag);
     return status;
 }
@@ -286,58 +265,39 @@ static void report_failures(const struct request *request, const struct cm_sweep
                          sweep->n_rows, first->batch, first->problem);
 }
 
-static int find_formula(const struct request *request, const struct cm_options *options,
-                        struct cm_diagnostics *diag, struct cm_formula **ret) {
-    struct cm_model *model = NULL;
-    struct cm_result *stored_profile = NULL;
-    int status = load(request, diag, &model, &stored_profile);
-    if (status != CM_OK) return status;
-    if (stored_profile != NULL)
-        return use_profile(request, stored_profile, diag, &stored_profile);
-    status = cm_model_formula(model, options, diag, ret);
-    cm_model_free(model);
-    return status;
-}
-
 /* Makes the report (of one batch, of several batches, or formulas) and writes it. Returns the
  * exit status. */
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
-    struct cm_result *result = NULL;
-    struct cm_sweep *sweep = NULL;
-    struct cm_formula *formula = NULL;
+    struct made made = {.model = NULL};
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = CM_OK;
-    bool is_interrupted = false;
-    struct cm_sweep **ret_sweep = request_is_sweep(request) ? &sweep : NULL;
-    if (request->formula)
-        status = find_formula(request, options, diag, &formula);
-    else
-        status = profile_model(request, options, diag, &result, ret_sweep, &is_interrupted);
-    if (sweep != NULL) report_failures(request, sweep, diag);
-    print_messages(request, diag);
+    int status = make(request, options, diag, &made);
+    cm_model_free(made.model);
+    const struct cm_result *result = made.result;
+    if (made.sweep != NULL) report_failures(request, made.sweep, diag);
+    messages_print(diag, request->model, (enum color_choice)request->color);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
-    if (status == CM_OK && (result != NULL || !request->format->of.is_page)) {
-        const struct report report = {request, result, sweep, formula, call->diag};
+    if (status == CM_OK && (result != NULL || !request->format.of.is_page)) {
+        const struct report report = {request, result, made.sweep, made.formula, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
-    if (status == CM_OK && result != NULL && sweep == NULL)
+    if (status == CM_OK && result != NULL && made.sweep == NULL)
         status = refuse_misfit(call, request, result);
     int exit_status = command_exit(status);
-    if (status == CM_OK && sweep != NULL) {
+    if (status == CM_OK && made.sweep != NULL) {
         size_t worst = 0;
-        for (size_t i = 0; i < sweep->n_rows; i++)
-            if (end_of(&sweep->rows[i]) > worst) worst = end_of(&sweep->rows[i]);
+        for (size_t i = 0; i < made.sweep->n_rows; i++)
+            if (end_of(&made.sweep->rows[i]) > worst) worst = end_of(&made.sweep->rows[i]);
         exit_status = ends[worst].exit_status;
     } else if (status == CM_OK && result != NULL) {
         const bool lacks_times = result->measure && result->measure->problem[0] != '\0';
         if (lacks_times || !cm_result_complete(result)) exit_status = EXIT_INCOMPLETE;
     }
-    if (status == CM_OK && is_interrupted) exit_status = EXIT_INTERRUPTED;
-    cm_result_free(result);
-    cm_sweep_free(sweep);
-    cm_formula_free(formula);
+    if (status == CM_OK && made.is_interrupted) exit_status = EXIT_INTERRUPTED;
+    cm_result_free(made.result);
+    cm_sweep_free(made.sweep);
+    cm_formula_free(made.formula);
     cm_diagnostics_free(diag);
     return exit_status;
 }
@@ -351,7 +311,7 @@ static int check_formula(const struct invocation *call, const struct request *re
 }
 
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const struct format *format = request->format;
+    const struct format *format = &request->format;
     const char *precisions = request->timing.precisions.text;
     const bool is_single =
         !format->of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
@@ -417,15 +377,11 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = check_annotate(call, request);
     if (status == CM_OK) status = check_formula(call, request);
     if (status == CM_OK) status = format_check(call, request);
-    options->dump_after = request->dump_after;
     options->dump = stderr;
-    options->memory_limit = request->memory_limit;
-    options->sample_bytes = request->sample_bytes;
     options->sweep_layers = request_lists_layers(request);
-    const bool is_page = status == CM_OK && request->format->of.is_page;
-    options->memory_curve = request->memory_curve || is_page ||
-                            (status == CM_OK && request->format->of.requires_times);
-    options->memory_plan = request->memory_plan || is_page;
+    const bool is_page = status == CM_OK && request->format.of.is_page;
+    options->memory_curve |= is_page || (status == CM_OK && request->format.of.requires_times);
+    options->memory_plan |= is_page;
     options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
@@ -436,7 +392,7 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK && request_is_sweep(request) && options->sweep_layers &&
         options->backend == NULL)
         return times_fault(call, request->layers ? "layers" : "rows layers");
-    if (status == CM_OK && request->sample_bytes > 0 &&
+    if (status == CM_OK && options->sample_bytes > 0 &&
         ((options->backend == NULL && options->n_times == 0) || options->plan_only))
         return options_fault(call, "option --sample-bytes requires --measure, --backend, "
                                    "--device or --times");

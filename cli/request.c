@@ -34,27 +34,27 @@ const struct option profile_options[] = {
      .help = "print how the costs of a node (name, number or output) or module\n"
              "(path) are computed, by each convention, instead of the report;\n"
              "repeatable"},
-    {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
+    {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, binding.options.dump_after),
      .value = "PASS", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "print the graph to standard error after this pass"},
     {.rows = binding_training, .offset = AT(struct binding, binding)},
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
-    {.name = "memory-limit", .common = true, .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
+    {.name = "memory-limit", .common = true, .kind = OPTION_BYTES, .offset = AT(int64_t, binding.options.memory_limit),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
      .help = "report whether the model fits in SIZE (e.g. 16GiB) and the largest\n"
              "batch that does; counts weights and arena (with --optimizer: the\n"
              "training step), not kernel workspace"},
-    {.name = "memory-curve", .kind = OPTION_SET, .offset = AT(bool, memory_curve),
+    {.name = "memory-curve", .kind = OPTION_SET, .offset = AT(bool, binding.options.memory_curve),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_CURVE,
      .help = "report the live bytes at each node: chart (text) or list (json)"},
     {.name = "memory-plan", .kind = OPTION_SET,
-     .offset = AT(bool, memory_plan),
+     .offset = AT(bool, binding.options.memory_plan),
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PLAN,
      .help = "json: report the arena offset of every activation"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.rows = timing_import, .offset = AT(struct timing, timing)},
-    {.name = "sample-bytes", .kind = OPTION_BYTES, .offset = AT(int64_t, sample_bytes),
+    {.name = "sample-bytes", .kind = OPTION_BYTES, .offset = AT(int64_t, binding.options.sample_bytes),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "stored size of one input sample, e.g. 500kB: report the rate that the\n"
              "input pipeline must deliver, and the links that suffice; requires times"},
@@ -143,14 +143,9 @@ const struct option profile_options[] = {
 /* clang-format on */
 
 void request_defaults(struct request *request) {
-    struct cm_options options;
     struct cm_text_options text;
-    cm_options_init(&options);
     cm_text_options_init(&text);
     *request = (struct request){
-        .memory_limit = options.memory_limit,
-        .memory_curve = options.memory_curve,
-        .memory_plan = options.memory_plan,
         .format_name = "text",
         .rows = NOT_GIVEN,
         .units = CM_UNITS_AUTO,

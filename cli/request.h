@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsed command line of `costmodel profile`. */
+/* Parsed command line of `costmodel profile`, and the report that it selects. */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/binding.h"
 #include "cli/options.h"
 #include "cli/timing.h"
 #include "costmodel/costmodel.h"
-
-struct format;
 
 /* The bits of enum cm_format_use as bits of option.rules. */
 #define TAKES(uses) ((unsigned)(uses) << 3)
@@ -41,20 +40,24 @@ enum request_rule {
  */
 #define NOT_GIVEN INT_MIN
 
+/* A format of the library and how this program writes it. */
+struct format {
+    struct cm_format of;
+    const char *called; /* in messages */
+    unsigned takes;     /* set of TAKES_..., the options that it supports */
+    bool of_sweeps;     /* supports several batches */
+    bool of_formulas;   /* supports --formula */
+};
+
 struct request {
     const char *model;
     struct binding binding;
     struct option_list explain;
-    const char *dump_after;
-    int64_t memory_limit;
-    int64_t sample_bytes;
-    bool memory_curve;
-    bool memory_plan;
     struct timing timing;
     const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
-    const struct format *format; /* set by format_find */
-    int rows;                    /* enum cm_rows or NOT_GIVEN */
+    struct format format; /* set by format_find */
+    int rows;             /* enum cm_rows or NOT_GIVEN */
     const char *columns;
     const char *sort;
     struct option_list filters;
@@ -85,5 +88,25 @@ bool request_lists_layers(const struct request *request);
 
 /* Returns the name of a given option that has one of these rules; NULL: none. */
 const char *request_given(const struct request *request, unsigned rules);
+
+/* The report to write: one of result, sweep and formula, the others are NULL; a page of a sweep
+ * has the first result too. */
+struct report {
+    const struct request *request;
+    const struct cm_result *result;
+    const struct cm_sweep *sweep;
+    const struct cm_formula *formula;
+    struct cm_diagnostics *diag;
+};
+
+/* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
+int format_write(const void *report, FILE *out) CM_MUST_CHECK;
+
+/* Sets request->format by request->format_name, one of cm_format_at. CM_OK, CM_NO_MEMORY. */
+int format_find(const struct invocation *call, struct request *request) CM_MUST_CHECK;
+
+/* Checks that the format supports all given options and that column names are valid. CM_OK,
+ * CM_USAGE, CM_NO_MEMORY. */
+int format_check(const struct invocation *call, const struct request *request) CM_MUST_CHECK;
 
 #endif

@@ -188,7 +188,8 @@ static int use_profile(struct check *check, struct cm_result *taken,
                        struct cm_diagnostics *diag) {
     const struct cm_budget *budget = check->budget;
     struct binding binding = check->request.binding;
-    if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
+    if (binding.options.convention == NULL)
+        binding.options.convention = cm_convention_at(0)->name;
     const char *blocking = timing_given(&check->request.timing);
     if (blocking == NULL) blocking = binding_given(&binding);
     check->results[check->n_results++] = taken;

@@ -98,9 +98,8 @@ int check_plan_make(const struct invocation *call, const struct check_request *r
     int status = choose_batches(call, request, budget, baseline, ret);
     if (status == CM_OK && budget != NULL)
         status = add_budget_dims(call, request->budget, budget, &ret->options);
-    if (request->binding.convention != NULL)
-        ret->options.convention = request->binding.convention;
-    else if (budget != NULL && budget->convention[0] != '\0')
+    if (ret->options.convention != NULL) return status; /* of the command line */
+    if (budget != NULL && budget->convention[0] != '\0')
         ret->options.convention = budget->convention;
     else if (baseline != NULL && baseline->n_profiles > 0 &&
              is_convention(baseline->profiles[0].figures.options.convention))

@@ -122,7 +122,7 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     *ret = (struct check_request){.top = 3, .color = COLOR_AUTO};
     binding_defaults(&ret->binding);
     timing_defaults(&ret->timing);
-    ret->binding.convention = NULL; /* default: that of the budget or baseline */
+    ret->binding.options.convention = NULL; /* default: that of the budget or baseline */
     int status = options_parse(check_options, call, ret, &operands);
     if (status == CM_OK) status = check_request(call, ret, &operands);
     if (status == CM_OK) ret->model = operands.values[0];

@@ -10,7 +10,6 @@
 
 #include "cli/check/check_command.h"
 #include "cli/command.h"
-#include "cli/formats.h"
 #include "cli/request.h"
 #include "cli/timing.h"
 #include "compare/limit.h"
