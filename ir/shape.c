@@ -79,3 +79,10 @@ void shape_print(const struct shape *shape, struct text *out) {
     }
     text_append(out, "]");
 }
+
+const char *shape_text(struct arena *arena, const struct shape *shape) {
+    struct text text;
+    text_init(&text, arena);
+    shape_print(shape, &text);
+    return text.failed ? "?" : text_string(&text);
+}

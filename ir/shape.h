@@ -39,5 +39,7 @@ static inline int64_t shape_elements(const struct shape *shape) {
 }
 /* Prints "[1,3,?,224]" or "[]"; "[?...]" for an unknown rank. */
 void shape_print(const struct shape *shape, struct text *out);
+/* Returns the same text; "?" if out of memory. */
+const char *shape_text(struct arena *arena, const struct shape *shape);
 
 #endif

@@ -350,8 +350,5 @@ int op_broadcast(struct op_context *context, const struct shape *a, const struct
 }
 
 const char *op_shape_text(const struct op_context *context, const struct shape *shape) {
-    struct text text;
-    text_init(&text, context->arena);
-    shape_print(shape, &text);
-    return text.failed ? "?" : text_string(&text);
+    return shape_text(context->arena, shape);
 }

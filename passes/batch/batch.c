@@ -2,13 +2,16 @@
 /*
  * Pass batch: chooses the shape of every input. --dim, --input and --batch bind symbolic dims;
  * a dim that is neither bound nor determined by the model is an error that names the option.
+ * --value sets the contents of inputs, so that shapes that depend on them (a Reshape's shape, a
+ * Resize's scales) are known.
  * The batch is the leading symbol of the first input, wherever it occurs, and is 1 by default.
  * rebatch.c handles files exported with a fixed batch.
  */
-#include "passes/batch/derived_dims.h"
+#include <string.h>
+
+#include "ops/fold.h"
 #include "passes/batch/rebatch.h"
-#include "passes/infer/input_values.h"
-#include "passes/infer/shape_messages.h"
+#include "passes/infer/walk.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -16,6 +19,12 @@
 #include "support/text.h"
 
 #include "support/banned.h"
+
+#define MAX_LISTED 12 /* names or elements in a message */
+
+/* At most this many symbols are tried for dims that the model determines; each takes two walks.
+ */
+#define MAX_TRIED 8
 
 struct batch_work {
     const struct analysis *analysis;
@@ -38,6 +47,7 @@ static bool is_free_input(const struct batch_work *work, uint32_t id) {
     return !value_of(work, id)->constant;
 }
 
+/* Returns the --input of that name, or NULL. */
 static const struct cm_input_option *input_option(const struct batch_work *work,
                                                   const char *name) {
     const struct cm_options *options = work->analysis->options;
@@ -46,17 +56,62 @@ static const struct cm_input_option *input_option(const struct batch_work *work,
     return NULL;
 }
 
-static int check_input_options(const struct batch_work *work) {
+/* Returns the --value of that name, or NULL. */
+static const struct cm_value_option *value_option(const struct batch_work *work,
+                                                  const char *name) {
     const struct cm_options *options = work->analysis->options;
-    const struct graph *graph = main_graph(work);
-    for (size_t k = 0; k < options->n_inputs; k++) {
-        bool found = false;
-        for (size_t i = 0; i < graph->n_inputs && !found; i++)
-            found = text_equal(value_of(work, graph->inputs[i])->name, options->inputs[k].name);
-        if (!found) return shapes_unknown_input(work->analysis, options->inputs[k].name);
-    }
-    return values_check(work->analysis);
+    for (size_t i = 0; i < options->n_values; i++)
+        if (text_equal(options->values[i].name, name)) return &options->values[i];
+    return NULL;
 }
+
+static const char *dims_text(const struct batch_work *work, const struct shape *shape) {
+    return shape_text(work->analysis->arena, shape);
+}
+
+static void list_name(struct text *text, size_t index, const char *name) {
+    if (index == MAX_LISTED) text_append(text, ", ...");
+    if (index >= MAX_LISTED) return;
+    if (index > 0) text_append(text, ", ");
+    text_append_name(text, name);
+}
+
+/* Finds the input of that name; an error if there is none. */
+static int find_input(const struct batch_work *work, const char *name,
+                      const struct value **ret) {
+    const struct graph *graph = main_graph(work);
+    struct text names;
+    text_init(&names, work->analysis->arena);
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        *ret = value_of(work, graph->inputs[i]);
+        if (text_equal((*ret)->name, name)) return CM_OK;
+        list_name(&names, i, (*ret)->name);
+    }
+    int status = diag_error(work->diag, DIAG_USAGE, "the model has no input named '%s'", name);
+    diag_hint(work->diag, "its inputs are: %s", text_string(&names));
+    return status;
+}
+
+/* Refuses options for inputs that the model lacks, and --value for stored contents. */
+static int check_options(const struct batch_work *work) {
+    const struct cm_options *options = work->analysis->options;
+    const struct value *input = NULL;
+    for (size_t i = 0; i < options->n_inputs; i++) {
+        int status = find_input(work, options->inputs[i].name, &input);
+        if (status < 0) return status;
+    }
+    for (size_t i = 0; i < options->n_values; i++) {
+        int status = find_input(work, options->values[i].name, &input);
+        if (status < 0) return status;
+        if (input->constant)
+            return diag_error(work->diag, DIAG_USAGE,
+                              "--value names '%s', whose contents are stored in the file",
+                              input->name);
+    }
+    return CM_OK;
+}
+
+/* --- Symbols. --- */
 
 static const char *symbol_at(const struct value *value, int axis) {
     return value->type->symbols ? value->type->symbols[axis] : NULL;
@@ -104,13 +159,26 @@ static int bind_symbol(const struct batch_work *work, struct symbol *symbol, int
     return CM_OK;
 }
 
+static int unknown_dim(const struct batch_work *work, const char *name) {
+    const struct batch_table *table = work->table;
+    struct text names;
+    text_init(&names, work->analysis->arena);
+    for (size_t i = 0; i < table->n_symbols; i++) list_name(&names, i, table->symbols[i].name);
+    int status = diag_error(work->diag, DIAG_USAGE, "no input has a dim named '%s'", name);
+    if (table->n_symbols)
+        diag_hint(work->diag, "the symbolic dims are: %s", text_string(&names));
+    else
+        diag_hint(work->diag, "no input of this model has a named symbolic dim");
+    return status;
+}
+
 static int bind_dim_options(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
     for (size_t i = 0; i < options->n_dims; i++) {
-        struct symbol *symbol = find_symbol(work, options->dims[i].name);
-        if (!symbol)
-            return shapes_unknown_dim(work->analysis, work->table, options->dims[i].name);
-        int status = bind_symbol(work, symbol, options->dims[i].size, "--dim");
+        const char *name = options->dims[i].name;
+        struct symbol *symbol = find_symbol(work, name);
+        int status = symbol ? bind_symbol(work, symbol, options->dims[i].size, "--dim")
+                            : unknown_dim(work, name);
         if (status < 0) return status;
     }
     return CM_OK;
@@ -144,7 +212,7 @@ static int bind_value_options(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs && options->n_values > 0; i++) {
         const struct value *value = value_of(work, graph->inputs[i]);
-        const struct cm_value_option *option = values_option(work->analysis, value->name);
+        const struct cm_value_option *option = value_option(work, value->name);
         const bool has_one = option && value->type->shape.rank == 1;
         struct symbol *symbol = find_symbol(work, has_one ? symbol_at(value, 0) : NULL);
         int status = symbol ? bind_symbol(work, symbol, (int64_t)option->n, "--value") : CM_OK;
@@ -158,8 +226,7 @@ static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const uint32_t id = graph->inputs[i];
-        if (is_free_input(work, id) && !values_option(work->analysis, value_of(work, id)->name))
-            return id;
+        if (is_free_input(work, id) && !value_option(work, value_of(work, id)->name)) return id;
     }
     return ID_NONE;
 }
@@ -174,34 +241,148 @@ static bool may_lead_with_batch(const struct shape *shape) {
 
 /* Binds the leading symbol of the first input to --batch, or to 1 by default. */
 static int bind_batch_symbol(const struct batch_work *work) {
-    const struct cm_options *options = work->analysis->options;
+    const int64_t batch = work->analysis->options->batch;
     if (work->first == ID_NONE) return CM_OK;
     const struct value *value = value_of(work, work->first);
-    const char *name = value->type->shape.rank > 0 ? symbol_at(value, 0) : NULL;
-    struct symbol *symbol = find_symbol(work, name);
-    if (!symbol) return CM_OK;
-    if (options->batch > 0) return bind_symbol(work, symbol, options->batch, "--batch");
-    if (!is_known(symbol->size)) symbol->size = 1;
+    struct symbol *symbol =
+        find_symbol(work, value->type->shape.rank > 0 ? symbol_at(value, 0) : NULL);
+    if (symbol && batch > 0) return bind_symbol(work, symbol, batch, "--batch");
+    if (symbol && !is_known(symbol->size)) symbol->size = 1;
     return CM_OK;
 }
+
+/* --- Symbols that no option binds, if the model accepts one size only. --- */
+
+/* Returns the type of an input with the sizes bound so far, and other dims unknown. */
+static const struct value_info *input_of(const struct batch_work *work, struct arena *arena,
+                                         const struct value *value) {
+    struct value_info *info = arena_alloc(arena, sizeof *info);
+    if (!info || value_info_of_type(arena, value->type, info) < 0) return NULL;
+    if (value->type->kind != CM_TYPE_TENSOR || !shape_has_rank(&info->shape)) return info;
+    if (shape_make(arena, info->shape.rank, info->shape.dims, &info->shape) < 0) return NULL;
+    for (int axis = 0; axis < info->shape.rank && value->type->symbols; axis++) {
+        const struct symbol *symbol = find_symbol(work, value->type->symbols[axis]);
+        if (symbol) info->shape.dims[axis] = symbol->size;
+    }
+    return info;
+}
+
+/* Infers the model into *table, in `arena`. Returns the status of the walk. */
+static int infer_model(const struct batch_work *work, struct arena *arena,
+                       struct infer_table *table) {
+    const struct analysis *analysis = work->analysis;
+    const struct model *model = analysis->model;
+    const struct graph *graph = &model->graphs[0];
+    const struct value_info **inputs = arena_array(arena, model->n_values, sizeof *inputs);
+    if (!inputs) return CM_NO_MEMORY;
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct value *value = &model->values[graph->inputs[i]];
+        if (value->constant) continue;
+        inputs[graph->inputs[i]] = input_of(work, arena, value);
+        if (!inputs[graph->inputs[i]]) return CM_NO_MEMORY;
+    }
+    struct walk walk = {.model = model,
+                        .ops = analysis->bind.ops,
+                        .inputs = inputs,
+                        .trips = analysis->bind.trips,
+                        .mode = analysis->options->mode,
+                        .pass = "batch",
+                        .arena = arena,
+                        .scratch = analysis->scratch,
+                        .table = table};
+    const int status = walk_start(&walk);
+    return status < 0 ? status : walk_graph(&walk, 0);
+}
+
+/* Sets *ret to true if the model is valid with the symbol at `size`. */
+static int is_valid(const struct batch_work *work, struct symbol *symbol, int64_t size,
+                    bool *ret) {
+    struct infer_table table = {0};
+    struct arena *arena = arena_new("derived dims", 0);
+    if (!arena) return CM_NO_MEMORY;
+    symbol->size = size;
+    const int status = infer_model(work, arena, &table);
+    symbol->size = DIM_UNKNOWN;
+    arena_free(arena);
+    *ret = status == CM_OK;
+    return status == CM_NO_MEMORY ? status : CM_OK;
+}
+
+/* Tries the sizes of output dims that have the name of an unbound symbol; binds the symbol if
+ * the model is invalid with a larger size. */
+static int bind_from_outputs(const struct batch_work *work, const struct infer_table *table) {
+    const struct model *model = work->analysis->model;
+    const struct graph *graph = main_graph(work);
+    int n_tried = 0;
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct type *type = model->values[graph->outputs[i]].type;
+        const struct shape *shape = &table->infos[graph->outputs[i]].shape;
+        if (type->shape.rank != shape->rank || !type->symbols) continue;
+        for (int axis = 0; axis < shape->rank && n_tried < MAX_TRIED; axis++) {
+            const int64_t size = shape->dims[axis];
+            struct symbol *symbol = find_symbol(work, type->symbols[axis]);
+            if (!symbol || is_known(symbol->size) || !is_known(size)) continue;
+            n_tried++;
+            bool fits = false;
+            bool larger_fits = true;
+            int status = is_valid(work, symbol, size, &fits);
+            if (status == CM_OK && fits)
+                status = is_valid(work, symbol, checked_add(size, 1), &larger_fits);
+            if (status < 0) return status;
+            if (!larger_fits) symbol->size = size;
+        }
+    }
+    return CM_OK;
+}
+
+/*
+ * Binds unbound symbols whose size the model determines. Example: the inputs past.key [B,2,P,D]
+ * and the outputs present.key [B,2,T,D] share the symbol D, and the inferred present.key is
+ * [B,2,?,32] without knowing D; if the model is valid for D = 32 and not for 33, D is 32.
+ */
+static int bind_derived_symbols(const struct batch_work *work) {
+    struct infer_table infos = {0};
+    bool has_unbound = false;
+    for (size_t i = 0; i < work->table->n_symbols; i++)
+        has_unbound = has_unbound || !is_known(work->table->symbols[i].size);
+    if (!has_unbound) return CM_OK;
+    struct arena *arena = arena_new("derived dims", 0);
+    int status = arena ? infer_model(work, arena, &infos) : CM_NO_MEMORY;
+    if (status == CM_OK) status = bind_from_outputs(work, &infos);
+    arena_free(arena);
+    return status == CM_NO_MEMORY ? diag_no_memory(work->diag) : CM_OK;
+}
+
+/* --- Shapes of inputs. --- */
 
 /* Reports an unbound dim; a symbol only at the first input that has it. */
 static int unbound(const struct batch_work *work, uint32_t id, int axis) {
     const struct value *value = value_of(work, id);
     const struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
-    if (symbol && (symbol->input != id || symbol->axis != axis)) return CM_USAGE;
+    struct text example; /* 1x3xN */
+    int status = CM_USAGE;
     if (symbol) {
-        int status = diag_error(work->diag, DIAG_UNBOUND,
-                                "symbolic dim '%s' (input '%s', axis %d) must be bound",
-                                symbol->name, value->name, axis);
+        if (symbol->input != id || symbol->axis != axis) return status;
+        status = diag_error(work->diag, DIAG_UNBOUND,
+                            "symbolic dim '%s' (input '%s', axis %d) must be bound",
+                            symbol->name, value->name, axis);
         diag_hint(work->diag, "give --dim %s=SIZE", symbol->name);
         return status;
     }
-    int status = diag_error(work->diag, DIAG_UNBOUND,
-                            "unnamed symbolic dim (input '%s', axis %d) must be bound",
-                            value->name, axis);
+    status = diag_error(work->diag, DIAG_UNBOUND,
+                        "unnamed symbolic dim (input '%s', axis %d) must be bound", value->name,
+                        axis);
+    text_init(&example, work->analysis->arena);
+    for (int i = 0; i < value->type->shape.rank; i++) {
+        const int64_t dim = value->type->shape.dims[i];
+        if (i > 0) text_append(&example, "x");
+        if (i == axis || !is_known(dim))
+            text_append(&example, "N");
+        else
+            text_printf(&example, "%lld", (long long)dim);
+    }
     diag_hint(work->diag, "give the whole shape: --input %s=%s", value->name,
-              shapes_example(work->analysis, value, axis));
+              text_string(&example));
     return status;
 }
 
@@ -213,7 +394,7 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
     if (!name && id == work->first && axis == 0) *ret = batch > 0 ? batch : 1;
-    const struct cm_value_option *contents = values_option(work->analysis, value->name);
+    const struct cm_value_option *contents = value_option(work, value->name);
     if (!is_known(*ret) && contents && value->type->shape.rank == 1)
         *ret = (int64_t)contents->n;
     return is_known(*ret) ? CM_OK : unbound(work, id, axis);
@@ -222,7 +403,7 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
 static int make_input(const struct batch_work *work, uint32_t id, struct value_info *info) {
     const struct value *value = value_of(work, id);
     const struct cm_input_option *option = input_option(work, value->name);
-    const struct cm_value_option *contents = values_option(work->analysis, value->name);
+    const struct cm_value_option *contents = value_option(work, value->name);
     struct arena *arena = work->analysis->arena;
     int64_t dims[SHAPE_MAX_RANK];
     int rank = value->type->shape.rank;
@@ -243,10 +424,102 @@ static int make_input(const struct batch_work *work, uint32_t id, struct value_i
         rank = 1;
         dims[0] = (int64_t)contents->n;
     } else {
-        return shapes_no_rank(work->analysis, value);
+        int status =
+            diag_error(work->diag, DIAG_UNBOUND,
+                       "input '%s' must declare a shape or get one from --input", value->name);
+        diag_hint(work->diag, "for example --input %s=1x3x224x224", value->name);
+        return status;
     }
     return shape_make(arena, rank, given, &info->shape) < 0 ? diag_no_memory(work->diag)
                                                             : CM_OK;
+}
+
+/* --- Contents of inputs. --- */
+
+/* Returns false if the text is not an element of the type. */
+static bool read_element(enum dtype dtype, const char *text, struct number *ret) {
+    *ret = (struct number){.given = true, .real = dtype_is_float(dtype)};
+    if (ret->real) return text_to_real(text, &ret->r) && fold_store(dtype, ret);
+    if (dtype != DTYPE_BOOL)
+        return text_to_int64(text, strlen(text), &ret->i) && fold_store(dtype, ret);
+    const bool is_true = text_equal(text, "true") || text_equal(text, "1");
+    ret->i = is_true;
+    return (is_true || text_equal(text, "false") || text_equal(text, "0")) &&
+           fold_store(dtype, ret);
+}
+
+static int set_numbers(const struct batch_work *work, const struct value *input,
+                       const struct cm_value_option *option, struct value_info *info) {
+    const enum dtype dtype = info->dtype;
+    int64_t *ints = arena_array(work->analysis->arena, option->n, sizeof *ints);
+    double *reals = arena_array(work->analysis->arena, option->n, sizeof *reals);
+    if (!ints || !reals) return diag_no_memory(work->diag);
+    for (size_t i = 0; i < option->n; i++) {
+        struct number number;
+        if (!read_element(dtype, option->elements[i], &number))
+            return diag_error(work->diag, DIAG_USAGE,
+                              "--value for '%s' must have elements of type %s, got '%s'",
+                              input->name, dtype_name(input->type->dtype), option->elements[i]);
+        ints[i] = number.i;
+        reals[i] = number.r;
+    }
+    info->value = dtype_is_float(dtype)
+                      ? constant_reals(work->analysis->arena, dtype, &info->shape, reals)
+                      : constant_ints(work->analysis->arena, dtype, &info->shape, ints);
+    return info->value ? CM_OK : diag_no_memory(work->diag);
+}
+
+static int set_texts(const struct batch_work *work, const struct cm_value_option *option,
+                     struct value_info *info) {
+    struct arena *arena = work->analysis->arena;
+    struct constant *constant = constant_new(arena, DTYPE_STRING, &info->shape);
+    const char **texts = arena_array(arena, option->n, sizeof *texts);
+    if (!constant || !texts) return diag_no_memory(work->diag);
+    for (size_t i = 0; i < option->n; i++) texts[i] = arena_strdup(arena, option->elements[i]);
+    constant->texts = texts;
+    info->value = constant;
+    return arena_failed(arena) ? diag_no_memory(work->diag) : CM_OK;
+}
+
+/* Sets info->value of an input whose type and dims are known, and emits a note. */
+static int set_contents(const struct batch_work *work, const struct value *input,
+                        const struct cm_value_option *option, struct value_info *info) {
+    static const char *const empty[] = {""};
+    const struct cm_value_option one = {option->name, 1, empty};
+    const int64_t elements = shape_elements(&info->shape);
+    const enum dtype dtype = info->dtype;
+    const bool has_values = dtype_is_integer(dtype) || dtype == DTYPE_BOOL ||
+                            dtype == DTYPE_STRING || dtype == DTYPE_FLOAT ||
+                            dtype == DTYPE_DOUBLE || dtype == DTYPE_FLOAT16 ||
+                            dtype == DTYPE_BFLOAT16;
+    if (info->kind != CM_TYPE_TENSOR || !has_values)
+        return diag_error(work->diag, DIAG_USAGE,
+                          "--value for '%s' requires a tensor of a supported dtype",
+                          input->name);
+    /* an empty --value is one empty string */
+    if (elements == 1 && option->n == 0 && dtype == DTYPE_STRING) option = &one;
+    if (elements != (int64_t)option->n)
+        return diag_error(work->diag, DIAG_USAGE,
+                          "--value for '%s' %s must have %lld elements, got %zu", input->name,
+                          dims_text(work, &info->shape), (long long)elements, option->n);
+    if (elements > CONSTANT_MAX_ELEMENTS)
+        return diag_error(work->diag, DIAG_LIMIT,
+                          "--value for '%s' must have at most %d elements, got %zu",
+                          input->name, CONSTANT_MAX_ELEMENTS, option->n);
+    int status = dtype == DTYPE_STRING ? set_texts(work, option, info)
+                                       : set_numbers(work, input, option, info);
+    if (status < 0) return status;
+    struct text list;
+    text_init(&list, work->analysis->arena);
+    for (size_t i = 0; i < option->n && i < MAX_LISTED; i++) {
+        if (i > 0) text_append(&list, ",");
+        text_append_name(&list, option->elements[i]);
+    }
+    if (option->n > MAX_LISTED) text_append(&list, ",...");
+    if (list.failed) return diag_no_memory(work->diag);
+    diag_note(work->diag, DIAG_ASSUMPTION, "assuming that input '%s' holds %s", input->name,
+              option->n > 0 ? text_string(&list) : "no elements");
+    return CM_OK;
 }
 
 static int make_inputs(const struct batch_work *work) {
@@ -258,30 +531,14 @@ static int make_inputs(const struct batch_work *work) {
         struct value_info *info = arena_alloc(work->analysis->arena, sizeof(*info));
         if (!info) return diag_no_memory(work->diag);
         int status = make_input(work, id, info);
-        const struct cm_value_option *contents =
-            values_option(work->analysis, value_of(work, id)->name);
-        if (status == CM_OK && contents)
-            status = values_set(work->analysis, value_of(work, id), contents, info);
+        const struct value *value = value_of(work, id);
+        const struct cm_value_option *contents = value_option(work, value->name);
+        if (status == CM_OK && contents) status = set_contents(work, value, contents, info);
         work->table->inputs[id] = info;
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status;
     }
     return worst;
-}
-
-static int bind_derived_symbols(const struct batch_work *work) {
-    return derived_dims_bind(work->analysis, work->table, work->index);
-}
-
-static int no_batch(const struct batch_work *work) {
-    if (work->first == ID_NONE)
-        return diag_error(work->diag, DIAG_USAGE, "the model has no input to batch");
-    const struct value_info *info = work->table->inputs[work->first];
-    int status = diag_error(work->diag, DIAG_USAGE, "input '%s' %s has no batch axis",
-                            value_of(work, work->first)->name,
-                            shapes_text(work->analysis, &info->shape));
-    diag_hint(work->diag, "leave out --batch, or give the shape with --input");
-    return status;
 }
 
 static bool first_is_symbolic(const struct batch_work *work) {
@@ -290,21 +547,27 @@ static bool first_is_symbolic(const struct batch_work *work) {
 }
 
 static int settle_batch(const struct batch_work *work) {
-    const struct cm_options *options = work->analysis->options;
+    const int64_t batch = work->analysis->options->batch;
     const struct value_info *info =
         work->first == ID_NONE ? NULL : work->table->inputs[work->first];
+    const char *name = info ? value_of(work, work->first)->name : NULL;
     bool possible = info && info->kind == CM_TYPE_TENSOR &&
                     (first_is_symbolic(work) || may_lead_with_batch(&info->shape));
     work->table->batch = possible ? info->shape.dims[0] : DIM_UNKNOWN;
-    if (options->batch == 0) return CM_OK;
-    if (!possible) return no_batch(work);
-    if (info->shape.dims[0] == options->batch) return CM_OK;
-    if (first_is_symbolic(work) || input_option(work, value_of(work, work->first)->name))
+    if (batch == 0) return CM_OK;
+    if (!info) return diag_error(work->diag, DIAG_USAGE, "the model has no input to batch");
+    if (!possible) {
+        int status = diag_error(work->diag, DIAG_USAGE, "input '%s' %s has no batch axis", name,
+                                dims_text(work, &info->shape));
+        diag_hint(work->diag, "leave out --batch, or give the shape with --input");
+        return status;
+    }
+    if (info->shape.dims[0] == batch) return CM_OK;
+    if (first_is_symbolic(work) || input_option(work, name))
         return diag_error(work->diag, DIAG_USAGE,
                           "--batch %lld contradicts --input, which gives '%s' a leading %lld",
-                          (long long)options->batch, value_of(work, work->first)->name,
-                          (long long)info->shape.dims[0]);
-    return rebatch(work->analysis, work->table, work->first, options->batch);
+                          (long long)batch, name, (long long)info->shape.dims[0]);
+    return rebatch(work->analysis, work->table, work->first, batch);
 }
 
 int pass_batch(const struct analysis *analysis, void *own) {
@@ -312,7 +575,7 @@ int pass_batch(const struct analysis *analysis, void *own) {
     struct batch_work work = {
         .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
     int (*const steps[])(const struct batch_work *) = {
-        check_input_options,  collect_symbols,    bind_dim_options,
+        check_options,        collect_symbols,    bind_dim_options,
         bind_input_options,   bind_value_options, bind_batch_symbol,
         bind_derived_symbols, make_inputs,        settle_batch,
     };

@@ -149,40 +149,9 @@ static bool holds_batch(const struct probe *probe, uint32_t value) {
     return value != ID_NONE && batch_axis_grown_axis(probe, value) >= 0;
 }
 
-/* Returns true if an output grew, or has an unknown shape, or known contents. */
-static bool may_hold_batch(const struct probe *probe, const struct node *node) {
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
-        if (value == ID_NONE) continue;
-        const struct value_info *info = before(probe, value);
-        if (!value_info_is_complete(info) || info->value) return true;
-        if (batch_axis_grown_axis(probe, value) >= 0) return true;
-    }
-    return false;
-}
-
-/* Returns true if the output has the operand's batch axis at the file's size: a Resize to fixed
- * sizes, a Slice of the whole batch. */
-static bool cuts_batch(const struct probe *probe, const struct node *node, size_t slot) {
-    const struct shape *in = &before(probe, node->inputs[slot])->shape;
-    const struct shape *out = &before(probe, node->outputs[0])->shape;
-    int axis = batch_axis_grown_axis(probe, node->inputs[slot]);
-    return out->rank == in->rank && out->dims[axis] == in->dims[axis];
-}
-
 /* Returns true if the operator gathers elements of operand 0 by the indices of operand 1. */
 static bool gathers(const struct node *node, const struct op *op) {
     return op_role(op, 0) == 'n' && node->n_inputs > 1 && node->inputs[1] != ID_NONE;
-}
-
-/* Returns how many nodes gather elements of the value. */
-static size_t n_gathers(const struct probe *probe, uint32_t value_id) {
-    const struct value *value = &probe->model->values[value_id];
-    size_t n = 0;
-    for (uint32_t i = 0; i < value->n_uses; i++)
-        n += value->uses[i].slot == 0 && gathers(&probe->model->nodes[value->uses[i].node],
-                                                 probe->ops[value->uses[i].node]);
-    return n;
 }
 
 /* Returns why a gather from the batch cannot be right, or NULL. In the body of a Loop over
@@ -194,10 +163,15 @@ static const char *objection_to_gather(const struct probe *probe, const struct n
     if (shape_elements(&index->shape) != 1)
         return "its indices select from the batch of the file";
     if (per_sample && !index->value) return NULL;
-    if (probe->batch > 1 && index->value)
-        return n_gathers(probe, node->inputs[0]) == 1
-                   ? NULL
-                   : "its index selects one of several samples";
+    if (probe->batch > 1 && index->value) {
+        const struct value *data = &probe->model->values[node->inputs[0]];
+        size_t n_gathers = 0;
+        for (uint32_t i = 0; i < data->n_uses; i++)
+            n_gathers +=
+                data->uses[i].slot == 0 && gathers(&probe->model->nodes[data->uses[i].node],
+                                                   probe->ops[data->uses[i].node]);
+        return n_gathers == 1 ? NULL : "its index selects one of several samples";
+    }
     return index->value ? "its index selects one sample, or each sample of a batch of 1"
                         : "its index selects samples, but not each of the batch once";
 }
@@ -206,16 +180,28 @@ static const char *objection_to_gather(const struct probe *probe, const struct n
 static const char *objection_to_lost_batch(const struct probe *probe, const struct node *node,
                                            const struct op *op, bool per_sample) {
     if (op->memory == MEMORY_SHAPE_ONLY || op->memory == MEMORY_CONTROL ||
-        op->algebra == ALGEBRA_REDUCTION || node->n_outputs == 0 ||
-        node->outputs[0] == ID_NONE || may_hold_batch(probe, node))
+        op->algebra == ALGEBRA_REDUCTION || node->n_outputs == 0 || node->outputs[0] == ID_NONE)
         return NULL;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t value = node->outputs[i];
+        if (value == ID_NONE) continue;
+        const struct value_info *info = before(probe, value);
+        /* it may hold the batch */
+        if (!value_info_is_complete(info) || info->value || holds_batch(probe, value))
+            return NULL;
+    }
+    const struct shape *out = &before(probe, node->outputs[0])->shape;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
         if (i == 0 && gathers(node, op)) return objection_to_gather(probe, node, per_sample);
-        if (before(probe, node->outputs[0])->shape.rank == 0) continue; /* a training loss */
-        return cuts_batch(probe, node, i) ? "its output would keep the batch of the file"
-                                          : "its output would not hold the batch";
+        if (out->rank == 0) continue; /* a training loss */
+        /* a Resize to fixed sizes and a Slice of the whole batch keep the size */
+        const struct shape *in = &before(probe, node->inputs[i])->shape;
+        const int axis = batch_axis_grown_axis(probe, node->inputs[i]);
+        return out->rank == in->rank && out->dims[axis] == in->dims[axis]
+                   ? "its output would keep the batch of the file"
+                   : "its output would not hold the batch";
     }
     return NULL;
 }
@@ -248,45 +234,29 @@ static const char *objection_to_target(const struct probe *probe, const struct n
 static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
                                      bool per_sample, uint32_t *ret_node);
 
-/* Returns the shape of the operand at PROBE_BATCH. */
-static const struct shape *operand_shape(const struct probe *probe, uint32_t node,
-                                         uint32_t slot) {
-    const struct override *override = probe->overrides[node];
-    while (override && override->slot != slot) override = override->next;
-    return override ? &override->info->shape
-                    : &after(probe, probe->model->nodes[node].inputs[slot])->shape;
-}
-
-/* Returns true if a state of a Loop or Scan holds the batch in the body, but not before. */
-static bool has_stale_state(const struct probe *probe, const struct graph *body) {
-    const struct node *owner = &probe->model->nodes[body->owner];
-    for (uint32_t slot = 0; slot < owner->n_inputs && owner->n_inputs == body->n_inputs;
-         slot++) {
-        const int axis = batch_axis_grown_axis(probe, body->inputs[slot]);
-        if (axis < 0 || owner->inputs[slot] == ID_NONE) continue;
-        const struct shape *shape = operand_shape(probe, body->owner, slot);
-        const struct shape *inside = &after(probe, body->inputs[slot])->shape;
-        if (shape->rank == inside->rank && shape->dims[axis] != inside->dims[axis]) return true;
-    }
-    return false;
-}
-
 /* Returns why the body of a Loop, Scan or If cannot be right, or NULL. The trip count of a Loop
  * over samples is the batch. */
 static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
                                      uint32_t *ret_node) {
     const struct graph *body = &probe->model->graphs[graph];
+    const struct node *owner = &probe->model->nodes[body->owner];
     const int64_t small = probe->before.table->runs[graph];
     const int64_t large = probe->after.table->runs[graph];
     const bool per_sample = has_grown(probe, small, large);
     const char *objection = NULL;
-    if (small != large && !per_sample) {
-        *ret_node = body->owner;
-        return "its trip count would not scale with the batch";
-    }
-    if (has_stale_state(probe, body)) {
-        *ret_node = body->owner;
-        return "a state would hold the batch from the second iteration on";
+    *ret_node = body->owner;
+    if (small != large && !per_sample) return "its trip count would not scale with the batch";
+    for (uint32_t slot = 0; slot < owner->n_inputs && owner->n_inputs == body->n_inputs;
+         slot++) {
+        const int axis = batch_axis_grown_axis(probe, body->inputs[slot]);
+        if (axis < 0 || owner->inputs[slot] == ID_NONE) continue;
+        const struct override *override = probe->overrides[body->owner];
+        while (override && override->slot != slot) override = override->next;
+        const struct shape *shape =
+            override ? &override->info->shape : &after(probe, owner->inputs[slot])->shape;
+        const struct shape *inside = &after(probe, body->inputs[slot])->shape;
+        if (shape->rank == inside->rank && shape->dims[axis] != inside->dims[axis])
+            return "a state would hold the batch from the second iteration on";
     }
     for (size_t i = 0; i < body->n_nodes && !objection; i++) /* walk.c limits the depth */
         objection =
@@ -335,22 +305,6 @@ static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
     }
 }
 
-/* At a batch of 1, adds the unit axes to which a Transpose, written as a Reshape, may have
- * moved the batch, unless one of the candidates is a unit axis already. */
-static size_t add_moved(const struct probe *probe, uint32_t node_id,
-                        struct batch_candidate *out, size_t n) {
-    const struct node *node = &probe->model->nodes[node_id];
-    const struct shape *from = &before(probe, node->inputs[0])->shape;
-    const struct shape *to = &before(probe, node->outputs[0])->shape;
-    if (!probe->unlikely || probe->batch != 1 || !moves_unit_axes(from, to)) return n;
-    for (size_t i = 0; i < n; i++)
-        if (to->dims[out[i].axis] == 1) return n;
-    for (int axis = 0; axis < to->rank; axis++) {
-        if (to->dims[axis] == 1) out[n++] = (struct batch_candidate){axis, 1};
-    }
-    return n;
-}
-
 size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
                                int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]) {
     int64_t outside = 1; /* elements of the axes before this one */
@@ -373,7 +327,17 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
     const struct shape *shape = &before(probe, node->outputs[0])->shape;
     int64_t prefix = prefix_of(probe, node->inputs[0]);
     if (prefix == 0 || !shape_is_known(shape)) return 0;
-    return add_moved(probe, node_id, out, batch_axis_locations_in(probe, shape, prefix, out));
+    size_t n = batch_axis_locations_in(probe, shape, prefix, out);
+    /* at a batch of 1, a Transpose that was written as a Reshape may have moved the batch to
+     * any unit axis, unless one of them is a candidate already */
+    if (!probe->unlikely || probe->batch != 1 ||
+        !moves_unit_axes(&before(probe, node->inputs[0])->shape, shape))
+        return n;
+    for (size_t i = 0; i < n; i++)
+        if (shape->dims[out[i].axis] == 1) return n;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (shape->dims[axis] == 1) out[n++] = (struct batch_candidate){axis, 1};
+    return n;
 }
 
 /* Returns the output axis to which the batch axis of an operand broadcasts, or -1. */
@@ -443,18 +407,6 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     return false;
 }
 
-/* Makes a 1-D operand that lists the dims. */
-static int make_target(const struct probe *probe, const struct shape *dims,
-                       struct value_info *info) {
-    struct shape length;
-    int64_t rank = dims->rank;
-    if (shape_make(probe->arena, 1, &rank, &length) < 0) return CM_NO_MEMORY;
-    *info = value_info_tensor(DTYPE_INT64, length);
-    info->value = constant_ints(probe->arena, DTYPE_INT64, &length, dims->dims);
-    info->is_constant = true;
-    return info->value ? CM_OK : CM_NO_MEMORY;
-}
-
 /* Gives the operand another shape; keeps its contents if all elements are equal. */
 static int scale_operand(const struct probe *probe, const struct shape *shape,
                          struct value_info *info) {
@@ -483,8 +435,14 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
         return CM_NO_MEMORY;
     shape.dims[change->axis] =
         checked_mul(change->dims->dims[change->axis] / probe->batch, batch);
-    if (change->is_target) {
-        if (make_target(probe, &shape, info) < 0) return CM_NO_MEMORY;
+    if (change->is_target) { /* a 1-D operand that lists the dims */
+        const int64_t rank = shape.rank;
+        struct shape length;
+        if (shape_make(probe->arena, 1, &rank, &length) < 0) return CM_NO_MEMORY;
+        *info = value_info_tensor(DTYPE_INT64, length);
+        info->value = constant_ints(probe->arena, DTYPE_INT64, &length, shape.dims);
+        info->is_constant = true;
+        if (!info->value) return CM_NO_MEMORY;
     } else {
         *info = *before(probe, node->inputs[change->slot]);
         if (scale_operand(probe, &shape, info) < 0) return CM_NO_MEMORY;

@@ -173,25 +173,22 @@ static bool may_hold(const struct tiling_search *search, const struct batch_chan
 
 /* --- Demands: where the batch axis of a constant comes from. --- */
 
-/* Returns the demand for that axis of the value, created if absent; NULL past MAX_PLACES. */
-static struct demand *demand_for(const struct tiling_search *search, uint32_t value, int axis,
-                                 int64_t outer) {
-    struct demands *demands = &search->demands[value];
-    for (size_t i = 0; i < demands->n; i++)
-        if (demands->items[i].axis == axis) return &demands->items[i];
-    if (demands->n == MAX_PLACES) return NULL;
-    demands->items[demands->n] = (struct demand){.axis = axis, .outer = outer};
-    return &demands->items[demands->n++];
-}
-
-/* Adds the change to the requests for that axis of the operand, with the flags of `like`. */
+/* Adds the change to the requests for that axis of the operand, with the flags of `like`; not
+ * past MAX_PLACES axes. */
 static int demand_axis(const struct tiling_search *search, const struct batch_change *change,
                        const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
-    struct demand *demand = demand_for(search, value, change->axis, outer);
+    struct demands *demands = &search->demands[value];
+    size_t i = 0;
+    while (i < demands->n && demands->items[i].axis != change->axis) i++;
+    if (i == MAX_PLACES) return CM_OK;
+    struct demand *demand = &demands->items[i];
+    if (i == demands->n) {
+        *demand = (struct demand){.axis = change->axis, .outer = outer};
+        demands->n++;
+    }
     struct request *request = arena_alloc(search->probe->arena, sizeof *request);
     if (!request) return CM_NO_MEMORY;
-    if (!demand) return CM_OK;
     *request = (struct request){*change, demand->requests};
     demand->requests = request;
     demand->required = demand->required || like->required;
@@ -324,12 +321,14 @@ static int propagate_through_reshape(const struct tiling_search *search, uint32_
 
 /* --- Sources. --- */
 
-/* Returns true if all elements are equal, as those of zeros and ones. */
-static bool is_uniform(const struct tiling_search *search, const struct constant *constant) {
+/* Returns true if all elements of the value are equal, as those of zeros and ones. */
+static bool is_uniform(const struct tiling_search *search, uint32_t value) {
+    const struct probe *probe = search->probe;
+    const struct constant *stored = probe->model->values[value].constant;
+    if (!stored) stored = before(search, value)->value;
+    if (!stored) return false;
     const struct constant *loaded =
-        constant
-            ? constant_loaded(constant, &search->probe->model->reader, search->probe->arena)
-            : NULL;
+        constant_loaded(stored, &probe->model->reader, probe->arena);
     if (!loaded || loaded->place == CONSTANT_SPLAT) return loaded;
     const bool ints = constant_has_ints(loaded);
     if (!ints && !constant_has_reals(loaded)) return false;
@@ -338,11 +337,6 @@ static bool is_uniform(const struct tiling_search *search, const struct constant
                  : constant_real_at(loaded, i) != constant_real_at(loaded, 0))
             return false;
     return true;
-}
-
-static const struct constant *constant_of(const struct tiling_search *search, uint32_t value) {
-    const struct value *source = &search->probe->model->values[value];
-    return source->constant ? source->constant : before(search, value)->value;
 }
 
 /* Returns true if dims[axis] is the batch alone. */
@@ -361,7 +355,7 @@ static int decide_tiling(const struct tiling_search *search, uint32_t value,
                          const struct demand *demand) {
     const bool is_tiled = search->probe->batch > 1 || demand->required || demand->is_images ||
                           search->probe->model->values[value].is_repeated ||
-                          is_uniform(search, constant_of(search, value));
+                          is_uniform(search, value);
     if (!is_tiled) {
         if (demand->costs) search->undecided[value] = value;
         return CM_OK;

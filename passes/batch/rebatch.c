@@ -13,7 +13,6 @@
 #include "passes/batch/constant_products.h"
 #include "passes/batch/rebatch_search.h"
 #include "passes/infer/context.h"
-#include "passes/infer/shape_messages.h"
 #include "support/arena.h"
 #include "support/text.h"
 
@@ -193,7 +192,7 @@ static int refuse(const struct search *search, uint32_t node, uint32_t first, co
     int status = diag_error(
         analysis->diag, DIAG_BATCH, "input '%s' %s cannot be re-batched (tried %d): %s",
         analysis->model->values[first].name,
-        shapes_text(analysis, &before(search, first)->shape), PROBE_BATCH, why);
+        shape_text(analysis->arena, &before(search, first)->shape), PROBE_BATCH, why);
     node_frame_pop(&place, analysis->diag);
     diag_hint(analysis->diag, "export the model with a symbolic batch dim");
     return status;
@@ -338,7 +337,7 @@ static int compare_solution(struct search *search, struct solution *found, uint3
     const char *why = arena_printf(
         search->probe.arena, "the batch may be axis %d or axis %d of the output %s",
         choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
-        shapes_text(search->analysis, &before(search, node->outputs[0])->shape));
+        shape_text(search->analysis->arena, &before(search, node->outputs[0])->shape));
     return why ? refuse(search, node_at(search, choice->step), first, why) : CM_NO_MEMORY;
 }
 
@@ -366,17 +365,11 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
         if (small->is_constant || !value_info_is_complete(small) || small->shape.rank < 1)
             continue;
         if (shape_equal(&small->shape, after))
-            diag_note(
-                analysis->diag, DIAG_BATCH, "output '%s' %s does not scale with the batch",
-                analysis->model->values[graph->outputs[i]].name, shapes_text(analysis, after));
+            diag_note(analysis->diag, DIAG_BATCH,
+                      "output '%s' %s does not scale with the batch",
+                      analysis->model->values[graph->outputs[i]].name,
+                      shape_text(analysis->arena, after));
     }
-}
-
-/* Starts the search again from the first node. */
-static int restart(struct search *search) {
-    rebatch_undo_changes(search, search->n_tilings);
-    search->n_choices = search->n_settled = 0;
-    return walk_start(&search->probe.after);
 }
 
 /*
@@ -391,7 +384,9 @@ static int solve_widening(struct search *search, bool allow_squares, uint32_t fi
     for (int i = 0; i < 2 + allow_squares && status == CONTRADICTION; i++) {
         search->probe.unlikely = i == 1;
         search->probe.squares = i == 2;
-        status = restart(search);
+        rebatch_undo_changes(search, search->n_tilings);
+        search->n_choices = search->n_settled = 0;
+        status = walk_start(&search->probe.after);
         if (status == CM_OK) status = solve(search, 0);
         if (i == 2) break;
         at_fault = search->deepest_node;
@@ -408,25 +403,12 @@ static void load_solution(struct search *search, const struct solution *found) {
            model->n_nodes * sizeof *found->overrides);
 }
 
-/* Returns the first node that depends on the inputs and has other shapes in `found`, or
- * ID_NONE. */
-static uint32_t first_difference(const struct search *search, const struct solution *found) {
-    const struct model *model = search->analysis->model;
-    for (uint32_t id = 0; id < model->n_values; id++) {
-        const struct value *value = &model->values[id];
-        if (value->node != ID_NONE && value->graph == 0 && !before(search, id)->is_constant &&
-            !shape_equal(&search->after.infos[id].shape, &found->infos[id].shape))
-            return value->node;
-    }
-    return ID_NONE;
-}
-
 /* Searches again with constants that are repeated for each sample. */
 static int solve_tiled(struct search *search, const struct change_list *tilings,
                        struct solution *found, uint32_t first) {
+    const struct model *model = search->analysis->model;
     load_solution(search, found);
-    memset(search->probe.overrides, 0,
-           search->analysis->model->n_nodes * sizeof *search->probe.overrides);
+    memset(search->probe.overrides, 0, model->n_nodes * sizeof *search->probe.overrides);
     search->changes.n = 0;
     for (size_t i = 0; i < tilings->n; i++)
         if (rebatch_add_change(search, &tilings->items[i]) < 0) return CM_NO_MEMORY;
@@ -434,23 +416,15 @@ static int solve_tiled(struct search *search, const struct change_list *tilings,
     search->reason = NULL;
     int status = solve_widening(search, search->probe.squares, first);
     if (status < 0) return status;
-    const uint32_t node = first_difference(search, found);
-    if (node != ID_NONE)
-        return refuse(search, node, first,
-                      "a constant that it depends on may or may not hold the batch");
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value *value = &model->values[id];
+        if (value->node != ID_NONE && value->graph == 0 && !before(search, id)->is_constant &&
+            !shape_equal(&search->after.infos[id].shape, &found->infos[id].shape))
+            return refuse(search, value->node, first,
+                          "a constant that it depends on may or may not hold the batch");
+    }
     status = keep_solution(search, found);
     return status == CM_OK ? check_unique(search, found, first) : status;
-}
-
-static int refuse_undecided(const struct search *search, uint32_t node, uint32_t constant,
-                            uint32_t first) {
-    const char *why = arena_printf(
-        search->probe.arena,
-        "it may or may not run for each sample: the constant '%s' %s may have been expanded to "
-        "the batch",
-        value_name(search->analysis->model, constant),
-        shapes_text(search->analysis, &before(search, constant)->shape));
-    return why ? refuse(search, node, first, why) : CM_NO_MEMORY;
 }
 
 /*
@@ -472,18 +446,14 @@ static int scale_products(struct search *search, struct solution *found, uint32_
         if (status < 0) return status;
     }
     const uint32_t node = constant_products_undecided(tiling, &constant);
-    return node == ID_NONE ? CM_OK : refuse_undecided(search, node, constant, first);
-}
-
-static int search_changes(struct search *search, uint32_t first, struct change_list *ret) {
-    struct solution found = {0};
-    int status = solve_widening(search, true, first);
-    if (status == CM_OK) status = keep_solution(search, &found);
-    if (status == CM_OK) status = check_unique(search, &found, first);
-    if (status == CM_OK) note_fixed_outputs(search, &found);
-    if (status == CM_OK) status = scale_products(search, &found, first);
-    *ret = found.changes;
-    return status;
+    if (node == ID_NONE) return CM_OK;
+    const char *why = arena_printf(
+        search->probe.arena,
+        "it may or may not run for each sample: the constant '%s' %s may have been expanded to "
+        "the batch",
+        value_name(search->analysis->model, constant),
+        shape_text(search->analysis->arena, &before(search, constant)->shape));
+    return why ? refuse(search, node, first, why) : CM_NO_MEMORY;
 }
 
 int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t first,
@@ -499,14 +469,18 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
                   .arena = analysis->arena},
         .steps_left = STEPS_BASE + STEPS_PER_NODE * (int64_t)analysis->model->n_nodes,
     };
-    struct change_list changes = {0};
+    struct solution found = {0};
     if (old <= 0)
         return diag_error(analysis->diag, DIAG_BATCH,
                           "input '%s' must have a batch >= 1, got %lld",
                           analysis->model->values[first].name, (long long)old);
     int status = start(&search, table, first);
-    if (status == CM_OK) status = search_changes(&search, first, &changes);
-    if (status == CM_OK) status = keep_changes(&search, &changes, table, batch);
+    if (status == CM_OK) status = solve_widening(&search, true, first);
+    if (status == CM_OK) status = keep_solution(&search, &found);
+    if (status == CM_OK) status = check_unique(&search, &found, first);
+    if (status == CM_OK) note_fixed_outputs(&search, &found);
+    if (status == CM_OK) status = scale_products(&search, &found, first);
+    if (status == CM_OK) status = keep_changes(&search, &found.changes, table, batch);
     if (status == CM_OK)
         status = batched_inputs(&search, table->inputs, first, batch, table->inputs);
     if (status == CM_OK) table->batch = batch;

@@ -19,16 +19,6 @@ int rebatch_add_change(struct search *search, const struct batch_change *change)
     return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
 }
 
-static int add_choice(struct search *search, const struct choice *choice) {
-    struct choice *choices = arena_grow(search->probe.arena, search->choices, search->n_choices,
-                                        &search->choices_capacity, sizeof *choices);
-    if (!choices) return CM_NO_MEMORY;
-    search->choices = choices;
-    search->choices[search->n_choices] = *choice;
-    search->choices[search->n_choices++].budget = search->probe.after.budget;
-    return CM_OK;
-}
-
 void rebatch_undo_changes(struct search *search, size_t n) {
     while (search->changes.n > n) {
         const uint32_t node = search->changes.items[--search->changes.n].node;
@@ -66,11 +56,6 @@ static int apply_candidate(struct search *search, uint32_t node_id,
     return try_node(search, node_id);
 }
 
-static bool is_batch_sized(const struct search *search, const struct shape *dims,
-                           const struct batch_candidate *candidate) {
-    return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
-}
-
 /* Returns true if the operand, too, has the batch's size on every alternative axis, and holds
  * the batch on the first. Then the target probably keeps these axes: the batch stays on its
  * axis. */
@@ -102,7 +87,8 @@ static size_t prefer_batch_sized(const struct search *search, const struct node 
     int own_axis = search->probe.places[node->inputs[0]].axis;
     size_t n = 0;
     for (size_t i = 0; i < choice->n; i++)
-        if (is_batch_sized(search, dims, &places[i])) swap_places(&places[n++], &places[i]);
+        if (places[i].outer == 1 && dims->dims[places[i].axis] == search->probe.batch)
+            swap_places(&places[n++], &places[i]);
     for (size_t i = 1; i < n; i++)
         if (places[i].axis == own_axis) swap_places(&places[0], &places[i]);
     if (n == 0) return 0;
@@ -118,7 +104,7 @@ static bool has_axis(const struct choice *choice, int axis) {
 }
 
 /*
- * Places the batch at a node whose operand holds it and whose target lists the output's dims;
+ * Places the batch if the node's operand holds it and its target lists the output's dims;
  * `status` is that of walking it unchanged. A target that fits unchanged (its elements scaled
  * with the batch, or a -1 became the batch) is kept, unless an axis of exactly the batch's size
  * precedes the one that grew.
@@ -127,6 +113,10 @@ static int place_target(struct search *search, size_t step, int status) {
     uint32_t node_id = node_at(search, step);
     const struct node *node = &search->analysis->model->nodes[node_id];
     struct choice choice = {.step = step, .n_changes = search->changes.n};
+    if (search->probe.ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
+        node->inputs[0] == ID_NONE || node->inputs[1] == ID_NONE || node->n_outputs == 0 ||
+        node->outputs[0] == ID_NONE || search->probe.places[node->inputs[0]].axis < 0)
+        return status;
     choice.n = batch_axis_candidates(&search->probe, node_id, choice.alternatives);
     if (choice.n == 0) return status;
     int axis = status == CM_OK ? batch_axis_grown_axis(&search->probe, node->outputs[0]) : -1;
@@ -140,15 +130,16 @@ static int place_target(struct search *search, size_t step, int status) {
             is_first = is_first && choice.alternatives[i].axis >= axis;
         if (is_first) return CM_OK;
     }
-    if (choice.n > 1 && add_choice(search, &choice) < 0) return CM_NO_MEMORY;
+    if (choice.n > 1) {
+        struct choice *choices =
+            arena_grow(search->probe.arena, search->choices, search->n_choices,
+                       &search->choices_capacity, sizeof *choices);
+        if (!choices) return CM_NO_MEMORY;
+        choice.budget = search->probe.after.budget;
+        choices[search->n_choices++] = choice;
+        search->choices = choices;
+    }
     return apply_candidate(search, node_id, &choice.alternatives[0]);
-}
-
-static bool has_placed_target(const struct search *search, uint32_t node_id) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    return search->probe.ops[node_id]->target == TARGET_DIMS && node->n_inputs > 1 &&
-           node->inputs[0] != ID_NONE && node->inputs[1] != ID_NONE && node->n_outputs > 0 &&
-           node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
 }
 
 /* Returns the operand's shape if it is a constant that may need the new batch, else NULL. Lists
@@ -261,20 +252,15 @@ int rebatch_reset_sink(struct search *search) {
     return search->sink ? CM_OK : CM_NO_MEMORY;
 }
 
-/* Returns true if the body returns its input unchanged: a weight, not a state. */
-static bool is_invariant(const struct graph *body, uint32_t input) {
-    for (size_t i = 0; i < body->n_outputs; i++)
-        if (body->outputs[i] == input) return true;
-    return false;
-}
-
 /* Returns the axis on which a constant state of a Loop or Scan must hold the batch; -1: none.
  * If the body fits, that is a dim that changes in the first iteration, because the batch joins
  * it; if not, the first dim that is the file's batch. */
 static int state_axis(const struct search *search, const struct graph *body, size_t slot,
                       const struct shape *shape) {
     const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
-    if (inside->rank != shape->rank || is_invariant(body, body->inputs[slot])) return -1;
+    if (inside->rank != shape->rank) return -1;
+    for (size_t i = 0; i < body->n_outputs; i++)
+        if (body->outputs[i] == body->inputs[slot]) return -1; /* a weight, not a state */
     for (int axis = 0; axis < shape->rank; axis++)
         if (search->misfit ? shape->dims[axis] == search->probe.batch
                            : inside->dims[axis] != shape->dims[axis] &&
@@ -348,8 +334,7 @@ int rebatch_step(struct search *search, size_t step) {
         return CM_NO_MEMORY;
     int status = choice ? apply_candidate(search, node, &choice->alternatives[choice->taken])
                         : try_node(search, node);
-    if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
-        status = place_target(search, step, status);
+    if (!choice && status != CM_NO_MEMORY) status = place_target(search, step, status);
     const bool misfit = search->misfit;
     if (status == CONTRADICTION && !choice_at(search, step)) status = repair_list(search, node);
     if (status == CONTRADICTION && !choice_at(search, step)) status = repair_loop(search, node);

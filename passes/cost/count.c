@@ -25,107 +25,57 @@
 /* Figures without an upper bound: latencies are measured at one size. */
 #define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps))
 
-static bool moves_bytes(enum storage storage) {
-    return storage == STORAGE_ACTIVATION;
-}
-
 /* Returns true if the node writes an activation at run time. */
 static bool writes_anything(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            moves_bytes(analysis->liveness.storage[node->outputs[i]]))
+            analysis->liveness.storage[node->outputs[i]] == STORAGE_ACTIVATION)
             return true;
     return false;
 }
 
-static int64_t bytes_written(const struct analysis *analysis,
-                             const struct op_context *context) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < context->n_outputs; i++) {
-        uint32_t value = context->node->outputs[i];
-        if (value == ID_NONE || !moves_bytes(analysis->liveness.storage[value])) continue;
-        bytes = checked_add(bytes, liveness_bytes(&context->outputs[i]));
-    }
-    return bytes;
-}
-
-/* Returns false for operands that only the host reads (shapes, axes). */
-static bool is_read(const struct op_context *context, size_t slot) {
-    const struct value_info *info = context->inputs[slot];
-    return info && info->kind == CM_TYPE_TENSOR &&
-           !(op_role(context->op, slot) == 'i' && (info->value || info->is_data_missing));
-}
-
-/* Uses the bytes of pass liveness if the context reads the same value_info. */
-static int64_t operand_bytes(const struct analysis *analysis, const struct op_context *context,
-                             size_t slot) {
-    const uint32_t value = context->node->inputs[slot];
-    const bool is_owner = value != ID_NONE && liveness_owned(analysis, value) != 0 &&
-                          context->inputs[slot] == &analysis->infer.upper->infos[value];
-    return is_owner ? liveness_owned(analysis, value) : liveness_bytes(context->inputs[slot]);
-}
-
-static int64_t bytes_read(const struct analysis *analysis, const struct op_context *context) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < context->n_inputs; i++)
-        if (is_read(context, i))
-            bytes = checked_add(bytes, operand_bytes(analysis, context, i));
-    return bytes;
-}
-
-/* Returns false for shape arithmetic and constants, which convention tables do not count. */
-static bool is_computed(const struct analysis *analysis, const struct node *node,
-                        int64_t macs) {
-    return macs != 0 || writes_anything(analysis, node);
-}
-
 bool count_traffic(const struct analysis *analysis, const struct op_context *context,
                    int64_t *ret_read, int64_t *ret_written) {
-    bool moves =
-        writes_anything(analysis, context->node) && context->op->memory != MEMORY_CONTROL;
-    *ret_read = moves ? bytes_read(analysis, context) : 0;
-    *ret_written = moves ? bytes_written(analysis, context) : 0;
-    return moves;
-}
-
-/* Computes the figures that do not depend on the convention. */
-static void cost_of(const struct analysis *analysis, const struct op_context *context,
-                    struct cm_costs *costs) {
-    costs->macs = product_macs(context);
-    costs->int_macs = dequantized_integers(analysis, context, costs->macs).macs;
-    (void)count_traffic(analysis, context, &costs->bytes_read, &costs->bytes_written);
-    costs->activation_bytes = costs->bytes_written;
-    estimate_times(analysis, context->node_id, costs);
+    *ret_read = *ret_written = 0;
+    if (!writes_anything(analysis, context->node) || context->op->memory == MEMORY_CONTROL)
+        return false;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = context->inputs[i];
+        if (!info || info->kind != CM_TYPE_TENSOR) continue;
+        if (op_role(context->op, i) == 'i' && (info->value || info->is_data_missing))
+            continue; /* only the host reads it: shapes, axes */
+        const uint32_t value = context->node->inputs[i];
+        const int64_t owned = value != ID_NONE ? liveness_owned(analysis, value) : 0;
+        const bool is_owner = owned != 0 && info == &analysis->infer.upper->infos[value];
+        *ret_read = checked_add(*ret_read, is_owner ? owned : liveness_bytes(info));
+    }
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        const uint32_t value = context->node->outputs[i];
+        if (value != ID_NONE && analysis->liveness.storage[value] == STORAGE_ACTIVATION)
+            *ret_written = checked_add(*ret_written, liveness_bytes(&context->outputs[i]));
+    }
+    return true;
 }
 
 /*
- * Replaces the context of a node by that of its fused pattern, which is counted once, at its
- * last node: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
- * keep the node. *ret_counts is false if the node is counted with another one.
+ * Computes the terms. A fused pattern is counted once, at its last node, and *context becomes
+ * its context: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
+ * keep the node.
  */
-static int use_pattern_context(const struct analysis *analysis,
-                               const struct convention *convention,
-                               const struct op_source *source, struct op_context *context,
-                               bool *ret_counts) {
-    const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
-    const uint32_t index = fused_patterns->of_node[context->node_id];
-    *ret_counts = true;
-    if (index == ID_NONE || convention->sees_nodes) return CM_OK;
-    *ret_counts = fused_patterns->items[index].last == context->node_id;
-    if (!*ret_counts) return CM_OK;
-    return context_make_fused(source, &fused_patterns->items[index], context);
-}
-
-/* Computes the terms. Sets *context to the context of the node, or of its fused pattern. */
 static int find_terms(const struct analysis *analysis, const struct convention *convention,
                       const struct op_source *source, struct op_context *context,
                       struct count_terms *ret) {
-    bool counts = false;
-    int status = use_pattern_context(analysis, convention, source, context, &counts);
+    const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
+    const uint32_t index = fused_patterns->of_node[context->node_id];
     ret->n = 0;
-    if (status < 0 || !counts) return status;
+    if (index != ID_NONE && !convention->sees_nodes) {
+        if (fused_patterns->items[index].last != context->node_id) return CM_OK;
+        int status = context_make_fused(source, &fused_patterns->items[index], context);
+        if (status < 0) return status;
+    }
     const int64_t macs = product_macs(context);
-    const bool computed = is_computed(analysis, context->node, macs);
+    /* convention tables count neither shape arithmetic nor constants */
+    const bool computed = macs != 0 || writes_anything(analysis, context->node);
     struct integers integers = dequantized_integers(analysis, context, macs);
     integers.rest = integers.rest && computed;
     if (computed || convention->table == FLOPS_OWN)
@@ -234,14 +184,6 @@ static void scale(struct cm_costs *costs, int64_t runs) {
     costs->upper_bound = 0;
 }
 
-static int64_t iterations_runs(const struct model *model, const struct iterations *iterations,
-                               const int64_t *runs) {
-    int64_t sum = 0;
-    for (const struct iteration *at = iterations->last; at; at = at->before)
-        sum = checked_add(sum, iteration_runs(model, at, runs));
-    return sum;
-}
-
 /* Computes the runs of each graph in one pass through the model: a product over its parents. */
 static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
                        int64_t *runs) {
@@ -250,28 +192,22 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
         const struct graph *graph = &model->graphs[id];
         /* a graph's parent is always added before it */
         int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
-        runs[id] = iterations_exist(infer, id)
-                       ? iterations_runs(model, &infer->iterations[id], runs)
-                       : checked_mul(outer, infer->runs[id]);
+        runs[id] = iterations_exist(infer, id) ? 0 : checked_mul(outer, infer->runs[id]);
+        if (!iterations_exist(infer, id)) continue;
+        for (const struct iteration *at = infer->iterations[id].last; at; at = at->before)
+            runs[id] = checked_add(runs[id], iteration_runs(model, at, runs));
     }
 }
 
+/* MACs, FLOPs, integer operations and bytes written, in the order of their precedence. */
 struct branch_cost {
-    int64_t macs;
-    int64_t flops;
-    int64_t int_ops;
-    int64_t bytes;
+    int64_t figures[4];
 };
 
 static bool is_more_expensive(const struct branch_cost *a, const struct branch_cost *b) {
-    if (a->macs != b->macs) return a->macs > b->macs;
-    if (a->flops != b->flops) return a->flops > b->flops;
-    if (a->int_ops != b->int_ops) return a->int_ops > b->int_ops;
-    return a->bytes > b->bytes;
-}
-
-static void add_if_known(int64_t *sum, int64_t value) {
-    *sum = checked_add(*sum, is_known(value) ? value : 0);
+    for (size_t i = 0; i < sizeof a->figures / sizeof *a->figures; i++)
+        if (a->figures[i] != b->figures[i]) return a->figures[i] > b->figures[i];
+    return false;
 }
 
 /* Sums the costs of each graph and its bodies. */
@@ -280,19 +216,17 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     const struct model *model = analysis->model;
     for (uint32_t id = (uint32_t)model->n_graphs; id-- > 0;) {
         const struct graph *graph = &model->graphs[id];
+        int64_t *sums = costs[id].figures;
         for (size_t i = 0; i < graph->n_nodes; i++) {
             const struct cm_costs *node = &table->nodes[graph->nodes[i]].costs;
-            add_if_known(&costs[id].macs, node->macs);
-            add_if_known(&costs[id].flops, node->flops);
-            add_if_known(&costs[id].int_ops, node->int_ops);
-            add_if_known(&costs[id].bytes, node->bytes_written);
+            const int64_t own[] = {node->macs, node->flops, node->int_ops, node->bytes_written};
+            for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+                if (is_known(own[k])) sums[k] = checked_add(sums[k], own[k]);
         }
         if (graph->parent == ID_NONE) continue;
-        struct branch_cost *outer = &costs[graph->parent];
-        outer->macs = checked_add(outer->macs, costs[id].macs);
-        outer->flops = checked_add(outer->flops, costs[id].flops);
-        outer->int_ops = checked_add(outer->int_ops, costs[id].int_ops);
-        outer->bytes = checked_add(outer->bytes, costs[id].bytes);
+        int64_t *outer = costs[graph->parent].figures;
+        for (size_t k = 0; k < sizeof costs->figures / sizeof *sums; k++)
+            outer[k] = checked_add(outer[k], sums[k]);
     }
 }
 
@@ -329,7 +263,11 @@ static int count_node(const struct analysis *analysis, const struct convention *
     struct op_context context;
     int status = context_make_inferred(source, id, &context);
     if (status < 0) return status;
-    cost_of(analysis, &context, ret);
+    ret->macs = product_macs(&context);
+    ret->int_macs = dequantized_integers(analysis, &context, ret->macs).macs;
+    (void)count_traffic(analysis, &context, &ret->bytes_read, &ret->bytes_written);
+    ret->activation_bytes = ret->bytes_written;
+    estimate_times(analysis, id, ret);
     status = find_terms(analysis, convention, source, &context, &terms);
     if (status < 0) return status;
     ret->flops = convention_sum(terms.terms, terms.n, false);
@@ -353,20 +291,6 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
 
 /* Replaces figures that are data-dependent by their upper bounds, unless those could overflow a
  * sum over all nodes. */
-static void apply_upper_bounds(const struct analysis *analysis, struct cm_costs *upper,
-                               struct cm_costs *costs) {
-    const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
-    for (size_t i = 0; i < N_COSTS; i++) {
-        const int64_t bound = *costs_figure(upper, i);
-        int64_t *figure = costs_figure(costs, i);
-        if (costs_contain(NOT_BOUNDED, i) || !is_known(bound) || bound > limit ||
-            bound == *figure)
-            continue;
-        *figure = bound;
-        costs->upper_bound |= UINT32_C(1) << i;
-    }
-}
-
 static int count_upper_bounds(const struct analysis *analysis,
                               const struct convention *convention, uint32_t id,
                               struct cm_costs *costs) {
@@ -377,7 +301,16 @@ static int count_upper_bounds(const struct analysis *analysis,
     int status = count_node(analysis, convention, &source, id, &upper);
     if (status < 0) return status;
     scale(&upper, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
-    apply_upper_bounds(analysis, &upper, costs);
+    const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
+    for (size_t i = 0; i < N_COSTS; i++) {
+        const int64_t bound = *costs_figure(&upper, i);
+        int64_t *figure = costs_figure(costs, i);
+        if (costs_contain(NOT_BOUNDED, i) || !is_known(bound) || bound > limit ||
+            bound == *figure)
+            continue;
+        *figure = bound;
+        costs->upper_bound |= UINT32_C(1) << i;
+    }
     return CM_OK;
 }
 
@@ -416,22 +349,17 @@ static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t
         sum->activation_bytes = activations;
 }
 
-/* Returns true if both branches of an If around the graph are counted. */
-static bool is_in_mixed(const struct analysis *analysis, uint32_t graph) {
-    while (graph != ID_NONE && !analysis->infer.iterations[graph].is_mixed)
-        graph = analysis->model->graphs[graph].parent;
-    return graph != ID_NONE;
-}
-
 /* Replaces unknown figures by their upper bounds; all figures if runs were assumed. */
 static int bound_unknown(const struct analysis *analysis, const struct convention *convention,
                          uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
     int status = count_upper_bounds(analysis, convention, id, &bounded);
-    const bool is_mixed = is_in_mixed(analysis, analysis->model->nodes[id].graph);
+    uint32_t mixed = analysis->model->nodes[id].graph; /* both branches of its If are counted */
+    while (mixed != ID_NONE && !analysis->infer.iterations[mixed].is_mixed)
+        mixed = analysis->model->graphs[mixed].parent;
     for (size_t i = 0; i < N_COSTS && status == CM_OK; i++) {
         int64_t *figure = costs_figure(costs, i);
-        if (is_mixed && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
+        if (mixed != ID_NONE && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
         if (!is_assumed && *figure != DIM_UNKNOWN) continue;
         *figure = *costs_figure(&bounded, i);
         costs->upper_bound |= bounded.upper_bound & UINT32_C(1) << i;
@@ -482,13 +410,12 @@ static int count_executed(const struct analysis *analysis, struct count_table *t
     return status;
 }
 
-static bool has_overflow(struct cm_costs *costs) {
-    for (size_t i = 0; i < N_COSTS; i++)
-        if (!costs_contain(NOT_BOUNDED, i) && is_overflow(*costs_figure(costs, i))) return true;
-    return false;
-}
-
-static int report_overflow(const struct analysis *analysis, uint32_t id) {
+static int check_overflow(const struct analysis *analysis, uint32_t id,
+                          struct cm_costs *costs) {
+    bool is_over = false;
+    for (size_t i = 0; i < N_COSTS && !is_over; i++)
+        is_over = !costs_contain(NOT_BOUNDED, i) && is_overflow(*costs_figure(costs, i));
+    if (!is_over) return CM_OK;
     struct node_frame place = {.model = analysis->model,
                                .op = analysis->bind.ops[id],
                                .infos = analysis->infer.infos,
@@ -499,14 +426,6 @@ static int report_overflow(const struct analysis *analysis, uint32_t id) {
         diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node must be below 2^63");
     node_frame_pop(&place, analysis->diag);
     return status;
-}
-
-/* Imported times are those of all runs, including branches that are not counted. */
-static void apply_imported_times(const struct analysis *analysis, struct count_table *table) {
-    const struct imported *imported = analysis->estimate.imported;
-    for (uint32_t id = 0; imported && id < analysis->model->n_nodes; id++)
-        if (is_known(imported->node_ps[id]))
-            table->nodes[id].costs.latency_ps = imported->node_ps[id];
 }
 
 /* Marks the nodes with work but without a time, which sums of times omit. Nodes in an opaque
@@ -544,12 +463,15 @@ int pass_count(const struct analysis *analysis, void *own) {
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
-        if (has_overflow(&table->nodes[id].costs))
-            status = report_overflow(analysis, id); /* reports the first node only */
+        status = check_overflow(analysis, id, &table->nodes[id].costs);
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;
-    apply_imported_times(analysis, table);
+    /* imported times are those of all runs, including branches that are not counted */
+    const struct imported *imported = analysis->estimate.imported;
+    for (uint32_t id = 0; imported && id < model->n_nodes; id++)
+        if (is_known(imported->node_ps[id]))
+            table->nodes[id].costs.latency_ps = imported->node_ps[id];
     mark_untimed(analysis, table);
     return status;
 }

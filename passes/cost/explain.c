@@ -17,13 +17,6 @@
 
 #include "support/banned.h"
 
-static uint32_t find_module(const struct analysis *analysis, const char *name) {
-    const struct modules_table *table = &analysis->modules;
-    for (uint32_t id = 1; id < table->n_modules; id++)
-        if (text_equal(table->modules[id].path, name)) return id;
-    return ID_NONE;
-}
-
 static uint32_t find_number(const struct analysis *analysis, const char *name) {
     const char *digits = name + (name[0] == '#');
     int64_t number = 0;
@@ -32,48 +25,25 @@ static uint32_t find_number(const struct analysis *analysis, const char *name) {
     return has ? (uint32_t)number : ID_NONE;
 }
 
-static bool makes(const struct analysis *analysis, uint32_t id, const char *name) {
-    const struct node *node = &analysis->model->nodes[id];
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE &&
-            text_equal(value_name(analysis->model, node->outputs[i]), name))
-            return true;
-    return false;
-}
-
 /* Finds a node by its name or by that of an output; *ret_n: number of matching nodes. */
 static uint32_t find_name(const struct analysis *analysis, const char *name, size_t *ret_n) {
     const struct model *model = analysis->model;
     uint32_t found = ID_NONE;
     *ret_n = 0;
     for (uint32_t id = 0; id < model->n_nodes; id++) {
-        if (!text_equal(model->nodes[id].name, name) && !makes(analysis, id, name)) continue;
-        if ((*ret_n)++ == 0) found = id;
+        const struct node *node = &model->nodes[id];
+        bool is_called = text_equal(node->name, name);
+        for (size_t i = 0; i < node->n_outputs && !is_called; i++)
+            is_called = node->outputs[i] != ID_NONE &&
+                        text_equal(value_name(model, node->outputs[i]), name);
+        if (is_called && (*ret_n)++ == 0) found = id;
     }
     return found;
-}
-
-static int refuse_unknown(const struct analysis *analysis, const char *name) {
-    int status =
-        diag_error(analysis->diag, DIAG_USAGE, "--explain: no node or module named '%s'", name);
-    diag_hint(analysis->diag, "--format json lists the nodes and their modules");
-    return status;
-}
-
-static int refuse_ambiguous(const struct analysis *analysis, const char *name, size_t n,
-                            uint32_t first) {
-    int status = diag_error(analysis->diag, DIAG_USAGE, "%zu nodes are named '%s'", n, name);
-    diag_hint(analysis->diag, "use the number of the node: the first is #%" PRIu32, first);
-    return status;
 }
 
 static bool is_inside(const struct modules_table *table, uint32_t module, uint32_t outer) {
     while (module != ID_NONE && module != outer) module = table->parents[module];
     return module == outer;
-}
-
-static bool costs_nothing(const struct cm_costs *costs) {
-    return costs->macs == 0 && costs->flops == 0 && costs->int_ops == 0;
 }
 
 static const struct cm_term *copy_terms(const struct analysis *analysis,
@@ -170,7 +140,8 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
     for (uint32_t id = 0; id < n; id++) {
         if (ret->of_module ? !is_inside(table, table->of_node[id], module) : id != node)
             continue;
-        if (ret->of_module && costs_nothing(&analysis->count.nodes[id].costs)) {
+        const struct cm_costs *costs = &analysis->count.nodes[id].costs;
+        if (ret->of_module && costs->macs == 0 && costs->flops == 0 && costs->int_ops == 0) {
             ret->n_free++;
             continue;
         }
@@ -182,12 +153,23 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
 
 static int find(const struct analysis *analysis, const char *name, struct cm_explanation *ret) {
     size_t n = 0;
-    const uint32_t module = find_module(analysis, name);
-    if (module != ID_NONE) return explain(analysis, name, module, ID_NONE, ret);
+    for (uint32_t id = 1; id < analysis->modules.n_modules; id++)
+        if (text_equal(analysis->modules.modules[id].path, name))
+            return explain(analysis, name, id, ID_NONE, ret);
     uint32_t node = find_name(analysis, name, &n);
-    if (n > 1) return refuse_ambiguous(analysis, name, n, node);
+    if (n > 1) {
+        int status =
+            diag_error(analysis->diag, DIAG_USAGE, "%zu nodes are named '%s'", n, name);
+        diag_hint(analysis->diag, "use the number of the node: the first is #%" PRIu32, node);
+        return status;
+    }
     if (node == ID_NONE) node = find_number(analysis, name);
-    if (node == ID_NONE) return refuse_unknown(analysis, name);
+    if (node == ID_NONE) {
+        int status = diag_error(analysis->diag, DIAG_USAGE,
+                                "--explain: no node or module named '%s'", name);
+        diag_hint(analysis->diag, "--format json lists the nodes and their modules");
+        return status;
+    }
     return explain(analysis, name, ID_NONE, node, ret);
 }
 

@@ -42,15 +42,6 @@ struct search {
     struct kind *kinds; /* in the order of bind_table.kinds */
 };
 
-/* Returns the newest row of the pattern's operator. */
-static const struct op *row_of(const struct pattern_row *pattern) {
-    if (pattern->row) return pattern->row;
-    const struct op *row = registry_find("", pattern->op, INT32_MAX);
-    if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
-    BUG_ON(!row);
-    return row;
-}
-
 /* An operator type in a pattern: the text before "(". */
 struct word {
     const char *at;
@@ -202,43 +193,13 @@ static int find_patterns(struct search *search) {
         if (!find_key(search, row->pattern, &keys[patterns->n])) continue;
         const struct pattern *tree = pattern_parse(row->pattern, analysis->arena);
         if (!tree) return CM_NO_MEMORY;
-        patterns->items[patterns->n++] = (struct match_pattern){row, row_of(row), tree};
+        const struct op *op = row->row; /* else the newest row of its operator */
+        if (!op) op = registry_find("", row->op, INT32_MAX);
+        if (!op) op = registry_find("com.microsoft", row->op, INT32_MAX);
+        BUG_ON(!op);
+        patterns->items[patterns->n++] = (struct match_pattern){row, op, tree};
     }
     for (size_t i = 0; i < patterns->n; i++) classify_kinds(search, i, keys[i]);
-    return CM_OK;
-}
-
-/* Returns the patterns that reach a node through its operands. `passed_on` is by node. */
-static struct reached reached_from_operands(const struct model *model,
-                                            const struct reached *passed_on, uint32_t id) {
-    const struct node *node = &model->nodes[id];
-    struct reached set = {{0}};
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        if (node->inputs[i] == ID_NONE) continue;
-        const uint32_t producer = model->values[node->inputs[i]].node;
-        if (producer == ID_NONE) continue;
-        for (int key = 0; key < N_KEYS; key++)
-            set.from[key] |= producer < id ? passed_on[producer].from[key] : UINT64_MAX;
-    }
-    return set;
-}
-
-static int find_ends(const struct search *search, const pattern_set **ret_ends_at) {
-    const struct analysis *analysis = search->analysis;
-    const size_t n = analysis->model->n_nodes;
-    struct reached *passed_on = arena_array_raw(analysis->scratch, n, sizeof *passed_on);
-    pattern_set *ends_at = arena_array_raw(analysis->scratch, n, sizeof *ends_at);
-    if (!passed_on || !ends_at) return CM_NO_MEMORY;
-    for (uint32_t id = 0; id < n; id++) {
-        const struct kind *kind = &search->kinds[analysis->bind.kind_of[id]];
-        const struct reached set = reached_from_operands(analysis->model, passed_on, id);
-        ends_at[id] = kind->ends;
-        for (int key = 0; key < N_KEYS; key++) {
-            passed_on[id].from[key] = kind->keys.from[key] | (kind->passes & set.from[key]);
-            ends_at[id] &= kind->keys.from[key] | set.from[key];
-        }
-    }
-    *ret_ends_at = ends_at;
     return CM_OK;
 }
 
@@ -247,5 +208,28 @@ int candidates_find(const struct analysis *analysis, struct candidates *ret) {
     if (find_patterns(&search) < 0) return diag_no_memory(analysis->diag);
     ret->patterns = search.patterns;
     if (search.patterns.n == 0) return CM_OK;
-    return find_ends(&search, &ret->ends_at) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    const struct model *model = analysis->model;
+    struct reached *passed_on =
+        arena_array_raw(analysis->scratch, model->n_nodes, sizeof *passed_on);
+    pattern_set *ends_at = arena_array_raw(analysis->scratch, model->n_nodes, sizeof *ends_at);
+    if (!passed_on || !ends_at) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const struct kind *kind = &search.kinds[analysis->bind.kind_of[id]];
+        const struct node *node = &model->nodes[id];
+        struct reached set = {{0}}; /* the patterns that reach the node through its operands */
+        for (size_t i = 0; i < node->n_inputs; i++) {
+            if (node->inputs[i] == ID_NONE) continue;
+            const uint32_t producer = model->values[node->inputs[i]].node;
+            if (producer == ID_NONE) continue;
+            for (int key = 0; key < N_KEYS; key++)
+                set.from[key] |= producer < id ? passed_on[producer].from[key] : UINT64_MAX;
+        }
+        ends_at[id] = kind->ends;
+        for (int key = 0; key < N_KEYS; key++) {
+            passed_on[id].from[key] = kind->keys.from[key] | (kind->passes & set.from[key]);
+            ends_at[id] &= kind->keys.from[key] | set.from[key];
+        }
+    }
+    ret->ends_at = ends_at;
+    return CM_OK;
 }

@@ -145,17 +145,6 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int64_t macs_of_nodes(const struct finder *finder, const struct fused_pattern *fused) {
-    int64_t macs = 0;
-    for (size_t i = 0; i < fused->n_nodes; i++) {
-        struct op_context context;
-        if (context_make_inferred(finder->match.source, fused->nodes[i], &context) < 0)
-            return DIM_UNKNOWN;
-        macs = checked_add(macs, product_macs(&context));
-    }
-    return macs;
-}
-
 /*
  * Returns true if the row counts as many MACs as the nodes. The counts differ if a mask or a
  * value repeats the product by broadcasting, or if an operand is a vector.
@@ -165,8 +154,14 @@ static bool has_same_macs(const struct finder *finder, const struct fused_patter
     struct op_context whole;
     if (fused->foldable || !fused->op->cost.macs) return true;
     struct arena_mark mark = arena_save(arena);
-    bool same = context_make_fused(finder->match.source, fused, &whole) == CM_OK &&
-                product_macs(&whole) == macs_of_nodes(finder, fused);
+    int64_t macs = 0;
+    bool is_made = context_make_fused(finder->match.source, fused, &whole) == CM_OK;
+    for (size_t i = 0; i < fused->n_nodes && is_made; i++) {
+        struct op_context part;
+        is_made = context_make_inferred(finder->match.source, fused->nodes[i], &part) == CM_OK;
+        if (is_made) macs = checked_add(macs, product_macs(&part));
+    }
+    const bool same = is_made && product_macs(&whole) == macs;
     arena_restore(arena, mark);
     return same;
 }
@@ -199,10 +194,8 @@ static int add_fused(struct finder *finder, uint32_t last) {
 
 /* Returns false for foldable patterns in training mode: a BatchNormalization that trains has no
  * statistics to fold. */
-static bool may_be_folded(const struct finder *finder) {
-    const struct match *match = &finder->match;
-    if (!match->pattern->row->foldable) return true;
-    for (size_t i = 0; i < match->n_nodes; i++) {
+static bool may_be_folded(const struct match *match) {
+    for (size_t i = 0; i < match->n_nodes && match->pattern->row->foldable; i++) {
         struct op_context context;
         if (context_make(match->source, match->nodes[i], &context) < 0 || context.training)
             return false;
@@ -222,22 +215,9 @@ static int find_at(struct finder *finder, uint32_t id) {
     for (size_t i = 0; i < patterns->n; i++)
         if ((ends_here & pattern_bit(i)) &&
             match_value(&finder->match, &patterns->items[i], node->outputs[0]) &&
-            may_be_folded(finder))
+            may_be_folded(&finder->match))
             return add_fused(finder, id);
     return CM_OK;
-}
-
-/* Sorts by result; releases the nodes of foldable patterns. */
-static void finish(struct fused_patterns_table *table) {
-    for (size_t i = 0; i < table->n / 2; i++) {
-        struct fused_pattern swapped = table->items[i];
-        table->items[i] = table->items[table->n - 1 - i];
-        table->items[table->n - 1 - i] = swapped;
-    }
-    for (size_t i = 0; i < table->n; i++)
-        for (size_t k = 0; k < table->items[i].n_nodes; k++)
-            table->of_node[table->items[i].nodes[k]] =
-                table->items[i].foldable ? ID_NONE : (uint32_t)i;
 }
 
 int pass_fuse_patterns(const struct analysis *analysis, void *own) {
@@ -254,6 +234,16 @@ int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     finder.match.taken = finder.table->of_node;
     for (size_t i = n; i-- > 0;) /* backwards, so that the longest form is found */
         if (find_at(&finder, (uint32_t)i) < 0) return diag_no_memory(analysis->diag);
-    finish(finder.table);
+    /* sort by result, and release the nodes of foldable patterns */
+    struct fused_pattern *items = finder.table->items;
+    for (size_t i = 0, last = finder.table->n; i < finder.table->n / 2; i++) {
+        struct fused_pattern swapped = items[i];
+        items[i] = items[--last];
+        items[last] = swapped;
+    }
+    for (size_t i = 0; i < finder.table->n; i++)
+        for (size_t k = 0; k < items[i].n_nodes; k++)
+            finder.table->of_node[items[i].nodes[k]] =
+                items[i].foldable ? ID_NONE : (uint32_t)i;
     return CM_OK;
 }

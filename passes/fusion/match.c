@@ -75,11 +75,6 @@ static bool may_be_equal(int64_t a, int64_t b) {
     return a == b || !is_known(a) || !is_known(b);
 }
 
-static bool may_keep_last_dim(const struct shape *from, const struct shape *to) {
-    if (from->rank < 1 || to->rank < 1) return from->rank != 0 && to->rank != 0;
-    return may_be_equal(dim_from_back(from, 0), dim_from_back(to, 0));
-}
-
 /* Returns true if the node is a cast between floats, an Identity, or a view that keeps the last
  * dim in a pattern that allows views. */
 static bool is_transparent(const struct match *match, uint32_t node) {
@@ -90,8 +85,10 @@ static bool is_transparent(const struct match *match, uint32_t node) {
     if (op->algebra == ALGEBRA_IDENTITY) /* a cast to integers and back rounds */
         return from->dtype == to->dtype ||
                (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
-    return match->pattern->row->views && op->memory == MEMORY_VIEW &&
-           may_keep_last_dim(&from->shape, &to->shape);
+    if (!match->pattern->row->views || op->memory != MEMORY_VIEW) return false;
+    if (from->shape.rank < 1 || to->shape.rank < 1)
+        return from->shape.rank != 0 && to->shape.rank != 0;
+    return may_be_equal(dim_from_back(&from->shape, 0), dim_from_back(&to->shape, 0));
 }
 
 /* If the value's producer is transparent, makes it part of the match and returns its operand;
@@ -253,17 +250,9 @@ static bool add_name(struct match *match, const char *name, uint32_t value, doub
     return true;
 }
 
-/* Returns true if a scale has elements along that axis of x: a reduced axis, or the channels if
- * the pattern has no reductions. */
-static bool is_scaled(const struct match *match, int axis) {
-    if (match->n_axes == 0) return axis == 1;
-    for (size_t i = 0; i < match->n_axes; i++)
-        if (match->axes[i] == axis) return true;
-    return false;
-}
-
-/* Returns true if the value is a constant with the dims of x on scaled axes, and 1 on all
- * others. Also true if x is not bound yet: parameters_fit checks again at the end. */
+/* Returns true if the value is a constant with the dims of x on the reduced axes (the channels
+ * if the pattern has no reductions), and 1 on all others. Also true if x is not bound yet:
+ * parameters_fit checks again at the end. */
 static bool may_be_parameter(const struct match *match, const struct value_info *info) {
     const struct match_name *name = match_name(match, "x");
     if (info->kind != CM_TYPE_TENSOR || !info->is_constant) return false;
@@ -273,7 +262,10 @@ static bool may_be_parameter(const struct match *match, const struct value_info 
         return false;
     for (int i = 0; i < x->rank; i++) {
         const int axis = x->rank - 1 - i;
-        const int64_t want = is_scaled(match, axis) ? x->dims[axis] : 1;
+        bool is_scaled = match->n_axes == 0 && axis == 1;
+        for (size_t k = 0; k < match->n_axes; k++)
+            is_scaled = is_scaled || match->axes[k] == axis;
+        const int64_t want = is_scaled ? x->dims[axis] : 1;
         if (!is_known(want) || dim_from_back(&info->shape, i) != want) return false;
     }
     return true;
@@ -413,35 +405,22 @@ static bool match_all_terms(struct match *match, enum pattern_kind kind,
     return match_items(match, terms, n, &items, 0);
 }
 
-/* Matches all terms but those whose bits are set in `left_out`, which must be optional. */
-static bool match_without(struct match *match, const struct pattern *pattern, uint32_t value,
-                          unsigned left_out) {
-    const struct pattern_term *terms[MAX_TERMS];
-    size_t n = 0;
-    for (size_t i = 0; i < pattern->n; i++) {
-        bool out = (left_out & 1U << i) != 0;
-        if (out && !pattern->terms[i].optional) return false;
-        if (!out) terms[n++] = &pattern->terms[i];
-    }
-    struct mark mark = save(match);
-    return (n > 0 && match_all_terms(match, pattern->kind, terms, n, value)) ||
-           restore(match, mark);
-}
-
-static size_t n_bits(unsigned bits) {
-    size_t n = 0;
-    for (; bits; bits &= bits - 1) n++;
-    return n;
-}
-
 /* Matches a sum or product with as many of its optional terms as possible. */
 static bool match_terms(struct match *match, const struct pattern *pattern, uint32_t value) {
-    size_t n_optional = 0;
-    for (size_t i = 0; i < pattern->n; i++) n_optional += pattern->terms[i].optional;
-    for (size_t out = 0; out <= n_optional; out++)
-        for (unsigned left_out = 0; left_out < 1U << pattern->n; left_out++)
-            if (n_bits(left_out) == out && match_without(match, pattern, value, left_out))
-                return true;
+    const struct pattern_term *terms[MAX_TERMS];
+    const struct mark mark = save(match);
+    unsigned optional = 0;
+    for (size_t i = 0; i < pattern->n; i++)
+        optional |= (unsigned)pattern->terms[i].optional << i;
+    for (int n_out = 0; n_out <= __builtin_popcount(optional); n_out++)
+        for (unsigned left_out = 0; left_out < 1U << pattern->n; left_out++) {
+            size_t n = 0;
+            if ((left_out & ~optional) != 0 || __builtin_popcount(left_out) != n_out) continue;
+            for (size_t i = 0; i < pattern->n; i++)
+                if ((left_out & 1U << i) == 0) terms[n++] = &pattern->terms[i];
+            if (n > 0 && match_all_terms(match, pattern->kind, terms, n, value)) return true;
+            restore(match, mark);
+        }
     return false;
 }
 
@@ -550,20 +529,16 @@ static bool match_nested(struct match *match, const struct pattern *pattern, uin
     return false;
 }
 
-static bool match_call(struct match *match, const struct pattern *pattern, uint32_t value) {
+/* Matches the pattern with the value's producer; casts are not skipped. */
+static bool match_producer(struct match *match, const struct pattern *pattern, uint32_t value) {
+    if (pattern->kind == PATTERN_POWER)
+        return match_power(match, pattern->terms[0].of, pattern->number, value);
+    if (pattern->kind != PATTERN_CALL) return match_terms(match, pattern, value);
     uint32_t node = producer(match, value);
     const struct op *op = node == ID_NONE ? NULL : match->source->ops[node];
     if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, pattern->name))
         return match_arguments(match, pattern, node);
     return match_nested(match, pattern, value);
-}
-
-/* Matches the pattern with the value's producer; casts are not skipped. */
-static bool match_producer(struct match *match, const struct pattern *pattern, uint32_t value) {
-    if (pattern->kind == PATTERN_CALL) return match_call(match, pattern, value);
-    if (pattern->kind == PATTERN_POWER)
-        return match_power(match, pattern->terms[0].of, pattern->number, value);
-    return match_terms(match, pattern, value);
 }
 
 static bool match_pattern(struct match *match, const struct pattern *pattern, uint32_t value) {

@@ -56,16 +56,6 @@ static enum pattern_kind rank_of(const struct pattern *pattern) {
     return pattern->role == ROLE_EPSILON ? PATTERN_NUMBER : pattern->kind;
 }
 
-static void sort_terms(struct terms *terms) {
-    for (size_t i = 1; i < terms->n; i++)
-        for (size_t k = i;
-             k > 0 && rank_of(terms->items[k].of) < rank_of(terms->items[k - 1].of); k--) {
-            struct pattern_term swapped = terms->items[k];
-            terms->items[k] = terms->items[k - 1];
-            terms->items[k - 1] = swapped;
-        }
-}
-
 static struct pattern *new_pattern(struct parser *parser, enum pattern_kind kind,
                                    const struct terms *terms) {
     struct pattern *pattern = arena_alloc(parser->arena, sizeof *pattern);
@@ -82,12 +72,18 @@ static struct pattern *new_pattern(struct parser *parser, enum pattern_kind kind
 static const struct pattern *join(struct parser *parser, enum pattern_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;
-    sort_terms(terms);
+    for (size_t i = 1; i < terms->n; i++)
+        for (size_t k = i;
+             k > 0 && rank_of(terms->items[k].of) < rank_of(terms->items[k - 1].of); k--) {
+            struct pattern_term swapped = terms->items[k];
+            terms->items[k] = terms->items[k - 1];
+            terms->items[k - 1] = swapped;
+        }
     return new_pattern(parser, kind, terms);
 }
 
-static const struct pattern *wrap(struct parser *parser, enum pattern_kind kind,
-                                  const struct pattern *of, double number) {
+static struct pattern *wrap(struct parser *parser, enum pattern_kind kind,
+                            const struct pattern *of, double number) {
     struct terms terms = {0};
     if (!add_term(&terms, of, false, false)) return NULL;
     struct pattern *pattern = new_pattern(parser, kind, &terms);
@@ -110,13 +106,6 @@ static double parse_digits(struct parser *parser) {
     return number;
 }
 
-static const struct pattern *parse_number(struct parser *parser) {
-    struct pattern *pattern = new_pattern(parser, PATTERN_NUMBER, NULL);
-    double number = parse_digits(parser);
-    if (pattern) pattern->number = number;
-    return pattern;
-}
-
 static enum pattern_role role_of(const char *name) {
     if (text_equal(name, "_")) return ROLE_IGNORED;
     if (text_equal(name, "eps")) return ROLE_EPSILON;
@@ -125,13 +114,6 @@ static enum pattern_role role_of(const char *name) {
     if (text_starts_with(name, "constant")) return ROLE_CONSTANT;
     if (text_equal(name, "keys")) return ROLE_KEYS;
     return ROLE_ANY;
-}
-
-static const char *parse_word(struct parser *parser) {
-    const char *start = parser->at;
-    while (isalnum((unsigned char)*parser->at) || *parser->at == '_') parser->at++;
-    BUG_ON(parser->at == start);
-    return arena_strndup(parser->arena, start, (size_t)(parser->at - start));
 }
 
 static const struct pattern *parse_call(struct parser *parser, const char *name) {
@@ -151,17 +133,15 @@ static const struct pattern *parse_call(struct parser *parser, const char *name)
 static const struct pattern *parse_atom(struct parser *parser);
 
 static const struct pattern *parse_named(struct parser *parser) {
-    const char *name = parse_word(parser);
+    const char *start = parser->at;
+    while (isalnum((unsigned char)*parser->at) || *parser->at == '_') parser->at++;
+    BUG_ON(parser->at == start);
+    const char *name = arena_strndup(parser->arena, start, (size_t)(parser->at - start));
     if (!name) return NULL;
     if (accept(parser, '(')) return parse_call(parser, name);
-    struct pattern *pattern = NULL;
-    if (accept(parser, ':')) {
-        struct terms terms = {0};
-        if (add_term(&terms, parse_atom(parser), false, false))
-            pattern = new_pattern(parser, PATTERN_LABEL, &terms);
-    } else {
-        pattern = new_pattern(parser, PATTERN_NAME, NULL);
-    }
+    struct pattern *pattern = accept(parser, ':')
+                                  ? wrap(parser, PATTERN_LABEL, parse_atom(parser), 0)
+                                  : new_pattern(parser, PATTERN_NAME, NULL);
     if (!pattern) return NULL;
     pattern->name = name;
     pattern->role = role_of(name);
@@ -169,17 +149,16 @@ static const struct pattern *parse_named(struct parser *parser) {
 }
 
 static const struct pattern *parse_atom(struct parser *parser) {
-    if (isdigit((unsigned char)next(parser))) return parse_number(parser);
+    if (isdigit((unsigned char)next(parser))) {
+        struct pattern *number = new_pattern(parser, PATTERN_NUMBER, NULL);
+        const double parsed = parse_digits(parser);
+        if (number) number->number = parsed;
+        return number;
+    }
     if (!accept(parser, '(')) return parse_named(parser);
     const struct pattern *inside = parse_sum(parser);
     if (inside) expect(parser, ')'); /* out of memory stops in the middle */
     return inside;
-}
-
-static const struct pattern *parse_power(struct parser *parser) {
-    const struct pattern *base = parse_atom(parser);
-    if (!base || !accept(parser, '^')) return base;
-    return wrap(parser, PATTERN_POWER, base, parse_digits(parser));
 }
 
 /* Parses "a * b / c [* d]" or "a + b - c [+ d]". */
@@ -190,7 +169,9 @@ static const struct pattern *parse_terms(struct parser *parser, enum pattern_kin
     bool optional = false;
     for (;;) {
         const struct pattern *term =
-            sum ? parse_terms(parser, PATTERN_PRODUCT) : parse_power(parser);
+            sum ? parse_terms(parser, PATTERN_PRODUCT) : parse_atom(parser);
+        if (!sum && term && accept(parser, '^'))
+            term = wrap(parser, PATTERN_POWER, term, parse_digits(parser));
         if (!add_term(&terms, term, inverse, optional)) return NULL;
         if (optional) expect(parser, ']');
         const char *start = parser->at;

@@ -62,8 +62,16 @@ static int check_count(struct cm_diagnostics *diag, const char *what, size_t hav
     return CM_OK;
 }
 
-static int check_attrs(const struct node *node, const struct op *op,
-                       struct cm_diagnostics *diag) {
+/* Checks the node against the signature of its row. */
+static int check_node(const struct node *node, const struct op *op,
+                      struct cm_diagnostics *diag) {
+    int status = check_count(diag, "inputs", n_given(node->inputs, node->n_inputs),
+                             op->min_inputs, op->max_inputs);
+    if (status < 0) return status;
+    /* an output may be omitted by an empty name, but not all of them */
+    status = check_count(diag, "outputs", n_given(node->outputs, node->n_outputs),
+                         node->n_outputs == 0 ? op->min_outputs : 0, op->max_outputs);
+    if (status < 0) return status;
     for (const struct op_attr *want = op->attrs; want && want->name; want++) {
         const struct attr *have = node_attr(node, want->name);
         if (!have && want->required)
@@ -74,22 +82,6 @@ static int check_attrs(const struct node *node, const struct op *op,
                               attr_kind_name(have->kind));
     }
     return CM_OK;
-}
-
-static int check_node(const struct model *model, uint32_t id, const struct op *op,
-                      struct cm_diagnostics *diag) {
-    const struct node *node = &model->nodes[id];
-    size_t n_inputs = n_given(node->inputs, node->n_inputs);
-    struct node_frame place = {.model = model, .op = op, .pass = "bind", .node = id};
-    node_frame_push(&place, diag);
-    int status = check_count(diag, "inputs", n_inputs, op->min_inputs, op->max_inputs);
-    /* an output may be omitted by an empty name, but not all of them */
-    if (status == CM_OK)
-        status = check_count(diag, "outputs", n_given(node->outputs, node->n_outputs),
-                             node->n_outputs == 0 ? op->min_outputs : 0, op->max_outputs);
-    if (status == CM_OK) status = check_attrs(node, op, diag);
-    node_frame_pop(&place, diag);
-    return status;
 }
 
 /* Entry of the cache of row look-ups. Entries of one type, which differ in domain and opset,
@@ -109,12 +101,6 @@ struct row_cache {
     uint32_t recent[N_RECENT]; /* indices into rows, by a hash of the address of the type */
 };
 
-/* The importer keeps one copy of each type, so equal addresses mean equal types. */
-static uint32_t *recent_row(struct row_cache *cache, const struct node *node) {
-    const uintptr_t place = (uintptr_t)node->type;
-    return &cache->recent[(place ^ place / N_RECENT) % N_RECENT];
-}
-
 static bool is_row_of(const struct cached_row *row, const struct node *node) {
     return row->node->opset == node->opset &&
            (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
@@ -124,7 +110,9 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
  * Operators of --op-costs take precedence over built-in ones. */
 static int find_row(struct row_cache *cache, const struct cm_options *options,
                     const struct node *node, uint32_t *ret) {
-    uint32_t *recent = recent_row(cache, node);
+    /* the importer keeps one copy of each type, so equal addresses mean equal types */
+    const uintptr_t place = (uintptr_t)node->type;
+    uint32_t *recent = &cache->recent[(place ^ place / N_RECENT) % N_RECENT];
     *ret = *recent;
     if (*ret < cache->n_rows && cache->rows[*ret].node->type == node->type &&
         is_row_of(&cache->rows[*ret], node))
@@ -153,7 +141,11 @@ static int bind_node(const struct analysis *analysis, struct bind_table *table,
     table->ops[id] = op;
     table->kind_of[id] = row;
     table->n_unknown += bind_is_unknown(op);
-    return check_node(analysis->model, id, op, analysis->diag);
+    struct node_frame place = {.model = analysis->model, .op = op, .pass = "bind", .node = id};
+    node_frame_push(&place, analysis->diag);
+    const int status = check_node(&analysis->model->nodes[id], op, analysis->diag);
+    node_frame_pop(&place, analysis->diag);
+    return status;
 }
 
 int pass_bind(const struct analysis *analysis, void *own) {

@@ -83,10 +83,8 @@ int context_make(const struct op_source *source, uint32_t node_id, struct op_con
 static void copy_outputs(const struct op_source *source, struct op_context *ret) {
     const struct node *node = ret->node;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE)
-            ret->outputs[i] = source->infos[node->outputs[i]];
-        else
-            ret->outputs[i] = value_info_unknown();
+        ret->outputs[i] = node->outputs[i] == ID_NONE ? value_info_unknown()
+                                                      : source->infos[node->outputs[i]];
 }
 
 int context_make_inferred(const struct op_source *source, uint32_t node_id,

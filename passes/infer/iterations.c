@@ -132,44 +132,31 @@ static bool have_same_contents(const struct constant *a, const struct constant *
     return true;
 }
 
-/* Merges `one` into `all`: dims that differ become unknown, or with OP_UPPER_BOUND the larger
- * of the two. */
-static int merge_run(struct op_context *context, const struct value_info *one,
-                     struct value_info *all) {
-    const bool same = have_same_contents(all->value, one->value);
-    const bool constant = all->is_constant && one->is_constant;
-    const bool weight = all->is_weight && one->is_weight;
-    const struct constant *value = same ? all->value : NULL;
-    if (!merge_is_same(all, one)) {
-        const int status = merge_infos(context, all, one, all);
-        if (status == CM_NO_MEMORY) return status;
-        if (status < 0) *all = value_info_unknown();
-    }
-    all->value = value;
-    all->is_constant = constant && same;
-    all->is_weight = weight && same;
-    return CM_OK;
-}
-
-/* Merges value i of the body over all of its runs. */
+/* Merges value i of the body over all of its runs: dims that differ become unknown, or with
+ * OP_UPPER_BOUND the largest. */
 static int merge_runs(const struct model *model, struct arena *arena,
                       const struct iterations *of_graph, size_t i, enum op_bound bound,
                       struct value_info *ret) {
     struct op_context context = {.model = model, .arena = arena, .bound = bound};
     struct value_info all = of_graph->last->infos[i];
     for (const struct iteration *at = of_graph->last->before; at; at = at->before) {
-        const int status = merge_run(&context, &at->infos[i], &all);
-        if (status < 0) return status;
+        const struct value_info *one = &at->infos[i];
+        const bool same = have_same_contents(all.value, one->value);
+        const bool constant = all.is_constant && one->is_constant;
+        const bool weight = all.is_weight && one->is_weight;
+        const struct constant *value = same ? all.value : NULL;
+        if (!merge_is_same(&all, one)) {
+            const int status = merge_infos(&context, &all, one, &all);
+            if (status == CM_NO_MEMORY) return status;
+            if (status < 0) all = value_info_unknown();
+        }
+        all.value = value;
+        all.is_constant = constant && same;
+        all.is_weight = weight && same;
     }
     all.is_constant = all.is_constant || all.value;
     *ret = all;
     return CM_OK;
-}
-
-static bool is_settled_in_each(const struct iterations *of_graph, size_t i) {
-    const struct iteration *at = of_graph->last;
-    while (at && value_info_is_static(&at->infos[i])) at = at->before;
-    return !at;
 }
 
 int iterations_finish(const struct model *model, struct arena *arena,
@@ -182,7 +169,9 @@ int iterations_finish(const struct model *model, struct arena *arena,
             struct value_info *all = &table->infos[of_graph->values[i]];
             if (merge_runs(model, arena, of_graph, i, OP_EXACT, all) < 0) return CM_NO_MEMORY;
             if (value_info_is_static(all)) continue;
-            all->varies = is_settled_in_each(of_graph, i);
+            const struct iteration *at = of_graph->last;
+            while (at && value_info_is_static(&at->infos[i])) at = at->before;
+            all->varies = !at;
             table->is_open = true;
         }
     }

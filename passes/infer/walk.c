@@ -249,15 +249,6 @@ static void end_iterations(void *context, uint32_t graph, int64_t trips, bool is
     iterations_drop(walk->table, graph, walk->run);
 }
 
-/* Stores how often the newest run of a body inside an executed Loop repeats. */
-static void run_repeats(struct walk *walk, uint32_t graph, int64_t times, bool alternative) {
-    struct iteration *last = iterations_last(walk->table, graph);
-    if (!walk->run || !last || last->outer != walk->run || last->is_iteration) return;
-    last->runs = is_known(times) ? times : 1;
-    last->is_assumed = !is_known(times);
-    last->is_alternative = alternative;
-}
-
 static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
     struct walk *walk = context;
     if (walk->exact && iterations_exist(walk->exact, graph)) times = walk->exact->runs[graph];
@@ -265,7 +256,12 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     walk->table->is_open = walk->table->is_open || !known;
     walk->table->runs[graph] = known ? times : 1;
     walk->table->alternative[graph] = known && assumption;
-    run_repeats(walk, graph, times, known && assumption);
+    struct iteration *last = iterations_last(walk->table, graph);
+    if (walk->run && last && last->outer == walk->run && !last->is_iteration) {
+        last->runs = known ? times : 1;
+        last->is_assumed = !known;
+        last->is_alternative = known && assumption;
+    }
     uint32_t owner = walk->model->graphs[graph].owner;
     if (!assumption || walk->has_assumed[owner]) return CM_OK;
     walk->has_assumed[owner] = true;
@@ -332,33 +328,19 @@ static int infer_control(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-static bool inputs_are_constant(const struct op_context *context) {
-    for (size_t i = 0; i < context->n_inputs; i++)
-        if (context->inputs[i] && !context->inputs[i]->is_constant) return false;
-    return true;
-}
-
-static bool inputs_are_valued(const struct op_context *context) {
-    for (size_t i = 0; i < context->n_inputs; i++)
-        if (context->inputs[i] && !context->inputs[i]->value) return false;
-    return true;
-}
-
-/* Takes the fold's output elements from the budget; a Constant without operands is free.
- * Returns false if the budget does not suffice. */
-static bool charge_fold_budget(const struct op_context *context) {
-    int64_t elements = 0;
-    for (size_t i = 0; i < context->n_outputs; i++)
-        elements = checked_add(elements, op_output_elements(context, i));
-    bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
-    return context->n_inputs == 0 || !is_folded || op_use_budget(context, elements);
-}
-
+/* Folds the outputs if the budget suffices for their elements; a Constant without operands is
+ * free. */
 static int fold_contents(struct walk *walk, struct op_context *context) {
+    int64_t elements = 0;
     context->budget = budget_of(walk);
     if (!context->op->fold) return CM_OK;
-    if (!context->op->fold_partial && !inputs_are_valued(context)) return CM_OK;
-    return charge_fold_budget(context) ? context->op->fold(context) : CM_OK;
+    for (size_t i = 0; i < context->n_inputs && !context->op->fold_partial; i++)
+        if (context->inputs[i] && !context->inputs[i]->value) return CM_OK;
+    for (size_t i = 0; i < context->n_outputs; i++)
+        elements = checked_add(elements, op_output_elements(context, i));
+    const bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
+    if (context->n_inputs > 0 && is_folded && !op_use_budget(context, elements)) return CM_OK;
+    return context->op->fold(context);
 }
 
 /* Marks outputs that do not depend on the model's inputs. A node without operands is
@@ -366,8 +348,10 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
 static void mark_constant(struct walk *walk, const struct op_context *context,
                           struct value_info *output) {
     bool deterministic = context->n_inputs > 0 || context->op->fold;
-    bool computed = deterministic && context->op->memory != MEMORY_CONTROL &&
-                    !bind_is_unknown(context->op) && inputs_are_constant(context);
+    bool computed =
+        deterministic && context->op->memory != MEMORY_CONTROL && !bind_is_unknown(context->op);
+    for (size_t i = 0; i < context->n_inputs && computed; i++)
+        computed = !context->inputs[i] || context->inputs[i]->is_constant;
     /* inside an executed Loop, contents may differ between iterations */
     output->is_constant = output->is_constant || computed || (output->value && !walk->run);
     output->is_weight = context->n_inputs == 0 && context->op->fold &&
@@ -434,16 +418,6 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
     return false;
 }
 
-/* Sets unknown dims to 0, their lower bound. */
-static int lower_bound_dims(struct arena *arena, const struct value_info *exact,
-                            struct value_info *ret) {
-    if (shape_make(arena, exact->shape.rank, exact->shape.dims, &ret->shape) < 0)
-        return CM_NO_MEMORY;
-    for (int axis = 0; axis < ret->shape.rank; axis++)
-        if (!is_known(ret->shape.dims[axis])) ret->shape.dims[axis] = 0;
-    return CM_OK;
-}
-
 /* Sets *ret to the operand at that bound. If the operator is not monotone in it, it stays
  * exact; if it is monotone in its dims only, its contents are unknown; if outputs fall as it
  * rises, the bounds of its contents are swapped. */
@@ -457,8 +431,13 @@ static int operand_at_bound(struct walk *walk, const struct op_context *context,
     if (letter == MONOTONE_DIMS) ret->value = ret->lower_bound = NULL;
     const bool falls = letter == MONOTONE_FALLING;
     if (ret->lower_bound && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->lower_bound;
-    if (bound == OP_LOWER_BOUND && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
-        return lower_bound_dims(walk->arena, exact, ret);
+    if (bound != OP_LOWER_BOUND || !ret->is_upper_bound || ret->kind != CM_TYPE_TENSOR)
+        return CM_OK;
+    /* the lower bound of unknown dims is 0 */
+    if (shape_make(walk->arena, exact->shape.rank, exact->shape.dims, &ret->shape) < 0)
+        return CM_NO_MEMORY;
+    for (int axis = 0; axis < ret->shape.rank; axis++)
+        if (!is_known(ret->shape.dims[axis])) ret->shape.dims[axis] = 0;
     return CM_OK;
 }
 
@@ -534,17 +513,6 @@ static bool is_at_most(const struct constant *a, const struct constant *b, bool 
     return true;
 }
 
-/* Stores lower and upper bounds of the contents. */
-static void store_content_bounds(const struct value_info *lower, const struct value_info *upper,
-                                 struct value_info *ret) {
-    bool same = false;
-    if (ret->value || !lower->value || !upper->value) return;
-    if (upper->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
-    if (!is_at_most(lower->value, upper->value, &same)) return;
-    ret->value = upper->value;
-    ret->lower_bound = same ? NULL : lower->value;
-}
-
 static int fold_upper_bounds(struct walk *walk, const struct op_context *context) {
     struct op_context lower, upper;
     if (!context->op->fold || context->op->memory == MEMORY_CONTROL) return CM_OK;
@@ -556,10 +524,17 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
     int status = fold_at_bound(walk, context, OP_UPPER_BOUND, &upper);
     if (status == CM_OK) status = fold_at_bound(walk, context, OP_LOWER_BOUND, &lower);
     if (status < 0) return status;
-    for (size_t i = 0; i < context->n_outputs; i++)
-        if (op_has_output(context, i))
-            store_content_bounds(&lower.outputs[i], &upper.outputs[i],
-                                 &walk->table->infos[context->node->outputs[i]]);
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        if (!op_has_output(context, i)) continue;
+        struct value_info *info = &walk->table->infos[context->node->outputs[i]];
+        const struct constant *low = lower.outputs[i].value, *high = upper.outputs[i].value;
+        bool same = false;
+        if (info->value || !low || !high || high->n_elements > CONSTANT_MAX_ELEMENTS ||
+            !is_at_most(low, high, &same))
+            continue;
+        info->value = high;
+        info->lower_bound = same ? NULL : low;
+    }
     return CM_OK;
 }
 

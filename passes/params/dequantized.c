@@ -25,17 +25,13 @@ static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
     return node->n_inputs > 1 ? node->inputs[1] : ID_NONE;
 }
 
-static bool have_one_scale(const struct analysis *analysis, const struct node *node) {
-    const uint32_t first = scale_of(analysis, node->inputs[0]);
-    for (size_t i = 1; i < node->n_inputs && first != ID_NONE; i++)
-        if (scale_of(analysis, node->inputs[i]) != first) return false;
-    return first != ID_NONE;
-}
-
 static int find_outputs(const struct analysis *analysis, const struct op_source *source,
                         uint32_t id, scale_axes *ret) {
     const struct node *node = &analysis->model->nodes[id];
-    const bool same = node->n_inputs > 1 && have_one_scale(analysis, node);
+    const uint32_t scale = node->n_inputs > 1 ? scale_of(analysis, node->inputs[0]) : ID_NONE;
+    bool same = scale != ID_NONE;
+    for (size_t i = 1; i < node->n_inputs && same; i++)
+        same = scale_of(analysis, node->inputs[i]) == scale;
     struct op_context context;
     const int status = context_make_inferred(source, id, &context);
     if (status < 0) return status;

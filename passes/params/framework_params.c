@@ -142,14 +142,6 @@ static bool is_fused_batchnorm(const struct node *node) {
     return node->fused && module && strstr(module->class, "BatchNorm");
 }
 
-/* Returns the number of channels that a convolution or a product with a matrix computes. */
-static int64_t channels_of(const struct framework_search *search, const struct node *node,
-                           int weight_rank) {
-    const struct shape *shape = &search->analysis->infer.infos[node->outputs[0]].shape;
-    const int axis = weight_rank == 2 ? shape->rank - 1 : 1;
-    return axis >= 0 && axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
-}
-
 /* Sets the sizes of absent parameters of a layer with a weight: its bias, and the parameters of
  * a fused BatchNorm. */
 static void find_layer(struct framework_search *search, uint32_t id) {
@@ -160,9 +152,11 @@ static void find_layer(struct framework_search *search, uint32_t id) {
         return;
     const uint32_t weight = node->inputs[slot];
     const int rank = search->analysis->infer.infos[weight].shape.rank;
-    const int64_t channels = channels_of(search, node, rank);
+    const struct shape *out = &search->analysis->infer.infos[node->outputs[0]].shape;
+    const int axis = rank == 2 ? out->rank - 1 : 1; /* of the output channels */
     const uint32_t param = search->of_value[weight];
-    if (!is_known(channels) || rank < 2) return;
+    if (rank < 2 || axis < 0 || axis >= out->rank || !is_known(out->dims[axis])) return;
+    const int64_t channels = out->dims[axis];
     if (param != ID_NONE) {
         const char *name = search->model->framework_params[param];
         if (text_equal(leaf_of(name), "weight"))

@@ -109,20 +109,19 @@ int names_repeat(const char *name, size_t length, size_t *ret_length) {
     return (int)number;
 }
 
-/* Returns the length of the whole parts with which both paths begin. */
-static size_t common_length(const char *a, size_t a_length, const char *b, size_t b_length) {
-    size_t same = 0;
-    while (same < a_length && same < b_length && a[same] == b[same]) same++;
-    bool whole = (same == a_length || a[same] == '.') && (same == b_length || b[same] == '.');
-    while (!whole && same > 0 && a[same - 1] != '.') same--;
-    return !whole && same > 0 ? same - 1 : same;
-}
-
 void names_add_common(struct common_module *common, const char *param_name) {
     const char *base = names_base(param_name);
-    size_t length = names_module_length(param_name);
+    const size_t length = names_module_length(param_name);
     if (length == 0) return;
-    common->length =
-        common->path ? common_length(common->path, common->length, base, length) : length;
-    if (!common->path) common->path = base;
+    if (!common->path) {
+        *common = (struct common_module){base, length};
+        return;
+    }
+    const char *path = common->path;
+    size_t same = 0;
+    while (same < common->length && same < length && path[same] == base[same]) same++;
+    const bool whole =
+        (same == common->length || path[same] == '.') && (same == length || base[same] == '.');
+    while (!whole && same > 0 && path[same - 1] != '.') same--;
+    common->length = !whole && same > 0 ? same - 1 : same;
 }

@@ -144,20 +144,6 @@ static unsigned purpose_of_role(char role) {
     return FOR_OTHER;
 }
 
-/* Returns true if an output is from the operands' sources; adds the outputs' purposes. */
-static bool forwards_sources(const struct param_study *study, const struct node *node,
-                             unsigned *ret_purposes) {
-    bool passes = false;
-    *ret_purposes = 0;
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
-        if (value == ID_NONE || !study->is_from_source[value]) continue;
-        passes = true;
-        *ret_purposes |= study->purposes[value];
-    }
-    return passes;
-}
-
 /* If the only use of the value is an elementwise node whose other operand is a source with
  * `elements` elements, returns the output of that node; else ID_NONE. */
 static uint32_t joined_with_source(const struct param_study *study, uint32_t value,
@@ -207,8 +193,14 @@ static bool joins_scales(const struct param_study *study, uint32_t id) {
 static void add_purposes(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     if (!reads_sources(study, id)) return; /* only sources have purposes */
-    unsigned onward = 0;
-    const bool chain = forwards_sources(study, node, &onward);
+    unsigned onward = 0; /* purposes of the outputs that are from the operands' sources */
+    bool chain = false;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t value = node->outputs[i];
+        if (value == ID_NONE || !study->is_from_source[value]) continue;
+        chain = true;
+        onward |= study->purposes[value];
+    }
     const bool placeholders = node->n_inputs > 1 && has_placeholders(study, id);
     const unsigned real = dequantizes(study->analysis, id) ? FOR_REAL : 0;
     const bool scales = joins_scales(study, id);

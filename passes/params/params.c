@@ -51,11 +51,6 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
     return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&info->shape) != 1;
 }
 
-static bool is_read(const struct param_study *study, uint32_t id) {
-    const struct value *value = &study->model->values[id];
-    return value->n_uses > 0 || value->is_graph_output;
-}
-
 /*
  * The exporter's record takes precedence, except for integers recorded as constants, which may
  * be quantized weights. An input may be an activation: it is learned only if it is used as a
@@ -67,7 +62,9 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
     const struct value_info *info = &study->analysis->infer.infos[value];
     const bool is_float = dtype_is_float(info->dtype);
     const enum param_mark mark = study->model->values[value].mark;
-    if (mark == MARK_PARAMETER) return is_read(study, value);
+    if (mark == MARK_PARAMETER)
+        return study->model->values[value].n_uses > 0 ||
+               study->model->values[value].is_graph_output;
     if (!is_float && !may_be_quantized(study, value)) return false;
     if (mark == MARK_DERIVED) return purposes != 0;
     if (mark == MARK_CONSTANT && is_float) return false;
@@ -108,12 +105,6 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
                       ((is_float || is_narrow(dtype)) && !names_generated(name)));
 }
 
-static enum param_kind kind_of(const struct param_study *study, uint32_t value) {
-    if (study->sources[value] == SOURCE_NONE) return PARAM_NONE;
-    if (is_learned(study, value)) return PARAM_LEARNED;
-    return is_buffer(study, value) ? PARAM_BUFFER : PARAM_NONE;
-}
-
 /* Counts the numbers of a tensor: an operator may unpack several from each element. */
 static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
     const struct op_source source = context_source(study->analysis);
@@ -142,7 +133,12 @@ static int list_params(const struct param_study *study, struct params_table *tab
     size_t n = 0;
     if (!kinds) return diag_no_memory(analysis->diag);
     for (uint32_t value = 0; value < n_values; value++) {
-        kinds[value] = (uint8_t)kind_of(study, value);
+        kinds[value] = PARAM_NONE;
+        if (study->sources[value] == SOURCE_NONE) continue;
+        if (is_learned(study, value))
+            kinds[value] = PARAM_LEARNED;
+        else if (is_buffer(study, value))
+            kinds[value] = PARAM_BUFFER;
         n += kinds[value] != PARAM_NONE;
     }
     table->of_value = arena_array_raw(analysis->arena, n_values, sizeof *table->of_value);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --value: shapes that depend on input contents, and errors; see passes/infer/input_values.c.
- */
+/* --value: shapes that depend on input contents, and errors; see passes/batch/batch.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
