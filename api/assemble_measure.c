@@ -8,7 +8,7 @@
 #include "backends/times/times.h"
 #include "passes/latency/estimate.h"
 #include "passes/latency/roofline_bounds.h"
-#include "passes/modules/module_common.h"
+#include "passes/modules/module_tree.h"
 #include "support/checked.h"
 #include "support/text.h"
 

@@ -158,26 +158,6 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
     return CM_OK;
 }
 
-/* Returns true for a MatMul with a weight, then an Add of a bias: Linear of rank > 2. */
-static bool is_biased_product(const struct module_tree *tree, const uint32_t *nodes, size_t n,
-                              const struct main_node *main) {
-    const struct params_table *params = &tree->analysis->params;
-    return n == 2 && main->n == 1 && nodes[0] == main->node &&
-           text_equal(main->is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
-           op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
-           params->n_used[nodes[1]] > 0;
-}
-
-static int describe_biased(const struct module_tree *tree, uint32_t node, const char **ret) {
-    struct op_context context;
-    struct text text;
-    text_init(&text, tree->analysis->arena);
-    if (make_context(tree, node, pattern_within(tree, node), &context) < 0) return CM_NO_MEMORY;
-    (void)describe_linear(op_dim(&context, 1, 0), op_dim(&context, 1, 1), true, &text);
-    *ret = text_string(&text);
-    return text.failed ? CM_NO_MEMORY : CM_OK;
-}
-
 /* Describes a leaf by its nodes; sets class to NULL if they do not determine it. */
 static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                          struct description *ret) {
@@ -185,12 +165,24 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
     int status = find_main(tree, nodes, n, &main);
     *ret = (struct description){.arguments = ""};
     if (status < 0 || main.node == ID_NONE) return status;
-    bool biased = is_biased_product(tree, nodes, n, &main);
+    /* a MatMul with a weight, then an Add of a bias: Linear of rank > 2 */
+    const struct params_table *params = &tree->analysis->params;
+    const bool biased = n == 2 && main.n == 1 && nodes[0] == main.node &&
+                        text_equal(main.is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
+                        op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
+                        params->n_used[nodes[1]] > 0;
     if (!main.alone && !biased) return CM_OK;
     ret->class = main.is.class;
-    if (biased) return describe_biased(tree, main.node, &ret->arguments);
     if (main.n == 1) ret->arguments = main.is.arguments;
-    return CM_OK;
+    if (!biased) return CM_OK;
+    struct op_context context;
+    struct text text;
+    text_init(&text, tree->analysis->arena);
+    if (make_context(tree, main.node, pattern_within(tree, main.node), &context) < 0)
+        return CM_NO_MEMORY;
+    (void)describe_linear(op_dim(&context, 1, 0), op_dim(&context, 1, 1), true, &text);
+    ret->arguments = text_string(&text);
+    return text.failed ? CM_NO_MEMORY : CM_OK;
 }
 
 /* Interns the class. */
@@ -271,25 +263,19 @@ static int name_root(struct classifier *classifier) {
     return root->name ? CM_OK : CM_NO_MEMORY;
 }
 
-static int classify_by_scopes(struct classifier *classifier) {
-    const struct module_tree *tree = classifier->tree;
-    for (uint32_t scope = 0; scope < tree->scopes->n_notes && scope < tree->scopes->paths.n;
-         scope++) {
-        struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
-        const char *class = scopes_notes(tree->scopes, scope)->class;
-        if (!class || module->type_known) continue;
-        if (set_class(classifier, class, module) < 0) return CM_NO_MEMORY;
-    }
-    return CM_OK;
-}
-
 int module_classes(const struct module_tree *tree) {
     struct classifier classifier = {
         .tree = tree, .result_arena = tree->analysis->result_arena, .last = ""};
     map_init(&classifier.classes,
              tree->table_arena); /* analysis->arena is restored after each leaf */
+    const struct scopes *scopes = tree->scopes;
     int status = list_leaves(&classifier);
-    if (status == CM_OK) status = classify_by_scopes(&classifier);
+    for (uint32_t scope = 0;
+         scope < scopes->n_notes && scope < scopes->paths.n && status == CM_OK; scope++) {
+        struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
+        const char *class = scopes_notes(scopes, scope)->class;
+        if (class && !module->type_known) status = set_class(&classifier, class, module);
+    }
     if (status == CM_OK) status = classify_modules(&classifier);
     if (status == CM_OK) status = name_root(&classifier);
     return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;

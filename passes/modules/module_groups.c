@@ -58,26 +58,21 @@ int module_groups_check(const char *expression, struct arena *arena,
     return status;
 }
 
-/* Finds or adds the group of a module: 0, the root, if the expression does not match. */
-static int find_group(const regex_t *regex, const char *path, struct paths *groups,
-                      uint32_t *ret) {
-    regmatch_t matches[2];
-    *ret = 0;
-    if (strlen(path) > MAX_PATH_LENGTH || regexec(regex, path, 2, matches, 0) != 0)
-        return CM_OK;
-    const regmatch_t *name = &matches[regex->re_nsub > 0];
-    if (name->rm_so < 0) return CM_OK;
-    return paths_enter(groups, path + name->rm_so, (size_t)(name->rm_eo - name->rm_so), ret);
-}
-
+/* Finds or adds the group of each module: 0, the root, if the expression does not match. */
 static int group_all(const char *expression, const struct paths *paths, struct paths *groups,
                      uint32_t *of_path) {
     regex_t regex;
+    regmatch_t matches[2];
     int status = CM_OK;
     if (regcomp(&regex, expression, REG_EXTENDED) != 0) return CM_NO_MEMORY;
+    const regmatch_t *name = &matches[regex.re_nsub > 0];
     for (uint32_t i = 1; status == CM_OK && i < paths->n; i++) {
         const char *text = paths_text(paths, i, groups->arena);
-        status = text ? find_group(&regex, text, groups, &of_path[i]) : CM_NO_MEMORY;
+        if (!text) status = CM_NO_MEMORY;
+        if (text && strlen(text) <= MAX_PATH_LENGTH &&
+            regexec(&regex, text, 2, matches, 0) == 0 && name->rm_so >= 0)
+            status = paths_enter(groups, text + name->rm_so,
+                                 (size_t)(name->rm_eo - name->rm_so), &of_path[i]);
     }
     regfree(&regex);
     return status;

@@ -65,15 +65,6 @@ struct outputs {
     size_t capacity;
 };
 
-static int add(struct outputs *outputs, uint32_t module, uint32_t value) {
-    struct output *items = arena_grow(outputs->arena, outputs->items, outputs->n,
-                                      &outputs->capacity, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
-    outputs->items = items;
-    outputs->items[outputs->n++] = (struct output){module, value};
-    return CM_OK;
-}
-
 /*
  * Adds the value to each module that it leaves, from its scope upwards. In a replayed module
  * (module_tree.h) only the first calls of its children are part of its own first call.
@@ -85,8 +76,13 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct outp
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && is_repeat;
-        if (tree->first_scope[module] == scope && !replay && add(outputs, module, value) < 0)
-            return CM_NO_MEMORY;
+        if (tree->first_scope[module] == scope && !replay) {
+            struct output *items = arena_grow(outputs->arena, outputs->items, outputs->n,
+                                              &outputs->capacity, sizeof *items);
+            if (!items) return CM_NO_MEMORY;
+            outputs->items = items;
+            outputs->items[outputs->n++] = (struct output){module, value};
+        }
         is_repeat = replay || tree->paths->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
     }

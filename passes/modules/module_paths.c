@@ -37,19 +37,6 @@ static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) 
     return &mapper->scopes->paths.items[scope];
 }
 
-static int enter_params(struct mapper *mapper) {
-    const struct params_table *params = &mapper->analysis->params;
-    struct module_paths *out = mapper->out;
-    if (mapper->scopes->foreign) return CM_OK;
-    for (size_t i = 0; i < params->n_params; i++) {
-        const char *name = params->params[i].name;
-        int status = paths_enter(&out->of_params, names_base(name), names_module_length(name),
-                                 &out->of_param[i]);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 static void collect_claims(struct mapper *mapper) {
     const struct params_table *params = &mapper->analysis->params;
     for (size_t k = 0; k < mapper->scopes->n_nodes; k++) {
@@ -91,13 +78,6 @@ static size_t repeated_length(const struct mapper *mapper, uint32_t scope) {
     return repeats ? length + 1 : 0;
 }
 
-static bool is_param_module(const struct mapper *mapper, const struct placement *placement) {
-    const struct module_paths *out = mapper->out;
-    uint32_t base = paths_find_like(&out->of_params, &out->paths, placement->base);
-    return paths_find_below(&out->of_params, base, placement->local, placement->length) !=
-           ID_NONE;
-}
-
 /* Returns the call number of the scope, 0 for the first call: 1 for "relu_1" next to "relu",
  * unless a parameter shows that there is a module relu_1. */
 static int find_repeat(const struct mapper *mapper, uint32_t scope,
@@ -106,8 +86,13 @@ static int find_repeat(const struct mapper *mapper, uint32_t scope,
     size_t length = 0;
     int repeat = names_repeat(path->name, path->length, &length);
     if (repeat == 0 || scopes_notes(mapper->scopes, scope)->distinct) return 0;
-    uint32_t first = paths_find_below(&mapper->scopes->paths, path->parent, path->name, length);
-    return first == ID_NONE || is_param_module(mapper, natural) ? 0 : repeat;
+    if (paths_find_below(&mapper->scopes->paths, path->parent, path->name, length) == ID_NONE)
+        return 0;
+    const struct module_paths *out = mapper->out;
+    uint32_t base = paths_find_like(&out->of_params, &out->paths, natural->base);
+    bool is_module =
+        paths_find_below(&out->of_params, base, natural->local, natural->length) != ID_NONE;
+    return is_module ? 0 : repeat;
 }
 
 /* Iterates over the parts of a path from its end: those of `text`, then of `entry`. */
@@ -154,24 +139,20 @@ static bool is_subsequence(struct parts few, struct parts many) {
     return !wants && n_more > 0;
 }
 
-static struct placement place_by_name(const struct mapper *mapper, uint32_t scope) {
-    const struct path *path = scope_at(mapper, scope);
-    size_t left_out = repeated_length(mapper, scope);
-    struct placement placement = {.local = path->name + left_out,
-                                  .length = path->length - left_out,
-                                  .base = mapper->out->of_scope[path->parent]};
-    mapper->out->repeat[scope] = find_repeat(mapper, scope, &placement);
-    if (mapper->out->repeat[scope] > 0) placement.length = own_length(mapper, scope) - left_out;
-    return placement;
-}
-
 static struct placement place(const struct mapper *mapper, uint32_t scope) {
     const struct scope_notes *notes = scopes_notes(mapper->scopes, scope);
+    int *repeat = &mapper->out->repeat[scope];
     if (notes->path) {
-        mapper->out->repeat[scope] = notes->is_repeat;
+        *repeat = notes->is_repeat;
         return (struct placement){.local = notes->path, .length = strlen(notes->path)};
     }
-    struct placement natural = place_by_name(mapper, scope);
+    const struct path *path = scope_at(mapper, scope);
+    const size_t left_out = repeated_length(mapper, scope);
+    struct placement natural = {.local = path->name + left_out,
+                                .length = path->length - left_out,
+                                .base = mapper->out->of_scope[path->parent]};
+    *repeat = find_repeat(mapper, scope, &natural);
+    if (*repeat > 0) natural.length = own_length(mapper, scope) - left_out;
     uint32_t claimed = mapper->claims[scope];
     if (claimed == NO_CLAIM || claimed == MIXED_CLAIM) return natural;
     struct parts few = {&mapper->out->paths, natural.base, natural.local, natural.length};
@@ -215,25 +196,23 @@ static void join_between(const struct mapper *mapper, uint32_t parent) {
     }
 }
 
-static int enter_placed(struct module_paths *out, const struct placement *placement,
-                        uint32_t *ret) {
-    uint32_t base = placement->base;
-    if (placement->in_params &&
-        paths_enter_like(&out->paths, &out->of_params, placement->base, &base) < 0)
-        return CM_NO_MEMORY;
-    return paths_enter_below(&out->paths, base, placement->local, placement->length, ret);
-}
-
 static int place_family(const struct mapper *mapper, uint32_t parent) {
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
          scope = scope_at(mapper, scope)->next)
         mapper->placements[scope] = place(mapper, scope);
     join_between(mapper, parent);
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
-         scope = scope_at(mapper, scope)->next)
-        if (enter_placed(mapper->out, &mapper->placements[scope],
-                         &mapper->out->of_scope[scope]) < 0)
+         scope = scope_at(mapper, scope)->next) {
+        const struct placement *placement = &mapper->placements[scope];
+        struct module_paths *out = mapper->out;
+        uint32_t base = placement->base;
+        if (placement->in_params &&
+            paths_enter_like(&out->paths, &out->of_params, placement->base, &base) < 0)
             return CM_NO_MEMORY;
+        if (paths_enter_below(&out->paths, base, placement->local, placement->length,
+                              &out->of_scope[scope]) < 0)
+            return CM_NO_MEMORY;
+    }
     return CM_OK;
 }
 
@@ -253,6 +232,7 @@ static int enter_param_modules(const struct mapper *mapper) {
 }
 
 static int find(struct mapper *mapper) {
+    const struct params_table *params = &mapper->analysis->params;
     struct module_paths *out = mapper->out;
     struct arena *arena = mapper->analysis->arena;
     size_t n = mapper->scopes->paths.n;
@@ -261,12 +241,17 @@ static int find(struct mapper *mapper) {
     mapper->placements = arena_array(mapper->arena, n, sizeof *mapper->placements);
     out->of_scope = arena_array(arena, n, sizeof *out->of_scope);
     out->repeat = arena_array(arena, n, sizeof *out->repeat);
-    out->of_param =
-        arena_array(arena, mapper->analysis->params.n_params, sizeof *out->of_param);
+    out->of_param = arena_array(arena, params->n_params, sizeof *out->of_param);
     if (arena_failed(mapper->arena) || arena_failed(arena) ||
         paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0 ||
-        paths_init(&out->of_params, arena, '.') < 0 || enter_params(mapper) < 0)
+        paths_init(&out->of_params, arena, '.') < 0)
         return CM_NO_MEMORY;
+    for (size_t i = 0; i < params->n_params && !mapper->scopes->foreign; i++) {
+        const char *name = params->params[i].name;
+        if (paths_enter(&out->of_params, names_base(name), names_module_length(name),
+                        &out->of_param[i]) < 0)
+            return CM_NO_MEMORY;
+    }
     collect_claims(mapper);
     for (uint32_t scope = 0; scope < n; scope++)
         if (place_family(mapper, scope) < 0) return CM_NO_MEMORY;

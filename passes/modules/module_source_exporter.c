@@ -2,7 +2,7 @@
 /* Module sources that the exporter recorded: metadata of nodes, and model-local functions. */
 #include <string.h>
 
-#include "passes/modules/module_source.h"
+#include "passes/modules/module_sources.h"
 #include "passes/params/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -84,46 +84,26 @@ static int follow_params(const struct scope_finder *finder, uint32_t node,
     return CM_OK;
 }
 
-static int read_module_stack(const struct scope_finder *finder, uint32_t id,
-                             struct stack *ret) {
-    const struct node *node = &finder->model->nodes[id];
-    ret->n = 0;
-    for (size_t i = 0; i < node->module_stack->n && ret->n < PATHS_MAX_DEPTH; i++)
-        if (node->module_stack->entries[i].path[0] != '\0')
-            ret->entries[ret->n++] = node->module_stack->entries[i];
-    return node->fused ? follow_params(finder, id, ret) : CM_OK;
-}
-
-/* Returns the length without the call number: "relu" in "relu@1", its second call. */
-static size_t path_length(const char *path) {
-    const char *at = strrchr(path, '@');
+/* Returns the length of the text without a number at its end: "relu" in "relu@1", its second
+ * call; "Tnet" in "Tnet.1", the second version of Tnet. */
+static size_t length_before(const char *text, char mark) {
+    const char *at = strrchr(text, mark);
     int64_t number;
-    bool counted = at && at > path && text_to_int64(at + 1, strlen(at + 1), &number);
-    return counted ? (size_t)(at - path) : strlen(path);
+    bool numbered = at && at > text && text_to_int64(at + 1, strlen(at + 1), &number);
+    return numbered ? (size_t)(at - text) : strlen(text);
 }
 
 /* Enters the module below `outer` as one part: "net.0", at its second call "net.0@1". */
 static int enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
                        uint32_t entry, uint32_t *ret) {
     struct arena *arena = finder->analysis->arena;
-    const int length = (int)path_length(path);
+    const int length = (int)length_before(path, '@');
     char *text = entry == 0 ? arena_printf(arena, "%.*s", length, path)
                             : arena_printf(arena, "%.*s@%u", length, path, entry);
     if (!text) return CM_NO_MEMORY;
     for (char *at = text; *at; at++)
         if (*at == '/') *at = '|';
     return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text), ret);
-}
-
-static int note_part(struct scope_finder *finder, uint32_t scope,
-                     const struct module_stack_entry *part, bool is_repeat) {
-    struct scope_notes *notes = scopes_note(finder->scopes, scope);
-    if (!notes) return CM_NO_MEMORY;
-    if (notes->path) return CM_OK;
-    notes->path = arena_strndup(finder->analysis->arena, part->path, path_length(part->path));
-    notes->class = part->class[0] ? part->class : NULL;
-    notes->is_repeat = is_repeat;
-    return notes->path ? CM_OK : CM_NO_MEMORY;
 }
 
 static int enter_part(struct scope_finder *finder, uint32_t outer,
@@ -135,8 +115,16 @@ static int enter_part(struct scope_finder *finder, uint32_t outer,
     *ret = scope;
     if (scope == outer) return CM_OK; /* deeper than PATHS_MAX_DEPTH */
     const uint32_t entry = notes->entries++;
-    if (entry > 0) status = enter_entry(finder, outer, part->path, entry, ret);
-    return status < 0 ? status : note_part(finder, *ret, part, entry > 0);
+    if (entry > 0 && enter_entry(finder, outer, part->path, entry, ret) < 0)
+        return CM_NO_MEMORY;
+    notes = scopes_note(finder->scopes, *ret);
+    if (!notes) return CM_NO_MEMORY;
+    if (notes->path) return CM_OK;
+    notes->path =
+        arena_strndup(finder->analysis->arena, part->path, length_before(part->path, '@'));
+    notes->class = part->class[0] ? part->class : NULL;
+    notes->is_repeat = entry > 0;
+    return notes->path ? CM_OK : CM_NO_MEMORY;
 }
 
 static int walk_to(struct scope_finder *finder, const struct stack *stack, uint32_t *ret) {
@@ -162,10 +150,16 @@ static int walk_to(struct scope_finder *finder, const struct stack *stack, uint3
 int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
     const struct module_stack *recorded = finder->model->nodes[node].module_stack;
     struct stack stack;
+    stack.n = 0;
     *ret = ID_NONE;
     if (!recorded) return CM_OK;
     struct scope_notes *root = scopes_note(finder->scopes, 0);
-    if (!root || read_module_stack(finder, node, &stack) < 0) return CM_NO_MEMORY;
+    if (!root) return CM_NO_MEMORY;
+    for (size_t i = 0; i < recorded->n && stack.n < PATHS_MAX_DEPTH; i++)
+        if (recorded->entries[i].path[0] != '\0')
+            stack.entries[stack.n++] = recorded->entries[i];
+    if (finder->model->nodes[node].fused && follow_params(finder, node, &stack) < 0)
+        return CM_NO_MEMORY;
     const struct module_stack_entry *first = &recorded->entries[0];
     if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
     return walk_to(finder, &stack, ret);
@@ -173,30 +167,10 @@ int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
 
 /* --- Functions. --- */
 
-static struct common_module common_of_call(const struct scope_finder *finder,
-                                           const struct call *call) {
-    const struct params_table *params = &finder->analysis->params;
-    struct common_module common = {0};
-    for (size_t i = 0; i < call->n_inputs; i++) {
-        if (call->inputs[i] == ID_NONE) continue;
-        uint32_t param = params->of_value[call->inputs[i]];
-        if (param != ID_NONE) names_add_common(&common, params->params[param].name);
-    }
-    return common;
-}
-
-/* Returns the length of the class in the name: 4 for "Tnet.1", the second version of Tnet. */
-static size_t class_length(const char *function) {
-    const char *dot = strrchr(function, '.');
-    int64_t number;
-    bool numbered = dot && dot > function && text_to_int64(dot + 1, strlen(dot + 1), &number);
-    return numbered ? (size_t)(dot - function) : strlen(function);
-}
-
 /* Enters the call below `outer` by its class in lower case: logsoftmax for LogSoftmax. */
 static int enter_by_class(struct scope_finder *finder, const struct call *call, uint32_t outer,
                           uint32_t *ret) {
-    size_t length = class_length(call->function);
+    size_t length = length_before(call->function, '.');
     char *text = arena_strndup(finder->analysis->arena, call->function, length);
     if (!text) return CM_NO_MEMORY;
     for (char *at = text; *at; at++)
@@ -225,7 +199,13 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
  */
 static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const struct call *call = &finder->model->calls[id];
-    struct common_module common = common_of_call(finder, call);
+    const struct params_table *params = &finder->analysis->params;
+    struct common_module common = {0};
+    for (size_t i = 0; i < call->n_inputs; i++) {
+        if (call->inputs[i] == ID_NONE) continue;
+        const uint32_t param = params->of_value[call->inputs[i]];
+        if (param != ID_NONE) names_add_common(&common, params->params[param].name);
+    }
     bool outermost = call->outer == ID_NONE;
     bool of_all = outermost && common.path && common.length == 0;
     uint32_t outer = outermost ? 0 : finder->of_call[call->outer];
@@ -258,7 +238,7 @@ static int number_calls(struct scope_finder *finder, uint32_t *scope) {
 static int note_class(struct scope_finder *finder, uint32_t id) {
     const char *function = finder->model->calls[id].function;
     const char *class =
-        arena_strndup(finder->analysis->arena, function, class_length(function));
+        arena_strndup(finder->analysis->arena, function, length_before(function, '.'));
     struct scope_notes *notes = scopes_note(finder->scopes, finder->of_call[id]);
     if (!class || !notes) return CM_NO_MEMORY;
     notes->class = class;

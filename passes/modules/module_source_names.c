@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module sources that read the naming conventions of frameworks: see module_source.h. */
+/* Module sources that read the naming conventions of frameworks: see module_sources.h. */
 #include <string.h>
 
-#include "passes/modules/module_source.h"
+#include "passes/modules/module_sources.h"
 #include "passes/params/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -211,18 +211,12 @@ int paddle_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     return CM_OK;
 }
 
-/* Returns the length without the operator: "_fwd", or the text after "__" ("stage1__plus0"). */
-static size_t mxnet_block(const char *name) {
-    const char *own = strstr(name, "__");
-    if (own) return (size_t)(own - name);
-    size_t length = strlen(name);
-    return text_ends_with(name, "_fwd") ? length - strlen("_fwd") : length;
-}
-
 /* Names of blocks end in a number: "resnetv10_stage1_conv0" is resnetv10/stage1/conv0. */
 int mxnet_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const char *name = finder->model->nodes[id].name;
-    size_t length = mxnet_block(name);
+    const char *own = strstr(name, "__"); /* the operator: "_fwd", "__plus0" */
+    size_t length = own ? (size_t)(own - name) : strlen(name);
+    if (!own && text_ends_with(name, "_fwd")) length -= strlen("_fwd");
     *ret = ID_NONE;
     if (length == 0 || name[0] == '_') return CM_OK;
     char *text = arena_strndup(finder->analysis->arena, name, length);

@@ -162,12 +162,12 @@ static int join(struct scope_finder *finder, size_t n_unknown, struct modules_ta
     return CM_OK;
 }
 
-static int find(struct scope_finder *finder, struct modules_table *table) {
-    const struct analysis *analysis = finder->analysis;
-    const struct model *model = finder->model;
+int module_sources_find_scopes(const struct analysis *analysis, struct scopes *scopes,
+                               struct modules_table *table) {
+    const struct model *model = analysis->model;
     const char *wanted = analysis->options->module_source;
     const struct module_source *forced = wanted ? module_source_by_name(wanted) : NULL;
-    struct scopes *scopes = finder->scopes;
+    struct scope_finder finder = {.analysis = analysis, .model = model, .scopes = scopes};
     struct arena *arena = analysis->arena;
     size_t n_known = 0;
     scopes->of_node = arena_array(arena, model->n_nodes, sizeof *scopes->of_node);
@@ -175,12 +175,13 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
     if (!scopes->of_node || !table->sources || paths_init(&scopes->paths, arena, '/') < 0 ||
         paths_reserve(&scopes->paths, model->n_nodes + model->n_nodes / 4) < 0 ||
         order_nodes(model, arena, &scopes->n_nodes, &scopes->nodes) < 0)
-        return CM_NO_MEMORY;
+        return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < model->n_nodes; i++) scopes->of_node[i] = ID_NONE;
     for (size_t i = 0; i < N_SOURCES; i++) {
         const struct module_source *source = &sources[i];
         if (forced ? source != forced : source->guesses && n_known > 0) continue;
-        if (ask_source(finder, source, forced, table, &n_known) < 0) return CM_NO_MEMORY;
+        if (ask_source(&finder, source, forced, table, &n_known) < 0)
+            return diag_no_memory(analysis->diag);
     }
     if (forced && n_known == 0) {
         scopes->foreign = true;
@@ -188,12 +189,6 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
                   "module source '%s' locates no node: all belong to the root module",
                   forced->name);
     }
-    return join(finder, scopes->n_nodes - n_known, table);
-}
-
-int module_sources_find_scopes(const struct analysis *analysis, struct scopes *ret,
-                               struct modules_table *table) {
-    struct scope_finder finder = {
-        .analysis = analysis, .model = analysis->model, .scopes = ret};
-    return find(&finder, table) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    return join(&finder, scopes->n_nodes - n_known, table) < 0 ? diag_no_memory(analysis->diag)
+                                                               : CM_OK;
 }

@@ -6,13 +6,26 @@
 #include <string.h>
 
 #include "passes/costs.h"
-#include "passes/modules/module_common.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
+
+/* A parent precedes its children, so the later of two different modules cannot contain the
+ * other. */
+uint32_t module_common(const struct modules_table *table, const uint32_t *nodes, size_t n) {
+    uint32_t common = n > 0 ? table->of_node[nodes[0]] : 0;
+    for (size_t i = 1; i < n; i++) {
+        uint32_t other = table->of_node[nodes[i]];
+        while (common != other) {
+            uint32_t *later = common > other ? &common : &other;
+            *later = table->parents[*later];
+        }
+    }
+    return common;
+}
 
 static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
@@ -107,19 +120,17 @@ static void sum_work(const struct module_tree *tree) {
         add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
 }
 
-static void add_param(struct cm_costs *costs, const struct param *param) {
-    int64_t *elements = param->kind == PARAM_LEARNED ? &costs->params : &costs->buffers;
-    add_known(elements, param->elements);
-    add_known(&costs->weight_bytes, param->bytes);
-}
-
 /* Adds the parameter to a module and its parents, up to the first that owns it already. */
 static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
                       uint32_t param) {
     const struct modules_table *table = tree->table;
     while (module != ID_NONE && stamps[module] != param + 1) {
         stamps[module] = param + 1;
-        add_param(&table->modules[module].costs, &tree->analysis->params.params[param]);
+        const struct param *added = &tree->analysis->params.params[param];
+        struct cm_costs *costs = &table->modules[module].costs;
+        add_known(added->kind == PARAM_LEARNED ? &costs->params : &costs->buffers,
+                  added->elements);
+        add_known(&costs->weight_bytes, added->bytes);
         module = table->parents[module];
     }
 }

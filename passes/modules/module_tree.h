@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of modules, and how often each is called. The steps of pass modules fill in the
- * rest: module_totals, module_outputs and module_classes, a file each.
+ * The tree of modules, and how often each is called: modules.c builds it. The steps of pass
+ * modules fill in the rest: module_totals, module_outputs and module_classes, a file each.
  */
 #ifndef PASSES_MODULES_MODULE_TREE_H
 #define PASSES_MODULES_MODULE_TREE_H
@@ -24,10 +24,10 @@ struct module_tree {
     bool *replayed;
 };
 
-/* Sets path, name, parent, depth, children and calls of every module, and of_node. */
-int module_tree_build(struct module_tree *tree) CM_MUST_CHECK;
 /* Returns false for constants and shape arithmetic. */
 bool module_is_result(const struct analysis *analysis, uint32_t value);
+/* Returns the smallest module that contains all of the nodes; the root if there are none. */
+uint32_t module_common(const struct modules_table *table, const uint32_t *nodes, size_t n);
 /* Sums the costs and unites the parameters of each module. */
 int module_totals(const struct module_tree *tree) CM_MUST_CHECK;
 /* Lists the outputs of the first call of each module. */
