@@ -59,28 +59,29 @@ int module_groups_check(const char *expression, struct arena *arena,
 }
 
 /* Finds or adds the group of each module: 0, the root, if the expression does not match. */
-static int group_all(const char *expression, const struct paths *paths, struct paths *groups,
-                     uint32_t *of_path) {
+static void group_all(const char *expression, const struct paths *paths, struct paths *groups,
+                      uint32_t *of_path) {
     regex_t regex;
     regmatch_t matches[2];
-    int status = CM_OK;
-    if (regcomp(&regex, expression, REG_EXTENDED) != 0) return CM_NO_MEMORY;
+    if (regcomp(&regex, expression, REG_EXTENDED) != 0) {
+        arena_set_failed(groups->arena);
+        return;
+    }
     const regmatch_t *name = &matches[regex.re_nsub > 0];
-    for (uint32_t i = 1; status == CM_OK && i < paths->n; i++) {
+    for (uint32_t i = 1; i < paths->n; i++) {
         const char *text = paths_text(paths, i, groups->arena);
-        if (!text) status = CM_NO_MEMORY;
         if (text && strlen(text) <= MAX_PATH_LENGTH &&
             regexec(&regex, text, 2, matches, 0) == 0 && name->rm_so >= 0)
-            status = paths_enter(groups, text + name->rm_so,
-                                 (size_t)(name->rm_eo - name->rm_so), &of_path[i]);
+            of_path[i] =
+                paths_enter(groups, text + name->rm_so, (size_t)(name->rm_eo - name->rm_so));
     }
     regfree(&regex);
-    return status;
 }
 
 /* Makes each group a scope and a module with one call. */
-static int replace(const struct analysis *analysis, const struct paths *groups,
-                   const uint32_t *of_path, struct scopes *scopes, struct module_paths *paths) {
+static void replace(const struct analysis *analysis, const struct paths *groups,
+                    const uint32_t *of_path, struct scopes *scopes,
+                    struct module_paths *paths) {
     size_t n_params = analysis->params.n_params;
     for (size_t i = 0; i < scopes->n_nodes; i++) {
         uint32_t node = scopes->nodes[i];
@@ -91,10 +92,8 @@ static int replace(const struct analysis *analysis, const struct paths *groups,
     paths->paths = paths->of_params = scopes->paths = *groups;
     paths->of_scope = arena_array(analysis->arena, groups->n, sizeof *paths->of_scope);
     paths->repeat = arena_array(analysis->arena, groups->n, sizeof *paths->repeat);
-    if (!paths->of_scope || !paths->repeat) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < groups->n; i++) paths->of_scope[i] = i;
+    for (uint32_t i = 0; i < groups->n && paths->of_scope; i++) paths->of_scope[i] = i;
     paths->of_param_module = paths->of_scope;
-    return CM_OK;
 }
 
 int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
@@ -103,13 +102,13 @@ int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
     struct paths groups;
     const struct scope_notes root = {.class = scopes_notes(scopes, 0)->class};
     uint32_t *of_path = arena_array(analysis->arena, paths->paths.n, sizeof *of_path);
-    if (!of_path || paths_init(&groups, analysis->arena, NO_SEPARATOR) < 0 ||
-        group_all(expression, &paths->paths, &groups, of_path) < 0 ||
-        replace(analysis, &groups, of_path, scopes, paths) < 0)
+    if (!of_path || paths_init(&groups, analysis->arena, NO_SEPARATOR) < 0)
         return diag_no_memory(analysis->diag);
+    group_all(expression, &paths->paths, &groups, of_path);
+    replace(analysis, &groups, of_path, scopes, paths);
     scopes->n_notes = 0;
     struct scope_notes *notes = scopes_note(scopes, 0);
-    if (!notes) return diag_no_memory(analysis->diag);
+    if (!notes || arena_failed(analysis->arena)) return diag_no_memory(analysis->diag);
     *notes = root;
     if (groups.n == 1)
         diag_note(analysis->diag, DIAG_ASSUMPTION, "--group '%s' matches no module",

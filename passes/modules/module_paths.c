@@ -196,7 +196,7 @@ static void join_between(const struct mapper *mapper, uint32_t parent) {
     }
 }
 
-static int place_family(const struct mapper *mapper, uint32_t parent) {
+static void place_family(const struct mapper *mapper, uint32_t parent) {
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
          scope = scope_at(mapper, scope)->next)
         mapper->placements[scope] = place(mapper, scope);
@@ -205,30 +205,26 @@ static int place_family(const struct mapper *mapper, uint32_t parent) {
          scope = scope_at(mapper, scope)->next) {
         const struct placement *placement = &mapper->placements[scope];
         struct module_paths *out = mapper->out;
-        uint32_t base = placement->base;
-        if (placement->in_params &&
-            paths_enter_like(&out->paths, &out->of_params, placement->base, &base) < 0)
-            return CM_NO_MEMORY;
-        if (paths_enter_below(&out->paths, base, placement->local, placement->length,
-                              &out->of_scope[scope]) < 0)
-            return CM_NO_MEMORY;
+        const uint32_t base =
+            placement->in_params
+                ? paths_enter_like(&out->paths, &out->of_params, placement->base)
+                : placement->base;
+        out->of_scope[scope] =
+            paths_enter_below(&out->paths, base, placement->local, placement->length);
     }
-    return CM_OK;
 }
 
 /* Adds modules with parameters but without nodes at the end: out_proj of an attention. */
-static int enter_param_modules(const struct mapper *mapper) {
+static void enter_param_modules(const struct mapper *mapper) {
     struct module_paths *out = mapper->out;
     size_t n = out->of_params.n;
-    out->of_param_module = arena_array(mapper->analysis->arena, n, sizeof(uint32_t));
-    if (!out->of_param_module) return CM_NO_MEMORY;
-    for (uint32_t i = 1; i < n; i++) {
+    uint32_t *modules = arena_array(mapper->analysis->arena, n, sizeof *modules);
+    for (uint32_t i = 1; i < n && modules; i++) {
         const struct path *path = &out->of_params.items[i];
-        int status = paths_enter_below(&out->paths, out->of_param_module[path->parent],
-                                       path->name, path->length, &out->of_param_module[i]);
-        if (status < 0) return status;
+        modules[i] =
+            paths_enter_below(&out->paths, modules[path->parent], path->name, path->length);
     }
-    return CM_OK;
+    out->of_param_module = modules;
 }
 
 static int find(struct mapper *mapper) {
@@ -248,14 +244,13 @@ static int find(struct mapper *mapper) {
         return CM_NO_MEMORY;
     for (size_t i = 0; i < params->n_params && !mapper->scopes->foreign; i++) {
         const char *name = params->params[i].name;
-        if (paths_enter(&out->of_params, names_base(name), names_module_length(name),
-                        &out->of_param[i]) < 0)
-            return CM_NO_MEMORY;
+        out->of_param[i] =
+            paths_enter(&out->of_params, names_base(name), names_module_length(name));
     }
     collect_claims(mapper);
-    for (uint32_t scope = 0; scope < n; scope++)
-        if (place_family(mapper, scope) < 0) return CM_NO_MEMORY;
-    return enter_param_modules(mapper);
+    for (uint32_t scope = 0; scope < n; scope++) place_family(mapper, scope);
+    enter_param_modules(mapper);
+    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 int module_paths_find(const struct analysis *analysis, const struct scopes *scopes,

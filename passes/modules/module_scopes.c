@@ -23,6 +23,24 @@ struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope) {
     return &notes[scope];
 }
 
+uint32_t scopes_enter_module(struct scopes *scopes, const char *path, size_t length) {
+    char *text = arena_strndup(scopes->paths.arena, path, length);
+    if (!text) return 0;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '.') text[i] = '/';
+    return paths_enter(&scopes->paths, text, length);
+}
+
+uint32_t scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length) {
+    const uint32_t scope = paths_enter(&scopes->paths, text, length);
+    for (uint32_t at = scope; at != 0; at = scopes->paths.items[at].parent) {
+        struct scope_notes *notes = scopes_note(scopes, at);
+        if (!notes || notes->distinct) break; /* so are its parents */
+        notes->distinct = true;
+    }
+    return scope;
+}
+
 bool scopes_makes_param(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     for (size_t i = 0; i < node->n_outputs; i++)
@@ -30,24 +48,4 @@ bool scopes_makes_param(const struct analysis *analysis, uint32_t id) {
             analysis->params.of_value[node->outputs[i]] != ID_NONE)
             return true;
     return false;
-}
-
-int scopes_enter_module(struct scopes *scopes, const char *path, size_t length, uint32_t *ret) {
-    char *text = arena_strndup(scopes->paths.arena, path, length);
-    if (!text) return CM_NO_MEMORY;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '.') text[i] = '/';
-    return paths_enter(&scopes->paths, text, length, ret);
-}
-
-int scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length,
-                          uint32_t *ret) {
-    if (paths_enter(&scopes->paths, text, length, ret) < 0) return CM_NO_MEMORY;
-    for (uint32_t at = *ret; at != 0; at = scopes->paths.items[at].parent) {
-        struct scope_notes *notes = scopes_note(scopes, at);
-        if (!notes) return CM_NO_MEMORY;
-        if (notes->distinct) return CM_OK; /* and its parents */
-        notes->distinct = true;
-    }
-    return CM_OK;
 }

@@ -31,12 +31,10 @@ struct scopes {
 const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope);
 /* Returns the notes to write, valid until the next call. NULL: out of memory. */
 struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope);
-/* Enters "a.b.c" as the scope a/b/c. */
-int scopes_enter_module(struct scopes *scopes, const char *path, size_t length,
-                        uint32_t *ret) CM_MUST_CHECK;
+/* Enters "a.b.c" as the scope a/b/c. Like the next one, fails as paths_enter does. */
+uint32_t scopes_enter_module(struct scopes *scopes, const char *path, size_t length);
 /* Enters a scope whose parts are distinct modules: a number at the end is not a second call. */
-int scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length,
-                          uint32_t *ret) CM_MUST_CHECK;
+uint32_t scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length);
 /* Returns true if an output of the node is a parameter: it is an Identity of an equal one
  * (param_uses.c). Such a node does not count as a user of parameters. */
 bool scopes_makes_param(const struct analysis *analysis, uint32_t node);

@@ -33,12 +33,12 @@ struct stack {
  * are in execution order, so a node of a module starts another call if the node before it is
  * outside the module.
  */
-int metadata_start(struct scope_finder *finder, bool *ret) {
-    *ret = false;
-    for (size_t i = 0; i < finder->model->n_nodes && !*ret; i++)
-        *ret = finder->model->nodes[i].module_stack != NULL;
+bool metadata_start(struct scope_finder *finder) {
+    bool has_metadata = false;
+    for (size_t i = 0; i < finder->model->n_nodes && !has_metadata; i++)
+        has_metadata = finder->model->nodes[i].module_stack != NULL;
     finder->visit = arena_alloc(finder->analysis->arena, sizeof *finder->visit);
-    return finder->visit ? CM_OK : CM_NO_MEMORY;
+    return has_metadata;
 }
 
 /* Returns true if `path` is module text[0..length) or contains it. */
@@ -68,20 +68,19 @@ static const char *owner_of_params(const struct scope_finder *finder, uint32_t n
 
 /* Changes the modules of a convolution with a folded BatchNorm to those of its parameters: it
  * may have the module path of one of the two, and the parameters of the other. */
-static int follow_params(const struct scope_finder *finder, uint32_t node,
-                         struct stack *stack) {
+static void follow_params(const struct scope_finder *finder, uint32_t node,
+                          struct stack *stack) {
     size_t length = 0;
     const char *owner = owner_of_params(finder, node, &length);
-    if (!owner || stack->n == 0) return CM_OK;
+    if (!owner || stack->n == 0) return;
     const char *last = stack->entries[stack->n - 1].path;
     char *path = arena_strndup(finder->analysis->arena, owner, length);
-    if (!path) return CM_NO_MEMORY;
-    if (contains_module(last, path, length) || contains_module(path, last, strlen(last)))
-        return CM_OK;
+    if (!path || contains_module(last, path, length) ||
+        contains_module(path, last, strlen(last)))
+        return;
     while (stack->n > 0 && !contains_module(stack->entries[stack->n - 1].path, path, length))
         stack->n--;
     stack->entries[stack->n++] = (struct module_stack_entry){path, ""};
-    return CM_OK;
 }
 
 /* Returns the length of the text without a number at its end: "relu" in "relu@1", its second
@@ -94,40 +93,35 @@ static size_t length_before(const char *text, char mark) {
 }
 
 /* Enters the module below `outer` as one part: "net.0", at its second call "net.0@1". */
-static int enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
-                       uint32_t entry, uint32_t *ret) {
+static uint32_t enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
+                            uint32_t entry) {
     struct arena *arena = finder->analysis->arena;
     const int length = (int)length_before(path, '@');
     char *text = entry == 0 ? arena_printf(arena, "%.*s", length, path)
                             : arena_printf(arena, "%.*s@%u", length, path, entry);
-    if (!text) return CM_NO_MEMORY;
+    if (!text) return outer;
     for (char *at = text; *at; at++)
         if (*at == '/') *at = '|';
-    return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text), ret);
+    return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text));
 }
 
-static int enter_part(struct scope_finder *finder, uint32_t outer,
-                      const struct module_stack_entry *part, uint32_t *ret) {
-    uint32_t scope = outer;
-    int status = enter_entry(finder, outer, part->path, 0, &scope);
-    struct scope_notes *notes = status < 0 ? NULL : scopes_note(finder->scopes, scope);
-    if (!notes) return CM_NO_MEMORY;
-    *ret = scope;
-    if (scope == outer) return CM_OK; /* deeper than PATHS_MAX_DEPTH */
+static uint32_t enter_part(struct scope_finder *finder, uint32_t outer,
+                           const struct module_stack_entry *part) {
+    uint32_t scope = enter_entry(finder, outer, part->path, 0);
+    struct scope_notes *notes = scopes_note(finder->scopes, scope);
+    if (!notes || scope == outer) return scope; /* deeper than PATHS_MAX_DEPTH */
     const uint32_t entry = notes->entries++;
-    if (entry > 0 && enter_entry(finder, outer, part->path, entry, ret) < 0)
-        return CM_NO_MEMORY;
-    notes = scopes_note(finder->scopes, *ret);
-    if (!notes) return CM_NO_MEMORY;
-    if (notes->path) return CM_OK;
+    if (entry > 0) scope = enter_entry(finder, outer, part->path, entry);
+    notes = scopes_note(finder->scopes, scope);
+    if (!notes || notes->path) return scope;
     notes->path =
         arena_strndup(finder->analysis->arena, part->path, length_before(part->path, '@'));
     notes->class = part->class[0] ? part->class : NULL;
     notes->is_repeat = entry > 0;
-    return notes->path ? CM_OK : CM_NO_MEMORY;
+    return scope;
 }
 
-static int walk_to(struct scope_finder *finder, const struct stack *stack, uint32_t *ret) {
+static uint32_t walk_to(struct scope_finder *finder, const struct stack *stack) {
     struct visit *visit = finder->visit;
     uint32_t scope = 0;
     for (size_t i = 0; i < stack->n; i++) {
@@ -136,46 +130,41 @@ static int walk_to(struct scope_finder *finder, const struct stack *stack, uint3
             scope = visit->levels[i].scope;
             continue;
         }
-        int status = enter_part(finder, scope, part, &scope);
-        if (status < 0) return status;
+        scope = enter_part(finder, scope, part);
         visit->levels[i].path = part->path;
         visit->levels[i].scope = scope;
         visit->depth = i + 1;
     }
     visit->depth = stack->n;
-    *ret = scope;
-    return CM_OK;
+    return scope;
 }
 
-int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+uint32_t metadata_find(struct scope_finder *finder, uint32_t node) {
     const struct module_stack *recorded = finder->model->nodes[node].module_stack;
     struct stack stack;
     stack.n = 0;
-    *ret = ID_NONE;
-    if (!recorded) return CM_OK;
-    struct scope_notes *root = scopes_note(finder->scopes, 0);
-    if (!root) return CM_NO_MEMORY;
+    if (!recorded) return ID_NONE;
     for (size_t i = 0; i < recorded->n && stack.n < PATHS_MAX_DEPTH; i++)
         if (recorded->entries[i].path[0] != '\0')
             stack.entries[stack.n++] = recorded->entries[i];
-    if (finder->model->nodes[node].fused && follow_params(finder, node, &stack) < 0)
-        return CM_NO_MEMORY;
+    if (finder->model->nodes[node].fused) follow_params(finder, node, &stack);
     const struct module_stack_entry *first = &recorded->entries[0];
-    if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
-    return walk_to(finder, &stack, ret);
+    struct scope_notes *root = scopes_note(finder->scopes, 0);
+    if (root && first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
+    return walk_to(finder, &stack);
 }
 
 /* --- Functions. --- */
 
 /* Enters the call below `outer` by its class in lower case: logsoftmax for LogSoftmax. */
-static int enter_by_class(struct scope_finder *finder, const struct call *call, uint32_t outer,
-                          uint32_t *ret) {
+static uint32_t enter_by_class(struct scope_finder *finder, const struct call *call,
+                               uint32_t outer) {
     size_t length = length_before(call->function, '.');
     char *text = arena_strndup(finder->analysis->arena, call->function, length);
-    if (!text) return CM_NO_MEMORY;
+    if (!text) return outer;
     for (char *at = text; *at; at++)
         if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
-    return paths_enter_below(&finder->scopes->paths, outer, text, length, ret);
+    return paths_enter_below(&finder->scopes->paths, outer, text, length);
 }
 
 /* Returns true if an operand is a parameter of the module with which the call's name begins. */
@@ -197,8 +186,7 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
  * a module named by its class. A call with parameters of all modules is the model itself, even
  * if the exporter gave it the scope of its last module.
  */
-static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
-    const struct call *call = &finder->model->calls[id];
+static uint32_t enter_call(struct scope_finder *finder, const struct call *call) {
     const struct params_table *params = &finder->analysis->params;
     struct common_module common = {0};
     for (size_t i = 0; i < call->n_inputs; i++) {
@@ -211,65 +199,50 @@ static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     uint32_t outer = outermost ? 0 : finder->of_call[call->outer];
     if (outermost && strchr(call->name, '/') && !(of_all && !owns_any(finder, call)))
         return paths_enter(&finder->scopes->paths, call->name,
-                           (size_t)(names_base(call->name) - call->name), ret);
-    *ret = outer;
-    if (of_all) return CM_OK;
-    if (common.length > 0) {
-        int status = scopes_enter_module(finder->scopes, common.path, common.length, ret);
-        if (status < 0 || *ret != outer) return status;
-    }
-    return enter_by_class(finder, call, outer, ret);
+                           (size_t)(names_base(call->name) - call->name));
+    if (of_all) return outer;
+    uint32_t scope = outer;
+    if (common.length > 0)
+        scope = scopes_enter_module(finder->scopes, common.path, common.length);
+    return scope != outer ? scope : enter_by_class(finder, call, outer);
 }
 
-/* Appends "_1" to the scope of a second call in the same scope, as PyTorch does. */
-static int number_calls(struct scope_finder *finder, uint32_t *scope) {
+/* Returns the scope of the call: its own, or for a second call in it, as PyTorch does, with
+ * "_1" appended. */
+static uint32_t number_calls(struct scope_finder *finder, uint32_t scope) {
     struct paths *paths = &finder->scopes->paths;
-    const struct path path = paths->items[*scope];
-    struct scope_notes *notes = scopes_note(finder->scopes, *scope);
-    if (!notes) return CM_NO_MEMORY;
-    if (*scope == 0 || notes->entries++ == 0) return CM_OK;
+    const struct path path = paths->items[scope];
+    struct scope_notes *notes = scopes_note(finder->scopes, scope);
+    if (!notes || scope == 0 || notes->entries++ == 0) return scope;
     const char *text = arena_printf(finder->analysis->arena, "%.*s_%u", (int)path.length,
                                     path.name, notes->entries - 1);
-    if (!text) return CM_NO_MEMORY;
-    return paths_enter_below(paths, path.parent, text, strlen(text), scope);
-}
-
-/* Records the class of the call's scope, which replaces that of earlier calls. */
-static int note_class(struct scope_finder *finder, uint32_t id) {
-    const char *function = finder->model->calls[id].function;
-    const char *class =
-        arena_strndup(finder->analysis->arena, function, length_before(function, '.'));
-    struct scope_notes *notes = scopes_note(finder->scopes, finder->of_call[id]);
-    if (!class || !notes) return CM_NO_MEMORY;
-    notes->class = class;
-    return CM_OK;
+    return text ? paths_enter_below(paths, path.parent, text, strlen(text)) : scope;
 }
 
 /*
  * Source functions: nodes of inlined model-local functions belong to the module of the call;
  * the function's name is the class. A call with metadata is an operator exported as a function.
  */
-int functions_start(struct scope_finder *finder, bool *ret) {
+bool functions_start(struct scope_finder *finder) {
     const struct model *model = finder->model;
-    finder->of_call =
-        arena_array(finder->analysis->arena, model->n_calls, sizeof *finder->of_call);
-    *ret = model->n_calls > 0;
-    if (!finder->of_call) return CM_NO_MEMORY;
+    struct arena *arena = finder->analysis->arena;
+    finder->of_call = arena_array(arena, model->n_calls, sizeof *finder->of_call);
+    if (!finder->of_call) return false;
     for (uint32_t id = 0; id < model->n_calls; id++) {
-        uint32_t outer = model->calls[id].outer;
-        BUG_ON(outer != ID_NONE && outer >= id);
+        const struct call *call = &model->calls[id];
+        BUG_ON(call->outer != ID_NONE && call->outer >= id);
         finder->of_call[id] = ID_NONE;
-        if (model->calls[id].module_stack) continue;
-        int status = enter_call(finder, id, &finder->of_call[id]);
-        if (status == CM_OK) status = number_calls(finder, &finder->of_call[id]);
-        if (status == CM_OK) status = note_class(finder, id);
-        if (status < 0) return status;
+        if (call->module_stack) continue;
+        finder->of_call[id] = number_calls(finder, enter_call(finder, call));
+        struct scope_notes *notes = scopes_note(finder->scopes, finder->of_call[id]);
+        if (!notes) return false;
+        /* the class of the last call in the scope is kept */
+        notes->class = arena_strndup(arena, call->function, length_before(call->function, '.'));
     }
-    return CM_OK;
+    return model->n_calls > 0;
 }
 
-int functions_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+uint32_t functions_find(struct scope_finder *finder, uint32_t node) {
     uint32_t call = finder->model->nodes[node].call;
-    *ret = call == ID_NONE ? ID_NONE : finder->of_call[call];
-    return CM_OK;
+    return call == ID_NONE ? ID_NONE : finder->of_call[call];
 }

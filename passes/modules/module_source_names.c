@@ -53,8 +53,7 @@ static bool is_wrapper(const char *part, size_t length) {
 }
 
 /* Enters the scope without wrappers; each part is a distinct module. */
-static int enter_unwrapped(struct scope_finder *finder, const char *name, size_t length,
-                           uint32_t *ret) {
+static uint32_t enter_unwrapped(struct scope_finder *finder, const char *name, size_t length) {
     struct text text;
     text_init(&text, finder->analysis->arena);
     for (size_t at = 0; at < length;) {
@@ -66,17 +65,15 @@ static int enter_unwrapped(struct scope_finder *finder, const char *name, size_t
         }
         at = end + 1;
     }
-    if (text.failed) return CM_NO_MEMORY;
-    return scopes_enter_distinct(finder->scopes, text_string(&text), text.length, ret);
+    return text.failed ? 0
+                       : scopes_enter_distinct(finder->scopes, text_string(&text), text.length);
 }
 
-/* Enters name[0..length); sets *ret to ID_NONE if it is empty: a name without a slash. */
-static int enter_scope(struct scope_finder *finder, const char *name, size_t length,
-                       uint32_t *ret) {
-    *ret = ID_NONE;
-    if (length == 0) return CM_OK;
-    if (name[0] != '/') return enter_unwrapped(finder, name, length, ret);
-    return paths_enter(&finder->scopes->paths, name, length, ret);
+/* Enters name[0..length); returns ID_NONE if it is empty: a name without a slash. */
+static uint32_t enter_scope(struct scope_finder *finder, const char *name, size_t length) {
+    if (length == 0) return ID_NONE;
+    if (name[0] != '/') return enter_unwrapped(finder, name, length);
+    return paths_enter(&finder->scopes->paths, name, length);
 }
 
 /*
@@ -85,65 +82,60 @@ static int enter_scope(struct scope_finder *finder, const char *name, size_t len
  * tf2onnx, write "model/conv1/Conv2D" or "StatefulPartitionedCall/model/conv1/Conv2D"; JAX
  * "jit(main)/Dense_0/dot_general". Outputs of PyTorch's "/fc1/Gemm" are "/fc1/Gemm_output_0".
  */
-int slashes_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+uint32_t slashes_find(struct scope_finder *finder, uint32_t id) {
     const struct node *node = &finder->model->nodes[id];
     const char *name = node->name;
     size_t length = strlen(name);
-    *ret = ID_NONE;
-    if (is_fused(name, length)) return CM_OK;
+    if (is_fused(name, length)) return ID_NONE;
     size_t scope = length - last_part(name, length);
     if (scope == 0 && node->n_outputs > 0) {
         name = value_name(finder->model, node->outputs[0]);
         scope = name[0] == '/' ? (size_t)(names_base(name) - name) : 0;
     }
-    return enter_scope(finder, name, scope, ret);
+    return enter_scope(finder, name, scope);
 }
 
-/* Widens *scope (ID_NONE at first) to contain the scope of one part of a fused node's name. The
- * part may be the name of a fused node, too. */
-static int add_name(struct scope_finder *finder, const char *name, size_t length,
-                    uint32_t *scope) {
+/* Returns the scope of one part of a fused node's name, or ID_NONE. The part may be the name of
+ * a fused node, too. */
+static uint32_t enter_fused_part(struct scope_finder *finder, const char *name, size_t length) {
     size_t front = strlen(FUSED_FRONT);
     while (length > front && strncmp(name, FUSED_FRONT, front) == 0) {
         name += front;
         length -= front;
     }
     for (size_t inner = length; inner > 0; inner = before_fusion(name, inner)) length = inner;
-    uint32_t found = ID_NONE;
-    int status = enter_scope(finder, name, length - last_part(name, length), &found);
-    if (status < 0 || found == ID_NONE) return status;
-    *scope = *scope == ID_NONE ? found : paths_common(&finder->scopes->paths, *scope, found);
-    return CM_OK;
+    return enter_scope(finder, name, length - last_part(name, length));
 }
 
 /* Source fused: names of nodes that an optimizer fused contain those of their parts:
  * "fused /a/Conv", "/a/Conv + /b/Relu", onnxruntime's "/a/MatMul/MatMulAddFusion". */
-int fused_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+uint32_t fused_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
-    *ret = ID_NONE;
-    if (!is_fused(name, strlen(name))) return CM_OK;
-    for (const char *at = name; at;) {
+    uint32_t around = ID_NONE;
+    for (const char *at = is_fused(name, strlen(name)) ? name : NULL; at;) {
         const char *joint = strstr(at, FUSED_JOINT);
-        size_t length = joint ? (size_t)(joint - at) : strlen(at);
-        int status = add_name(finder, at, length, ret);
-        if (status < 0) return status;
+        const uint32_t part =
+            enter_fused_part(finder, at, joint ? (size_t)(joint - at) : strlen(at));
+        if (around == ID_NONE)
+            around = part;
+        else if (part != ID_NONE)
+            around = paths_common(&finder->scopes->paths, around, part);
         at = joint ? joint + strlen(FUSED_JOINT) : NULL;
     }
-    return CM_OK;
+    return around;
 }
 
 /* --- Parameters. --- */
 
 /* Source parameters: a node that uses layer1.0.conv1.weight is in module layer1.0.conv1; one
  * that uses parameters of several modules is in the module around them. */
-int params_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+uint32_t params_find(struct scope_finder *finder, uint32_t node) {
     const struct params_table *params = &finder->analysis->params;
     struct common_module common = {0};
     for (size_t i = 0; i < params->n_used[node]; i++)
         names_add_common(&common, params->params[params->used[node][i]].name);
-    *ret = ID_NONE;
-    if (common.length == 0) return CM_OK;
-    return scopes_enter_module(finder->scopes, common.path, common.length, ret);
+    if (common.length == 0) return ID_NONE;
+    return scopes_enter_module(finder->scopes, common.path, common.length);
 }
 
 /* --- Conventions of Paddle and MXNet; operator types. --- */
@@ -183,50 +175,46 @@ static bool is_convention(const struct scope_finder *finder,
     return n > 0 && n >= params->n_params - n;
 }
 
-int paddle_start(struct scope_finder *finder, bool *ret) {
-    *ret = is_convention(finder, paddle_param);
-    return CM_OK;
+bool paddle_start(struct scope_finder *finder) {
+    return is_convention(finder, paddle_param);
 }
 
-int mxnet_start(struct scope_finder *finder, bool *ret) {
-    *ret = is_convention(finder, mxnet_param);
-    return CM_OK;
+bool mxnet_start(struct scope_finder *finder) {
+    return is_convention(finder, mxnet_param);
 }
 
 /* A layer with parameters is named by them, any other by its output: "relu_0.tmp_0". */
-int paddle_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
     const struct params_table *params = &finder->analysis->params;
     const struct node *node = &finder->model->nodes[id];
-    *ret = ID_NONE;
     for (size_t i = 0; i < params->n_used[id]; i++) {
         const char *name = params->params[params->used[id][i]].name;
         size_t length = paddle_param(name);
-        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length, ret);
+        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length);
     }
     for (size_t i = 0; i < node->n_outputs; i++) {
         const char *name = value_name(finder->model, node->outputs[i]);
         size_t length = paddle_layer(name, "tmp_");
-        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length, ret);
+        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length);
     }
-    return CM_OK;
+    return ID_NONE;
 }
 
 /* Names of blocks end in a number: "resnetv10_stage1_conv0" is resnetv10/stage1/conv0. */
-int mxnet_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+uint32_t mxnet_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
     const char *own = strstr(name, "__"); /* the operator: "_fwd", "__plus0" */
     size_t length = own ? (size_t)(own - name) : strlen(name);
     if (!own && text_ends_with(name, "_fwd")) length -= strlen("_fwd");
-    *ret = ID_NONE;
-    if (length == 0 || name[0] == '_') return CM_OK;
+    if (length == 0 || name[0] == '_') return ID_NONE;
     char *text = arena_strndup(finder->analysis->arena, name, length);
-    if (!text) return CM_NO_MEMORY;
+    if (!text) return ID_NONE;
     for (size_t i = 1; i < length; i++)
         if (text[i] == '_' && text_is_digit(text[i - 1])) text[i] = '/';
-    return scopes_enter_distinct(finder->scopes, text, length, ret);
+    return scopes_enter_distinct(finder->scopes, text, length);
 }
 
-int types_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+uint32_t types_find(struct scope_finder *finder, uint32_t id) {
     const char *type = finder->model->nodes[id].type;
-    return scopes_enter_distinct(finder->scopes, type, strlen(type), ret);
+    return scopes_enter_distinct(finder->scopes, type, strlen(type));
 }

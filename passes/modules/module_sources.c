@@ -48,25 +48,22 @@ static void add_source(struct modules_table *table, const char *name, size_t n) 
     if (n > 0) table->sources[table->n_sources++] = (struct cm_name_count){name, (int64_t)n};
 }
 
-/* Asks one source for all nodes of unknown scope; adds how many it located to *n_known. */
-static int ask_source(struct scope_finder *finder, const struct module_source *source,
-                      bool forced, struct modules_table *table, size_t *n_known) {
+/* Asks one source for all nodes of unknown scope. Returns how many it located. */
+static size_t ask_source(struct scope_finder *finder, const struct module_source *source,
+                         bool forced, struct modules_table *table) {
     struct scopes *scopes = finder->scopes;
-    bool applies = true;
     size_t n = 0;
-    int status = source->start ? source->start(finder, &applies) : CM_OK;
-    if (status < 0 || !(applies || forced)) return status;
+    const bool applies = !source->start || source->start(finder);
+    if (!(applies || forced) || arena_failed(finder->analysis->arena)) return 0;
     for (size_t i = 0; i < scopes->n_nodes; i++) {
-        uint32_t id = scopes->nodes[i];
-        if (scopes->of_node[id] != ID_NONE) continue;
-        status = source->find(finder, id, &scopes->of_node[id]);
-        if (status < 0) return status;
-        n += scopes->of_node[id] != ID_NONE;
+        uint32_t *scope = &scopes->of_node[scopes->nodes[i]];
+        if (*scope != ID_NONE) continue;
+        *scope = source->find(finder, scopes->nodes[i]);
+        n += *scope != ID_NONE;
     }
     add_source(table, source->name, n);
-    *n_known += n;
     scopes->foreign = scopes->foreign || (n > 0 && source->foreign);
-    return CM_OK;
+    return n;
 }
 
 /*
@@ -126,11 +123,11 @@ static uint32_t consumers_scope(const struct joiner *joiner, uint32_t id) {
     return around;
 }
 
-static int join(struct scope_finder *finder, size_t n_unknown, struct modules_table *table) {
+static void join(struct scope_finder *finder, size_t n_unknown, struct modules_table *table) {
     struct scopes *scopes = finder->scopes;
     const struct model *model = finder->model;
     struct arena *arena = finder->analysis->arena;
-    if (n_unknown == 0) return CM_OK;
+    if (n_unknown == 0) return;
     struct joiner joiner = {
         .model = model,
         .scopes = scopes,
@@ -140,7 +137,7 @@ static int join(struct scope_finder *finder, size_t n_unknown, struct modules_ta
     uint32_t *unknown = arena_array(arena, n_unknown, sizeof *unknown);
     size_t n = 0;
     size_t n_joined = 0;
-    if (!joiner.before || !joiner.after || !unknown) return CM_NO_MEMORY;
+    if (!joiner.before || !joiner.after || !unknown) return;
     for (size_t i = 0; i < model->n_nodes; i++) joiner.before[i] = joiner.after[i] = ID_NONE;
     for (size_t i = 0; i < scopes->n_nodes; i++)
         if (scopes->of_node[scopes->nodes[i]] == ID_NONE) unknown[n++] = scopes->nodes[i];
@@ -159,7 +156,6 @@ static int join(struct scope_finder *finder, size_t n_unknown, struct modules_ta
     }
     add_source(table, "joined", n_joined);
     add_source(table, "none", n_unknown - n_joined);
-    return CM_OK;
 }
 
 int module_sources_find_scopes(const struct analysis *analysis, struct scopes *scopes,
@@ -180,8 +176,7 @@ int module_sources_find_scopes(const struct analysis *analysis, struct scopes *s
     for (size_t i = 0; i < N_SOURCES; i++) {
         const struct module_source *source = &sources[i];
         if (forced ? source != forced : source->guesses && n_known > 0) continue;
-        if (ask_source(&finder, source, forced, table, &n_known) < 0)
-            return diag_no_memory(analysis->diag);
+        n_known += ask_source(&finder, source, forced, table);
     }
     if (forced && n_known == 0) {
         scopes->foreign = true;
@@ -189,6 +184,6 @@ int module_sources_find_scopes(const struct analysis *analysis, struct scopes *s
                   "module source '%s' locates no node: all belong to the root module",
                   forced->name);
     }
-    return join(&finder, scopes->n_nodes - n_known, table) < 0 ? diag_no_memory(analysis->diag)
-                                                               : CM_OK;
+    join(&finder, scopes->n_nodes - n_known, table);
+    return arena_failed(arena) ? diag_no_memory(analysis->diag) : CM_OK;
 }

@@ -23,28 +23,28 @@ struct module_source {
     const char *summary;
     bool guesses; /* a heuristic: used only if earlier sources locate no node of the file */
     bool foreign; /* its modules are unrelated to the names of parameters */
-    /* Initializes the source. Sets *ret to false if the file has no data for it. NULL: no
-     * initialization. */
-    int (*start)(struct scope_finder *finder, bool *ret);
-    /* Finds the node's scope, ID_NONE if the source does not locate the node. */
-    int (*find)(struct scope_finder *finder, uint32_t node, uint32_t *ret);
+    /* Initializes the source. Returns false if the file has no data for it. NULL: no
+     * initialization. Out of memory, this function and `find` leave the arena failed. */
+    bool (*start)(struct scope_finder *finder);
+    /* Returns the node's scope, ID_NONE if the source does not locate the node. */
+    uint32_t (*find)(struct scope_finder *finder, uint32_t node);
 };
 
 /* module_source_exporter.c: modules that the exporter recorded. */
-int metadata_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
-int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int functions_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
-int functions_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+bool metadata_start(struct scope_finder *finder);
+uint32_t metadata_find(struct scope_finder *finder, uint32_t node);
+bool functions_start(struct scope_finder *finder);
+uint32_t functions_find(struct scope_finder *finder, uint32_t node);
 
 /* module_source_names.c: naming conventions of nodes, values and parameters. */
-int slashes_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int fused_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int params_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int paddle_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
-int paddle_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int mxnet_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
-int mxnet_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
-int types_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+uint32_t slashes_find(struct scope_finder *finder, uint32_t node);
+uint32_t fused_find(struct scope_finder *finder, uint32_t node);
+uint32_t params_find(struct scope_finder *finder, uint32_t node);
+bool paddle_start(struct scope_finder *finder);
+uint32_t paddle_find(struct scope_finder *finder, uint32_t node);
+bool mxnet_start(struct scope_finder *finder);
+uint32_t mxnet_find(struct scope_finder *finder, uint32_t node);
+uint32_t types_find(struct scope_finder *finder, uint32_t node);
 
 /* Returns NULL past the last source. */
 const struct module_source *module_source_at(size_t index);

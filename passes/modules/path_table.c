@@ -125,11 +125,12 @@ static uint32_t find_child(const struct paths *paths, uint32_t parent, const str
 }
 
 /* Appends a child, also to the hash table if `crowded`. Requires n < capacity. */
-static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
-                     bool crowded) {
+static uint32_t add_child(struct paths *paths, uint32_t parent, const struct part *part,
+                          bool crowded) {
     const uint32_t entry = (uint32_t)paths->n;
-    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
-    if (crowded && make_slot(paths) < 0) return CM_NO_MEMORY;
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) arena_set_failed(paths->arena);
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return parent;
+    if (crowded && make_slot(paths) < 0) return parent;
     if (crowded) {
         put_in_slot(paths, (struct paths_slot){mix(parent, part->hash), entry});
         paths->n_slotted++;
@@ -148,21 +149,16 @@ static int add_child(struct paths *paths, uint32_t parent, const struct part *pa
     else
         paths->items[above->last_child].next = entry;
     above->last_child = entry;
-    return CM_OK;
+    return entry;
 }
 
-/* Moves *entry to the part below it, adding it if it is new; stays at PATHS_MAX_DEPTH. */
-static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
-    if (paths->items[*entry].depth >= PATHS_MAX_DEPTH) return CM_OK;
-    if (paths->n == paths->capacity && grow(paths) < 0) return CM_NO_MEMORY;
+/* Returns the child, which is added if it is new; the parent at PATHS_MAX_DEPTH. */
+static uint32_t enter_child(struct paths *paths, uint32_t parent, const struct part *part) {
+    if (paths->items[parent].depth >= PATHS_MAX_DEPTH) return parent;
+    if (paths->n == paths->capacity && grow(paths) < 0) return parent;
     bool crowded = false;
-    uint32_t child = find_child(paths, *entry, part, &crowded);
-    if (child == ID_NONE) {
-        child = (uint32_t)paths->n;
-        if (add_child(paths, *entry, part, crowded) < 0) return CM_NO_MEMORY;
-    }
-    *entry = child;
-    return CM_OK;
+    const uint32_t child = find_child(paths, parent, part, &crowded);
+    return child == ID_NONE ? add_child(paths, parent, part, crowded) : child;
 }
 
 /* Returns the end of the part that begins at `at`. */
@@ -180,7 +176,7 @@ static bool is_on_trail(const struct paths *paths, size_t depth, const char *tex
     return memcmp(text, paths->trail.text, end) == 0;
 }
 
-int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
+uint32_t paths_enter(struct paths *paths, const char *text, size_t length) {
     struct paths_trail *trail = &paths->trail;
     size_t depth = trail->depth;
     while (depth > 0 && !is_on_trail(paths, depth, text, length)) depth--;
@@ -190,7 +186,7 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
         const size_t end = part_end(paths, text, at, length);
         if (end > at) {
             const struct part part = part_of(paths, text + at, end - at);
-            if (enter_child(paths, &part, &entry) < 0) return CM_NO_MEMORY;
+            entry = enter_child(paths, entry, &part);
             depth++;
             trail->steps[depth].end = end;
             trail->steps[depth].entry = entry;
@@ -199,20 +195,18 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
     }
     trail->text = text;
     trail->depth = depth;
-    *ret = entry;
-    return CM_OK;
+    return entry;
 }
 
-int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length,
-                      uint32_t *ret) {
+uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text,
+                           size_t length) {
     for (size_t at = 0; at < length;) {
         const size_t end = part_end(paths, text, at, length);
         const struct part part = part_of(paths, text + at, end - at);
-        if (end > at && enter_child(paths, &part, &base) < 0) return CM_NO_MEMORY;
+        if (end > at) base = enter_child(paths, base, &part);
         at = end + 1;
     }
-    *ret = base;
-    return CM_OK;
+    return base;
 }
 
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
@@ -235,16 +229,15 @@ static size_t list_chain(const struct paths *paths, uint32_t entry,
     return depth;
 }
 
-int paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry,
-                     uint32_t *ret) {
+uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry) {
     uint32_t chain[PATHS_MAX_DEPTH];
     const size_t depth = list_chain(other, entry, chain);
-    *ret = 0;
+    uint32_t like = 0;
     for (size_t i = 0; i < depth; i++) {
         const struct part part = part_like(paths, other, chain[i]);
-        if (enter_child(paths, &part, ret) < 0) return CM_NO_MEMORY;
+        like = enter_child(paths, like, &part);
     }
-    return CM_OK;
+    return like;
 }
 
 uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry) {

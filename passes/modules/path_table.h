@@ -60,19 +60,17 @@ struct paths {
     struct paths_trail trail;
 };
 
+/* Functions that add entries stop at an ancestor if out of memory: the arena has failed then.
+ */
 int paths_init(struct paths *paths, struct arena *arena, char separator) CM_MUST_CHECK;
 /* Reserves n entries: growing step by step leaves the old arrays in the arena. */
 int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;
-/* Finds or adds the entry of text[0..length) and its prefixes; skips empty parts. Returns CM_OK
- * or CM_NO_MEMORY. */
-int paths_enter(struct paths *paths, const char *text, size_t length,
-                uint32_t *ret) CM_MUST_CHECK;
+/* Finds or adds the entry of text[0..length) and its prefixes; skips empty parts. */
+uint32_t paths_enter(struct paths *paths, const char *text, size_t length);
 /* Enters the parts below entry `base`. */
-int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length,
-                      uint32_t *ret) CM_MUST_CHECK;
+uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length);
 /* Enters the parts of an entry of another tree. */
-int paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry,
-                     uint32_t *ret) CM_MUST_CHECK;
+uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry);
 /* Finds without adding: returns the entry or ID_NONE, also if `base` is ID_NONE. */
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
                           size_t length);

@@ -32,9 +32,7 @@ static int teardown(void **state) {
 }
 
 static uint32_t enter(struct fixture *f, const char *text) {
-    uint32_t entry = ID_NONE;
-    assert_int_equal(paths_enter(&f->paths, text, strlen(text), &entry), CM_OK);
-    return entry;
+    return paths_enter(&f->paths, text, strlen(text));
 }
 
 static void assert_text(const struct fixture *f, uint32_t entry, const char *wanted) {
@@ -79,16 +77,15 @@ static void test_deeper_parts_belong_to_the_last_allowed_entry(void **state) {
     uint32_t deepest = enter(f, text);
     assert_int_equal(f->paths.items[deepest].depth, PATHS_MAX_DEPTH);
     assert_int_equal(enter(f, text), deepest);
-    assert_int_equal(paths_enter_below(&f->paths, deepest, "b", 1, &deepest), CM_OK);
+    assert_int_equal(paths_enter_below(&f->paths, deepest, "b", 1), deepest);
     assert_int_equal(f->paths.n, PATHS_MAX_DEPTH + 1);
     assert_int_equal(paths_find_below(&f->paths, deepest, "b", 1), ID_NONE);
 }
 
 static void test_finds_parts_below_an_entry(void **state) {
     struct fixture *f = *state;
-    uint32_t entry = ID_NONE;
     uint32_t a = enter(f, "a");
-    assert_int_equal(paths_enter_below(&f->paths, a, "b//c/", 5, &entry), CM_OK);
+    uint32_t entry = paths_enter_below(&f->paths, a, "b//c/", 5);
     assert_text(f, entry, "a/b/c");
     assert_int_equal(paths_find_below(&f->paths, a, "b/c", 3), entry);
     assert_int_equal(paths_find_below(&f->paths, a, "", 0), a);
@@ -101,11 +98,10 @@ static void test_finds_parts_below_an_entry(void **state) {
 static void test_finds_an_entry_of_another_tree(void **state) {
     struct fixture *f = *state;
     struct paths other;
-    uint32_t like = ID_NONE;
     uint32_t entry = enter(f, "a/b/c");
     assert_int_equal(paths_init(&other, f->arena, '.'), CM_OK);
     assert_int_equal(paths_find_like(&other, &f->paths, entry), ID_NONE);
-    assert_int_equal(paths_enter_like(&other, &f->paths, entry, &like), CM_OK);
+    uint32_t like = paths_enter_like(&other, &f->paths, entry);
     assert_string_equal(paths_text(&other, like, f->arena), "a.b.c");
     assert_int_equal(paths_find_like(&other, &f->paths, entry), like);
     assert_int_equal(paths_find_like(&other, &f->paths, 0), 0);
