@@ -175,26 +175,24 @@ static bool may_hold(const struct tiling_search *search, const struct batch_chan
 
 /* Adds the change to the requests for that axis of the operand, with the flags of `like`; not
  * past MAX_PLACES axes. */
-static int demand_axis(const struct tiling_search *search, const struct batch_change *change,
-                       const struct demand *like, int64_t outer) {
+static void demand_axis(const struct tiling_search *search, const struct batch_change *change,
+                        const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
     struct demands *demands = &search->demands[value];
+    struct request *request = arena_alloc(search->probe->arena, sizeof *request);
     size_t i = 0;
     while (i < demands->n && demands->items[i].axis != change->axis) i++;
-    if (i == MAX_PLACES) return CM_OK;
+    if (i == MAX_PLACES || !request) return;
     struct demand *demand = &demands->items[i];
     if (i == demands->n) {
         *demand = (struct demand){.axis = change->axis, .outer = outer};
         demands->n++;
     }
-    struct request *request = arena_alloc(search->probe->arena, sizeof *request);
-    if (!request) return CM_NO_MEMORY;
     *request = (struct request){*change, demand->requests};
     demand->requests = request;
     demand->required = demand->required || like->required;
     demand->costs = demand->costs || like->costs;
     demand->is_images = demand->is_images || like->is_images;
-    return CM_OK;
 }
 
 /* Returns the axis of the operand that the solution scales, or -1. */
@@ -209,24 +207,24 @@ static int changed_axis(const struct tiling_search *search, uint32_t node, size_
 }
 
 /* Adds a demand to a constant operand of a node whose output holds the batch. */
-static int demand_operand(const struct tiling_search *search, uint32_t node, size_t slot) {
+static void demand_operand(const struct tiling_search *search, uint32_t node, size_t slot) {
     const uint32_t value = node_of(search, node)->inputs[slot];
-    if (value == ID_NONE || !search->depends[value] || !is_tileable(search, node, slot))
-        return CM_OK;
-    struct demand like = {.required = true};
+    if (value == ID_NONE || !search->depends[value] || !is_tileable(search, node, slot)) return;
     struct batch_change change = dims_change(search, node, slot, 0);
     change.axis = changed_axis(search, node, slot);
-    if (change.axis >= 0) return demand_axis(search, &change, &like, 1);
-    like.required = false;
-    for (change.axis = 0; change.axis < change.dims->rank; change.axis++)
-        if (change.dims->dims[change.axis] == search->probe->batch &&
-            fits_with(search, node, &change, 1, ID_NONE, 0))
-            return demand_axis(search, &change, &like, 1);
-    return CM_OK;
+    const struct demand like = {.required = change.axis >= 0};
+    if (change.axis < 0) {
+        for (change.axis = 0; change.axis < change.dims->rank; change.axis++)
+            if (change.dims->dims[change.axis] == search->probe->batch &&
+                fits_with(search, node, &change, 1, ID_NONE, 0))
+                break;
+        if (change.axis == change.dims->rank) return;
+    }
+    demand_axis(search, &change, &like, 1);
 }
 
-static int add_tiling(const struct tiling_search *search, const struct batch_change *change) {
-    return batch_axis_push(search->probe->arena, search->tilings, change);
+static void add_tiling(const struct tiling_search *search, const struct batch_change *change) {
+    (void)batch_axis_push(search->probe->arena, search->tilings, change);
 }
 
 /* Finds the operand that lists the dims or repeats of the output (Tile, Expand,
@@ -252,10 +250,11 @@ static bool find_dims_operand(const struct tiling_search *search, uint32_t node_
     return false;
 }
 
-/* Adds a demand to each operand that scales the output by itself. */
-static int propagate_to_one(const struct tiling_search *search, uint32_t node_id,
-                            uint32_t value, const struct demand *demand, bool *ret_found) {
+/* Adds a demand to each operand that scales the output by itself. Returns true if one does. */
+static bool propagate_to_one(const struct tiling_search *search, uint32_t node_id,
+                             uint32_t value, const struct demand *demand) {
     const struct node *node = node_of(search, node_id);
+    bool found = false;
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         if (!is_tileable(search, node_id, slot)) continue;
         struct batch_change change = dims_change(search, node_id, slot, 0);
@@ -263,60 +262,57 @@ static int propagate_to_one(const struct tiling_search *search, uint32_t node_id
             if (!may_hold(search, &change) ||
                 !fits_with(search, node_id, &change, 1, value, demand->axis))
                 continue;
-            if (demand_axis(search, &change, demand, demand->outer) < 0) return CM_NO_MEMORY;
-            *ret_found = true;
+            demand_axis(search, &change, demand, demand->outer);
+            found = true;
             break;
         }
     }
-    return CM_OK;
+    return found;
 }
 
 /* Adds a demand to the operands that scale the output only together: those of Concat. */
-static int propagate_to_several(const struct tiling_search *search, uint32_t node_id,
-                                uint32_t value, const struct demand *demand, bool *ret_found) {
+static bool propagate_to_several(const struct tiling_search *search, uint32_t node_id,
+                                 uint32_t value, const struct demand *demand) {
     const struct node *node = node_of(search, node_id);
     struct batch_change *changes =
         arena_array(search->probe->arena, node->n_inputs, sizeof *changes);
     size_t n = 0;
-    if (!changes) return CM_NO_MEMORY;
-    for (size_t slot = 0; slot < node->n_inputs; slot++) {
+    for (size_t slot = 0; slot < node->n_inputs && changes; slot++) {
         if (!is_tileable(search, node_id, slot)) continue;
         struct batch_change change = dims_change(search, node_id, slot, demand->axis);
         if (may_hold(search, &change)) changes[n++] = change;
     }
-    if (n < 2 || !fits_with(search, node_id, changes, n, value, demand->axis)) return CM_OK;
-    for (size_t i = 0; i < n; i++)
-        if (demand_axis(search, &changes[i], demand, demand->outer) < 0) return CM_NO_MEMORY;
-    *ret_found = true;
-    return CM_OK;
+    if (n < 2 || !fits_with(search, node_id, changes, n, value, demand->axis)) return false;
+    for (size_t i = 0; i < n; i++) demand_axis(search, &changes[i], demand, demand->outer);
+    return true;
 }
 
 /* Adds demands to the data of a Reshape, for each axis that may hold the batch of the output in
  * row-major order. */
-static int propagate_through_reshape(const struct tiling_search *search, uint32_t node_id,
-                                     uint32_t value, const struct demand *demand,
-                                     bool *ret_found) {
+static bool propagate_through_reshape(const struct tiling_search *search, uint32_t node_id,
+                                      uint32_t value, const struct demand *demand) {
     const struct node *node = node_of(search, node_id);
     struct batch_candidate places[SHAPE_MAX_RANK];
+    bool found = false;
     if (search->probe->ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
         demand->outer == 0 || !is_tileable(search, node_id, 0))
-        return CM_OK;
+        return false;
     const struct shape *out = &before(search, value)->shape;
     const int64_t prefix = checked_mul(shape_product(out, 0, demand->axis), demand->outer);
     struct batch_change changes[2] = {
         dims_change(search, node_id, 0, 0),
         {.node = node_id, .slot = 1, .is_target = true, .axis = demand->axis, .dims = out}};
-    if (!is_known(prefix)) return CM_OK;
+    if (!is_known(prefix)) return false;
     const size_t n = batch_axis_locations_in(search->probe, changes[0].dims, prefix, places);
     for (size_t i = 0; i < n; i++) {
         changes[0].axis = places[i].axis;
         if (!may_hold(search, &changes[0]) ||
             !fits_with(search, node_id, changes, 2, value, demand->axis))
             continue;
-        *ret_found = true;
-        if (demand_axis(search, &changes[0], demand, places[i].outer) < 0) return CM_NO_MEMORY;
+        found = true;
+        demand_axis(search, &changes[0], demand, places[i].outer);
     }
-    return CM_OK;
+    return found;
 }
 
 /* --- Sources. --- */
@@ -351,18 +347,15 @@ static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
  * if the file records its repetition, if all elements are equal (a zero state), or if it is a
  * batch of images. If none of these is true, it may be used as stored: it is marked undecided.
  */
-static int decide_tiling(const struct tiling_search *search, uint32_t value,
-                         const struct demand *demand) {
+static void decide_tiling(const struct tiling_search *search, uint32_t value,
+                          const struct demand *demand) {
     const bool is_tiled = search->probe->batch > 1 || demand->required || demand->is_images ||
                           search->probe->model->values[value].is_repeated ||
                           is_uniform(search, value);
-    if (!is_tiled) {
-        if (demand->costs) search->undecided[value] = value;
-        return CM_OK;
-    }
+    if (!is_tiled && demand->costs) search->undecided[value] = value;
+    if (!is_tiled) return;
     for (const struct request *request = demand->requests; request; request = request->next)
-        if (add_tiling(search, &request->change) < 0) return CM_NO_MEMORY;
-    return CM_OK;
+        add_tiling(search, &request->change);
 }
 
 /* Drops the demands for axes of other sizes than the batch, if one of exactly that size exists:
@@ -377,72 +370,67 @@ static void keep_likeliest(const struct tiling_search *search, uint32_t value) {
 }
 
 /* Decides the first demand on a constant without operands. */
-static int decide_source(const struct tiling_search *search, uint32_t value) {
+static void decide_source(const struct tiling_search *search, uint32_t value) {
     const struct demands *demands = &search->demands[value];
     keep_likeliest(search, value);
-    return demands->n > 0 ? decide_tiling(search, value, &demands->items[0]) : CM_OK;
+    if (demands->n > 0) decide_tiling(search, value, &demands->items[0]);
 }
 
 /* Propagates a demand on an output of a node of constants to its operands. */
-static int propagate(const struct tiling_search *search, uint32_t node_id, uint32_t value,
-                     struct demand demand) {
+static void propagate(const struct tiling_search *search, uint32_t node_id, uint32_t value,
+                      struct demand demand) {
     const struct node *node = node_of(search, node_id);
     const struct op *op = search->probe->ops[node_id];
     struct batch_change list;
     const bool has_list = find_dims_operand(search, node_id, value, demand.axis, &list);
-    bool found = false;
     if (has_list &&
-        shape_equal(&before(search, node->inputs[0])->shape, &before(search, value)->shape))
-        return add_tiling(search, &list);
+        shape_equal(&before(search, node->inputs[0])->shape, &before(search, value)->shape)) {
+        add_tiling(search, &list);
+        return;
+    }
     demand.costs = demand.costs || op->cost.macs;
     demand.is_images =
         demand.is_images || (op->cost.macs && op_role(op, 0) == 'x' && op_role(op, 1) == 'W');
-    int status = propagate_to_one(search, node_id, value, &demand, &found);
-    if (status == CM_OK && !found)
-        status = propagate_to_several(search, node_id, value, &demand, &found);
-    if (status == CM_OK && !found)
-        status = propagate_through_reshape(search, node_id, value, &demand, &found);
-    if (status < 0 || found) return status;
-    if (has_list) return add_tiling(search, &list);
-    if (!is_batch_alone(search, value, &demand)) return CM_OK;
+    if (propagate_to_one(search, node_id, value, &demand) ||
+        propagate_to_several(search, node_id, value, &demand) ||
+        propagate_through_reshape(search, node_id, value, &demand))
+        return;
+    if (has_list) add_tiling(search, &list);
+    if (has_list || !is_batch_alone(search, value, &demand)) return;
     if (op->memory != MEMORY_VIEW && search->depends[value]) *search->blocked = value;
-    return decide_tiling(search, value, &demand);
+    decide_tiling(search, value, &demand);
 }
 
 /* Propagates the demands on all outputs of a node of constants. */
-static int propagate_outputs(const struct tiling_search *search, uint32_t node_id) {
+static void propagate_outputs(const struct tiling_search *search, uint32_t node_id) {
     const struct node *node = node_of(search, node_id);
     for (size_t k = 0; k < node->n_outputs; k++) {
         const uint32_t value = node->outputs[k];
         if (value != ID_NONE) keep_likeliest(search, value);
-        for (size_t i = 0; value != ID_NONE && i < search->demands[value].n; i++) {
-            int status = propagate(search, node_id, value, search->demands[value].items[i]);
-            if (status < 0) return status;
-        }
+        for (size_t i = 0; value != ID_NONE && i < search->demands[value].n; i++)
+            propagate(search, node_id, value, search->demands[value].items[i]);
     }
-    return CM_OK;
 }
 
 /* Collects and propagates demands from the last node to the first. */
-static int propagate_demands(const struct tiling_search *search) {
+static void propagate_demands(const struct tiling_search *search) {
     const struct model *model = search->probe->model;
     const struct graph *graph = &model->graphs[0];
-    int status = CM_OK;
-    for (size_t i = graph->n_nodes; i-- > 0 && status == CM_OK;) {
+    for (size_t i = graph->n_nodes; i-- > 0;) {
         const uint32_t id = graph->nodes[i];
         const struct node *node = node_of(search, id);
-        if (is_fixed_node(search, node) && node->n_inputs == 0)
-            for (size_t k = 0; k < node->n_outputs && status == CM_OK; k++)
-                status = decide_source(search, node->outputs[k]);
-        else if (is_fixed_node(search, node))
-            status = propagate_outputs(search, id);
-        for (size_t slot = 0;
-             slot < node->n_inputs && status == CM_OK && !is_fixed_node(search, node); slot++)
-            status = demand_operand(search, id, slot);
+        if (!is_fixed_node(search, node))
+            for (size_t slot = 0; slot < node->n_inputs; slot++)
+                demand_operand(search, id, slot);
+        else if (node->n_inputs == 0)
+            for (size_t k = 0; k < node->n_outputs; k++) {
+                if (node->outputs[k] != ID_NONE) decide_source(search, node->outputs[k]);
+            }
+        else
+            propagate_outputs(search, id);
     }
-    for (uint32_t value = 0; value < model->n_values && status == CM_OK; value++)
-        if (model->values[value].node == ID_NONE) status = decide_source(search, value);
-    return status;
+    for (uint32_t value = 0; value < model->n_values; value++)
+        if (model->values[value].node == ID_NONE) decide_source(search, value);
 }
 
 /* --- Interface. --- */
@@ -468,7 +456,8 @@ int constant_products_find(struct probe *probe, const struct change_list *change
     if (!find_products(search)) return CM_OK;
     for (uint32_t id = 0; id < n_values; id++) search->undecided[id] = ID_NONE;
     *ret = search;
-    return propagate_demands(search);
+    propagate_demands(search);
+    return arena_failed(probe->arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 /* Returns the undecided constant that the node is computed from; ID_NONE if none. Marks the
