@@ -40,17 +40,6 @@ struct setting_values {
     const char *items[N_SETTINGS];
 };
 
-static int read_setting(const struct cm_setting *setting, struct setting_values *ret,
-                        struct cm_reason *reason) {
-    for (int i = 0; i < N_SETTINGS; i++) {
-        if (strcmp(setting->name, options[i].name) != 0) continue;
-        ret->items[i] = setting->value;
-        return CM_BACKEND_OK;
-    }
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "onednn has no option '%s'",
-                         setting->name);
-}
-
 static int read_settings(const struct cm_settings *settings, struct setting_values *ret,
                          struct cm_reason *reason) {
     memset(ret, 0, sizeof(*ret));
@@ -58,8 +47,13 @@ static int read_settings(const struct cm_settings *settings, struct setting_valu
         return onednn_refuse(reason, CM_BACKEND_REFUSED,
                              "precision must not be tf32: processors compute in fp32");
     for (size_t i = 0; i < settings->n; i++) {
-        const int status = read_setting(&settings->items[i], ret, reason);
-        if (status != CM_BACKEND_OK) return status;
+        int which = 0;
+        while (which < N_SETTINGS && strcmp(settings->items[i].name, options[which].name) != 0)
+            which++;
+        if (which == N_SETTINGS)
+            return onednn_refuse(reason, CM_BACKEND_REFUSED, "onednn has no option '%s'",
+                                 settings->items[i].name);
+        ret->items[which] = settings->items[i].value;
     }
     const char *library = ret->items[SETTING_LIBRARY];
     if (library != NULL && library[0] != '/')
@@ -81,25 +75,6 @@ static int read_number(const struct setting_values *values, enum setting setting
     return CM_BACKEND_OK;
 }
 
-/* Sets the environment variables that OpenMP reads when it is loaded: call before loading the
- * library. Existing values are kept, except the number of threads if `set`. */
-static void set_threads(int n_threads, bool set) {
-    char text[16];
-    (void)snprintf(text, sizeof(text), "%d", n_threads);
-    (void)setenv("OMP_NUM_THREADS", text, set);
-    (void)setenv("OMP_PROC_BIND", "true", 0);
-}
-
-static int begin_engine(struct onednn *lib, struct cm_reason *reason) {
-    dnnl_status_t status = lib->api.dnnl_engine_create(&lib->engine, dnnl_cpu, 0);
-    if (status == dnnl_success)
-        status =
-            lib->api.dnnl_stream_create(&lib->stream, lib->engine, dnnl_stream_default_flags);
-    if (status == dnnl_success) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN found no CPU engine: status %d",
-                         (int)status);
-}
-
 static void close_device(struct cm_device *device) {
     const struct onednn_api *api = &device->lib.api;
     if (device->lib.stream != NULL) (void)api->dnnl_stream_destroy(device->lib.stream);
@@ -107,18 +82,33 @@ static void close_device(struct cm_device *device) {
     free(device);
 }
 
-static int read_device(const struct setting_values *values, struct cm_device *ret,
-                       struct cm_reason *reason) {
+static int begin(const struct setting_values *values, struct cm_device *device,
+                 struct cm_reason *reason) {
+    struct onednn *lib = &device->lib;
+    struct plan_limits *limits = &device->limits;
     int64_t n_threads = machine_processors();
+    char text[16];
     int status = read_number(values, SETTING_THREADS, MAX_THREADS, &n_threads, reason);
-    if (status == CM_BACKEND_OK)
-        status =
-            read_number(values, SETTING_CACHE, MAX_BYTES, &ret->limits.cache_bytes, reason);
-    if (status == CM_BACKEND_OK)
-        status =
-            read_number(values, SETTING_MEMORY, MAX_BYTES, &ret->limits.memory_bytes, reason);
-    ret->n_threads = (int)n_threads;
-    return status;
+    if (status != CM_BACKEND_OK) return status;
+    status = read_number(values, SETTING_CACHE, MAX_BYTES, &limits->cache_bytes, reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = read_number(values, SETTING_MEMORY, MAX_BYTES, &limits->memory_bytes, reason);
+    if (status != CM_BACKEND_OK) return status;
+    device->n_threads = (int)n_threads;
+    /* OpenMP reads these variables when it is loaded. Existing values are kept, except the
+     * number of threads if it is set. */
+    (void)snprintf(text, sizeof(text), "%d", device->n_threads);
+    (void)setenv("OMP_NUM_THREADS", text, values->items[SETTING_THREADS] != NULL);
+    (void)setenv("OMP_PROC_BIND", "true", 0);
+    status = api_load(values->items[SETTING_LIBRARY], &lib->api, reason);
+    if (status != CM_BACKEND_OK) return status;
+    dnnl_status_t begun = lib->api.dnnl_engine_create(&lib->engine, dnnl_cpu, 0);
+    if (begun == dnnl_success)
+        begun =
+            lib->api.dnnl_stream_create(&lib->stream, lib->engine, dnnl_stream_default_flags);
+    if (begun == dnnl_success) return CM_BACKEND_OK;
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN found no CPU engine: status %d",
+                         (int)begun);
 }
 
 static int open_device(const struct cm_settings *settings, struct cm_device **ret,
@@ -126,14 +116,9 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     struct setting_values values;
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    int status = read_settings(settings, &values, reason);
-    if (status == CM_BACKEND_OK) status = read_device(&values, device, reason);
     device->keep_layout = settings->layout != CM_LAYOUT_AUTO;
-    if (status == CM_BACKEND_OK) {
-        set_threads(device->n_threads, values.items[SETTING_THREADS] != NULL);
-        status = api_load(values.items[SETTING_LIBRARY], &device->lib.api, reason);
-    }
-    if (status == CM_BACKEND_OK) status = begin_engine(&device->lib, reason);
+    int status = read_settings(settings, &values, reason);
+    if (status == CM_BACKEND_OK) status = begin(&values, device, reason);
     if (status == CM_BACKEND_OK)
         *ret = device;
     else

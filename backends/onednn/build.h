@@ -3,6 +3,7 @@
 #ifndef BACKENDS_ONEDNN_BUILD_H
 #define BACKENDS_ONEDNN_BUILD_H
 
+#include "backends/coalesce_dims.h"
 #include "backends/onednn/calls.h"
 
 #define MAX_ARGS     12
@@ -62,7 +63,8 @@ struct building {
     const struct cm_primitive *primitive;
     bool keep_layout;
     struct built *built;
-    struct cm_reason *reason; /* set if the builder itself returns dnnl_invalid_arguments */
+    dnnl_status_t status; /* sticky: once it is a failure, build_desc and build_arg do nothing,
+                             and descriptors are NULL */
 };
 
 dnnl_status_t build_products(struct building *building);
@@ -82,30 +84,31 @@ dnnl_status_t build_sum(struct building *building);
 /* Builds a copy of as many bytes as the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
-/* Sets *ret to the post-ops of a product's steps; leaves it unchanged if there are no steps.
- * build_step_args adds the operands of the steps to the part. */
-dnnl_status_t build_post_ops(struct building *building, dnnl_primitive_attr_t *ret);
-dnnl_status_t build_step_args(struct building *building);
 /* Sets the algorithm of a function and its constants. Returns false if oneDNN has no exact
  * algorithm. */
 bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float *ret_alpha,
                      float *ret_beta);
-/* Returns the tensor with dims of 1 prepended up to this rank. */
-struct cm_tensor build_widen(const struct cm_tensor *tensor, int32_t rank);
 
-/* Helpers of the builders. build_type returns dnnl_data_type_undef if oneDNN lacks the type.
- * build_desc describes a tensor in its own layout, build_any in one of oneDNN's choice. */
+/* Returns dnnl_data_type_undef if oneDNN lacks the type. */
 dnnl_data_type_t build_type(int32_t element);
-dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
-                         onednn_desc *ret);
-dnnl_status_t build_any(struct building *building, const struct cm_tensor *tensor,
-                        onednn_desc *ret);
+/* Describes a tensor in its own layout, or in one of oneDNN's choice if `any`. Returns NULL and
+ * sets building->status on failure. */
+onednn_desc build_desc(struct building *building, const struct cm_tensor *tensor, bool any);
 /* Returns the current part, which the next calls fill. */
 struct built_part *build_part(struct building *building);
 /* Starts the next part. */
 void build_next_part(struct building *building);
 /* Adds an operand to the part; `role` is an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
+/* Describes a tensor in its own layout and adds it as an operand. */
+onednn_desc build_operand(struct building *building, int id, const struct cm_tensor *tensor,
+                          int role);
+/* The same for operand `which` of coalesced ones. */
+onednn_desc build_coalesced(struct building *building, int id,
+                            const struct coalesced *coalesced, int which, int32_t element,
+                            int role);
+/* Adds a tensor as source and, in the same layout, as destination. */
+onednn_desc build_in_place(struct building *building, const struct cm_tensor *tensor);
 /* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `model_desc` is the
  * operand's layout in the model, NULL if the operand is not in the model. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,

@@ -7,7 +7,6 @@
 #include "backends/onednn/build.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "backends/primitive.h"
 
@@ -21,22 +20,10 @@ struct heads {
     int32_t element;
 };
 
-static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) {
-    const struct cm_tensor *q = &primitive->inputs[0];
-    const struct cm_tensor *k = &primitive->inputs[1];
-    const struct cm_tensor *v = &primitive->inputs[2];
-    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dims[1] <= 0) return false;
-    *ret = (struct heads){q->dims[0], q->dims[1], k->dims[1], q->dims[2],
-                          k->dims[2], q->dims[3], v->dims[3], q->element};
-    return q->dims[1] % k->dims[1] == 0 && primitive_is_packed(q) && primitive_is_packed(k) &&
-           primitive_is_packed(v);
-}
-
 /* Describes a tensor [batch, groups, rows, columns]; its matrices are transposed if
  * `transposed`. */
-static dnnl_status_t describe(struct building *building, const struct heads *sizes,
-                              int64_t rows, int64_t columns, bool transposed,
-                              onednn_desc *ret) {
+static onednn_desc describe(struct building *building, const struct heads *sizes, int64_t rows,
+                            int64_t columns, bool transposed) {
     const int64_t size = rows * columns;
     const struct cm_tensor tensor = {.element = sizes->element,
                                      .rank = 4,
@@ -44,125 +31,89 @@ static dnnl_status_t describe(struct building *building, const struct heads *siz
                                      .strides = {sizes->groups * size, size,
                                                  transposed ? 1 : columns,
                                                  transposed ? rows : 1}};
-    return build_desc(building, &tensor, ret);
+    return build_desc(building, &tensor, false);
 }
 
-/* Adds `n` arguments to the part: one or two operands, then the result. */
-static void add_args(struct building *building, const struct heads *sizes, const int *roles,
-                     const onednn_desc *descs, int n) {
-    static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
-    for (int i = 0; i < n; i++)
-        build_arg(building, i == n - 1 ? DNNL_ARG_DST : ids[i], descs[i], sizes->element,
-                  roles[i]);
-}
-
-static dnnl_status_t scale_queries(struct building *building, const struct heads *sizes,
-                                   onednn_desc q) {
-    const int roles[] = {BUILT_INPUT, BUILT_TEMPORARY + SCALED};
-    const onednn_desc descs[] = {q, q};
-    const double scale = building->primitive->scale;
-    add_args(building, sizes, roles, descs, 2);
-    return calls_eltwise(building->lib, dnnl_eltwise_linear, q, q,
-                         (float)(scale != 0 ? scale : 1 / sqrt((double)sizes->depth)), 0,
-                         &build_part(building)->primitive);
-}
-
-static dnnl_status_t multiply(struct building *building, const struct heads *sizes,
-                              const int *roles, const onednn_desc *descs) {
+/* Adds a part that computes y = a b. */
+static void multiply(struct building *building, int32_t element, onednn_desc a, int role_a,
+                     onednn_desc b, int role_b, onednn_desc y, int role_y) {
     build_next_part(building);
-    add_args(building, sizes, roles, descs, 3);
-    return calls_matmul(building->lib, descs[0], descs[1], NULL, descs[2], NULL,
-                        &build_part(building)->primitive);
+    build_arg(building, DNNL_ARG_SRC, a, element, role_a);
+    build_arg(building, DNNL_ARG_WEIGHTS, b, element, role_b);
+    build_arg(building, DNNL_ARG_DST, y, element, role_y);
+    if (building->status == dnnl_success)
+        building->status =
+            calls_matmul(building->lib, a, b, NULL, y, NULL, &build_part(building)->primitive);
 }
 
-/* Describes the mask that is added to the scores: the model's mask, or [queries, keys]
- * allocated by the plan if the mask is causal or has another element type than the scores. */
-static dnnl_status_t describe_mask(struct building *building, const struct heads *sizes,
-                                   onednn_desc *ret, int *ret_role) {
+/* Adds a part that adds the mask to the scores: the model's mask, or [queries, keys] allocated
+ * by the plan if the mask is causal or has another element type than the scores. */
+static void add_mask(struct building *building, const struct heads *sizes) {
     const struct cm_primitive *primitive = building->primitive;
+    const struct cm_tensor *given = &primitive->inputs[3];
+    const int64_t size = sizes->queries * sizes->keys;
+    struct heads whole = *sizes;
     struct cm_tensor mask = {.element = sizes->element,
                              .rank = 4,
                              .dims = {1, 1, sizes->queries, sizes->keys},
-                             .strides = {sizes->queries * sizes->keys,
-                                         sizes->queries * sizes->keys, sizes->keys, 1}};
-    const struct cm_tensor *given = &primitive->inputs[3];
-    *ret_role = BUILT_OWN;
+                             .strides = {size, size, sizes->keys, 1}};
+    int role = BUILT_OWN;
     if (primitive->n_inputs > 3 && given->element == sizes->element && given->rank <= 4) {
         const int more = 4 - given->rank;
-        const int64_t size = primitive_elements(given);
-        *ret_role = BUILT_INPUT + 3;
-        for (int i = 0; i < 4; i++) mask.dims[i] = i < more ? 1 : given->dims[i - more];
-        for (int i = 3; i >= 0; i--)
-            mask.strides[i] = i < more ? size : given->strides[i - more];
+        role = BUILT_INPUT + 3;
+        for (int i = 0; i < 4; i++) {
+            mask.dims[i] = i < more ? 1 : given->dims[i - more];
+            mask.strides[i] = i < more ? primitive_elements(given) : given->strides[i - more];
+        }
     }
-    return build_desc(building, &mask, ret);
-}
-
-static dnnl_status_t add_mask(struct building *building, const struct heads *sizes) {
-    const struct heads whole = {sizes->batch, sizes->heads, sizes->heads,  sizes->queries,
-                                sizes->keys,  sizes->depth, sizes->values, sizes->element};
-    int roles[] = {BUILT_TEMPORARY + SCORES, BUILT_OWN, BUILT_TEMPORARY + SCORES};
-    onednn_desc descs[3] = {NULL, NULL, NULL};
+    whole.groups = sizes->heads;
     build_next_part(building);
-    dnnl_status_t status =
-        describe(building, &whole, sizes->queries, sizes->keys, false, &descs[0]);
-    descs[2] = descs[0];
-    if (status == dnnl_success) status = describe_mask(building, sizes, &descs[1], &roles[1]);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC_0, descs[0], sizes->element, roles[0]);
-    build_arg(building, DNNL_ARG_SRC_1, descs[1], sizes->element, roles[1]);
-    build_arg(building, DNNL_ARG_DST, descs[2], sizes->element, roles[2]);
-    return calls_binary(building->lib, dnnl_binary_add, descs[0], descs[1], descs[2],
-                        &build_part(building)->primitive);
-}
-
-static dnnl_status_t take_softmax(struct building *building, const struct heads *sizes,
-                                  onednn_desc scores) {
-    const int roles[] = {BUILT_TEMPORARY + SCORES, BUILT_TEMPORARY + WEIGHTS};
-    const onednn_desc descs[] = {scores, scores};
-    build_next_part(building);
-    add_args(building, sizes, roles, descs, 2);
-    return calls_softmax(building->lib, false, scores, 3, &build_part(building)->primitive);
-}
-
-struct shapes {
-    onednn_desc q, k, v, scores, y;
-};
-
-static dnnl_status_t describe_all(struct building *building, const struct heads *sizes,
-                                  struct shapes *ret) {
-    const int64_t rows = sizes->heads / sizes->groups * sizes->queries;
-    dnnl_status_t status = describe(building, sizes, rows, sizes->depth, false, &ret->q);
-    if (status == dnnl_success)
-        status = describe(building, sizes, sizes->depth, sizes->keys, true, &ret->k);
-    if (status == dnnl_success)
-        status = describe(building, sizes, sizes->keys, sizes->values, false, &ret->v);
-    if (status == dnnl_success)
-        status = describe(building, sizes, rows, sizes->keys, false, &ret->scores);
-    if (status == dnnl_success)
-        status = describe(building, sizes, rows, sizes->values, false, &ret->y);
-    return status;
+    onednn_desc scores = describe(building, &whole, sizes->queries, sizes->keys, false);
+    build_arg(building, DNNL_ARG_SRC_0, scores, sizes->element, BUILT_TEMPORARY + SCORES);
+    onednn_desc added = build_operand(building, DNNL_ARG_SRC_1, &mask, role);
+    build_arg(building, DNNL_ARG_DST, scores, sizes->element, BUILT_TEMPORARY + SCORES);
+    if (building->status == dnnl_success)
+        building->status = calls_binary(building->lib, dnnl_binary_add, scores, added, scores,
+                                        &build_part(building)->primitive);
 }
 
 dnnl_status_t build_attention(struct building *building) {
-    static const int first[] = {BUILT_TEMPORARY + SCALED, BUILT_INPUT + 1,
-                                BUILT_TEMPORARY + SCORES};
-    static const int second[] = {BUILT_TEMPORARY + WEIGHTS, BUILT_INPUT + 2, BUILT_OUTPUT};
     const struct cm_primitive *primitive = building->primitive;
-    struct heads heads;
-    struct shapes shapes;
-    if (!read_heads(primitive, &heads)) return dnnl_unimplemented;
-    dnnl_status_t status = describe_all(building, &heads, &shapes);
-    if (status == dnnl_success) status = scale_queries(building, &heads, shapes.q);
-    if (status == dnnl_success)
-        status = multiply(building, &heads, first,
-                          (const onednn_desc[]){shapes.q, shapes.k, shapes.scores});
-    if (status == dnnl_success && (primitive->n_inputs > 3 || primitive->causal != 0))
-        status = add_mask(building, &heads);
-    if (status == dnnl_success) status = take_softmax(building, &heads, shapes.scores);
-    if (status == dnnl_success)
-        status = multiply(building, &heads, second,
-                          (const onednn_desc[]){shapes.scores, shapes.v, shapes.y});
+    const struct cm_tensor *q = &primitive->inputs[0];
+    const struct cm_tensor *k = &primitive->inputs[1];
+    const struct cm_tensor *v = &primitive->inputs[2];
+    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dims[1] <= 0 ||
+        q->dims[1] % k->dims[1] != 0 || !primitive_is_packed(q) || !primitive_is_packed(k) ||
+        !primitive_is_packed(v))
+        return dnnl_unimplemented;
+    const struct heads sizes = {q->dims[0], q->dims[1], k->dims[1], q->dims[2],
+                                k->dims[2], q->dims[3], v->dims[3], q->element};
+    const int64_t rows = sizes.heads / sizes.groups * sizes.queries;
+    const double scale =
+        primitive->scale != 0 ? primitive->scale : 1 / sqrt((double)sizes.depth);
+    onednn_desc queries = describe(building, &sizes, rows, sizes.depth, false);
+    onednn_desc keys = describe(building, &sizes, sizes.depth, sizes.keys, true);
+    onednn_desc values = describe(building, &sizes, sizes.keys, sizes.values, false);
+    onednn_desc scores = describe(building, &sizes, rows, sizes.keys, false);
+    onednn_desc y = describe(building, &sizes, rows, sizes.values, false);
+
+    build_arg(building, DNNL_ARG_SRC, queries, q->element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_DST, queries, q->element, BUILT_TEMPORARY + SCALED);
+    if (building->status == dnnl_success)
+        building->status = calls_eltwise(building->lib, dnnl_eltwise_linear, queries, queries,
+                                         (float)scale, 0, &build_part(building)->primitive);
+    multiply(building, q->element, queries, BUILT_TEMPORARY + SCALED, keys, BUILT_INPUT + 1,
+             scores, BUILT_TEMPORARY + SCORES);
+    if (primitive->n_inputs > 3 || primitive->causal != 0) add_mask(building, &sizes);
+
+    build_next_part(building);
+    build_arg(building, DNNL_ARG_SRC, scores, q->element, BUILT_TEMPORARY + SCORES);
+    build_arg(building, DNNL_ARG_DST, scores, q->element, BUILT_TEMPORARY + WEIGHTS);
+    if (building->status == dnnl_success)
+        building->status =
+            calls_softmax(building->lib, false, scores, 3, &build_part(building)->primitive);
+    multiply(building, q->element, scores, BUILT_TEMPORARY + WEIGHTS, values, BUILT_INPUT + 2,
+             y, BUILT_OUTPUT);
     building->built->algorithm = "two matmuls and a softmax";
-    return status;
+    return building->status;
 }

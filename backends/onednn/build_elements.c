@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "backends/coalesce_dims.h"
-
 #include "backends/primitive.h"
 
 #include "support/banned.h"
@@ -73,33 +71,23 @@ bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float 
     return function->algorithm != dnnl_alg_kind_undef && function->proxy_note == NULL;
 }
 
-static dnnl_status_t describe(struct building *building, const struct coalesced *coalesced,
-                              int which, int32_t element, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
-    memcpy(tensor.dims, coalesced->operand_dims[which], sizeof(tensor.dims));
-    memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
-    return build_desc(building, &tensor, ret);
-}
-
 static dnnl_status_t build_unary(struct building *building, const struct function *function) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_eltwise *step = &primitive->steps[0];
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
+    const int32_t element = both[0]->element;
     const float alpha = function->own_constants ? function->alpha : (float)step->alpha;
     const float beta = function->own_constants ? function->beta : (float)step->beta;
     struct coalesced coalesced;
-    onednn_desc x = NULL;
-    onednn_desc y = NULL;
-    if (both[0]->element != both[1]->element || !coalesce_dims(both, 2, both[1], &coalesced) ||
+    if (element != both[1]->element || !coalesce_dims(both, 2, both[1], &coalesced) ||
         memcmp(coalesced.operand_dims[0], coalesced.operand_dims[1],
                sizeof(coalesced.operand_dims[0])) != 0)
         return dnnl_unimplemented;
-    dnnl_status_t status = describe(building, &coalesced, 0, both[0]->element, &x);
-    if (status == dnnl_success)
-        status = describe(building, &coalesced, 1, both[1]->element, &y);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, x, both[0]->element, BUILT_INPUT);
-    build_arg(building, DNNL_ARG_DST, y, both[1]->element, BUILT_OUTPUT);
+    onednn_desc x =
+        build_coalesced(building, DNNL_ARG_SRC, &coalesced, 0, element, BUILT_INPUT);
+    onednn_desc y =
+        build_coalesced(building, DNNL_ARG_DST, &coalesced, 1, element, BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
     return calls_eltwise(building->lib, function->algorithm, x, y, alpha, beta,
                          &build_part(building)->primitive);
 }
@@ -108,27 +96,24 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
  * swapped, which does not change the time. */
 static dnnl_status_t build_binary(struct building *building, const struct function *function) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *const three[] = {&primitive->inputs[0],
-                                             &primitive->inputs[primitive->steps[0].operand],
+    const int32_t operand = primitive->steps[0].operand;
+    const struct cm_tensor *const three[] = {&primitive->inputs[0], &primitive->inputs[operand],
                                              &primitive->outputs[0]};
+    const int roles[] = {BUILT_INPUT, BUILT_INPUT + operand};
     struct coalesced coalesced;
-    onednn_desc descs[3] = {NULL, NULL, NULL};
     if (!coalesce_dims(three, 3, three[2], &coalesced)) return dnnl_unimplemented;
-    for (int i = 0; i < 3; i++) {
-        const dnnl_status_t status =
-            describe(building, &coalesced, i, three[i]->element, &descs[i]);
-        if (status != dnnl_success) return status;
-    }
-    const bool whole = memcmp(coalesced.operand_dims[0], coalesced.operand_dims[2],
-                              sizeof(coalesced.operand_dims[0])) == 0;
-    const int first = whole ? 0 : 1;
-    const int roles[] = {BUILT_INPUT, BUILT_INPUT + primitive->steps[0].operand};
-    build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element, roles[first]);
-    build_arg(building, DNNL_ARG_SRC_1, descs[1 - first], three[1 - first]->element,
-              roles[1 - first]);
-    build_arg(building, DNNL_ARG_DST, descs[2], three[2]->element, BUILT_OUTPUT);
-    return calls_binary(building->lib, function->algorithm, descs[first], descs[1 - first],
-                        descs[2], &build_part(building)->primitive);
+    const bool is_broadcast = memcmp(coalesced.operand_dims[0], coalesced.operand_dims[2],
+                                     sizeof(coalesced.operand_dims[0])) != 0;
+    const int first = is_broadcast ? 1 : 0;
+    onednn_desc a = build_coalesced(building, DNNL_ARG_SRC_0, &coalesced, first,
+                                    three[first]->element, roles[first]);
+    onednn_desc b = build_coalesced(building, DNNL_ARG_SRC_1, &coalesced, 1 - first,
+                                    three[1 - first]->element, roles[1 - first]);
+    onednn_desc y =
+        build_coalesced(building, DNNL_ARG_DST, &coalesced, 2, three[2]->element, BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
+    return calls_binary(building->lib, function->algorithm, a, b, y,
+                        &build_part(building)->primitive);
 }
 
 static dnnl_status_t build_select(struct building *building) {
@@ -139,24 +124,18 @@ static dnnl_status_t build_select(struct building *building) {
     static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2};
     static const int roles[] = {BUILT_INPUT + 1, BUILT_INPUT + 2, BUILT_INPUT};
     struct coalesced coalesced;
-    onednn_desc descs[3] = {NULL, NULL, NULL};
-    onednn_desc whole = NULL;
+    onednn_desc descs[3];
     if (primitive->n_inputs != 3 || !primitive_is_packed(y) ||
         !coalesce_dims(three, 3, y, &coalesced))
         return dnnl_unimplemented;
-    for (int i = 0; i < 3; i++) {
-        const int32_t element = i < 2 ? three[i]->element : CM_I8;
-        const dnnl_status_t status = describe(building, &coalesced, i, element, &descs[i]);
-        if (status != dnnl_success) return status;
-        build_arg(building, ids[i], descs[i], element, roles[i]);
-    }
+    for (int i = 0; i < 3; i++)
+        descs[i] = build_coalesced(building, ids[i], &coalesced, i,
+                                   i < 2 ? three[i]->element : CM_I8, roles[i]);
     struct cm_tensor packed = {.element = y->element, .rank = coalesced.rank};
     memcpy(packed.dims, coalesced.dims, sizeof(packed.dims));
-    for (int i = 0; i < coalesced.rank; i++)
-        packed.strides[i] = primitive_elements_of(&packed, i + 1, packed.rank);
-    const dnnl_status_t status = build_desc(building, &packed, &whole);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_DST, whole, y->element, BUILT_OUTPUT);
+    primitive_pack(&packed);
+    onednn_desc whole = build_operand(building, DNNL_ARG_DST, &packed, BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
     return calls_select(building->lib, descs[0], descs[1], descs[2], whole,
                         &build_part(building)->primitive);
 }
@@ -195,6 +174,7 @@ static bool as_bytes(const struct cm_tensor *tensor, struct cm_tensor *ret) {
 
 static dnnl_status_t reorder(struct building *building, onednn_desc from, onednn_desc to) {
     const struct onednn *lib = building->lib;
+    if (building->status != dnnl_success) return building->status;
     return lib->api.dnnl_reorder_primitive_desc_create(&build_part(building)->primitive, from,
                                                        lib->engine, to, lib->engine, NULL);
 }
@@ -205,36 +185,28 @@ static dnnl_status_t copy_one(struct building *building) {
     struct cm_tensor y = primitive->outputs[0];
     const struct cm_tensor *const both[] = {&x, &y};
     struct coalesced coalesced;
-    onednn_desc descs[2] = {NULL, NULL};
     if (x.element == y.element &&
         (!as_bytes(&primitive->inputs[0], &x) || !as_bytes(&primitive->outputs[0], &y)))
         return dnnl_unimplemented;
     if (!coalesce_dims(both, 2, &y, &coalesced)) return dnnl_unimplemented;
-    for (int i = 0; i < 2; i++) {
-        const dnnl_status_t status =
-            describe(building, &coalesced, i, both[i]->element, &descs[i]);
-        if (status != dnnl_success) return status;
-    }
-    build_arg(building, DNNL_ARG_FROM, descs[0], x.element, BUILT_INPUT);
-    build_arg(building, DNNL_ARG_TO, descs[1], y.element, BUILT_OUTPUT);
-    return reorder(building, descs[0], descs[1]);
+    onednn_desc from =
+        build_coalesced(building, DNNL_ARG_FROM, &coalesced, 0, x.element, BUILT_INPUT);
+    onednn_desc to =
+        build_coalesced(building, DNNL_ARG_TO, &coalesced, 1, y.element, BUILT_OUTPUT);
+    return reorder(building, from, to);
 }
 
 static dnnl_status_t copy_many(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
     onednn_desc srcs[CM_MAX_INPUTS];
-    onednn_desc y = NULL;
     struct cm_tensor bytes;
     for (int i = 0; i < primitive->n_inputs; i++) {
         if (!as_bytes(&primitive->inputs[i], &bytes)) return dnnl_unimplemented;
-        const dnnl_status_t status = build_desc(building, &bytes, &srcs[i]);
-        if (status != dnnl_success) return status;
-        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element, BUILT_INPUT + i);
+        srcs[i] = build_operand(building, DNNL_ARG_MULTIPLE_SRC + i, &bytes, BUILT_INPUT + i);
     }
     if (!as_bytes(&primitive->outputs[0], &bytes)) return dnnl_unimplemented;
-    const dnnl_status_t status = build_desc(building, &bytes, &y);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_DST, y, bytes.element, BUILT_OUTPUT);
+    onednn_desc y = build_operand(building, DNNL_ARG_DST, &bytes, BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
     return calls_concat(building->lib, primitive->n_inputs, srcs, y, primitive->axis,
                         &build_part(building)->primitive);
 }
@@ -248,14 +220,9 @@ dnnl_status_t build_proxy(struct building *building) {
     const int64_t bytes = (primitive->bytes_read + primitive->bytes_written) / 2;
     const int64_t n = bytes / 4 > 0 ? bytes / 4 : 1;
     const struct cm_tensor line = {.element = CM_F32, .rank = 1, .dims = {n}, .strides = {1}};
-    onednn_desc descs[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const dnnl_status_t status = build_desc(building, &line, &descs[i]);
-        if (status != dnnl_success) return status;
-    }
     /* The plan allocates the operands: those of the primitive may be smaller. */
-    build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32, BUILT_OWN);
-    build_arg(building, DNNL_ARG_TO, descs[1], CM_F32, BUILT_OWN);
+    onednn_desc from = build_operand(building, DNNL_ARG_FROM, &line, BUILT_OWN);
+    onednn_desc to = build_operand(building, DNNL_ARG_TO, &line, BUILT_OWN);
     build_set_proxy(building, "ran a copy of the same bytes instead");
-    return reorder(building, descs[0], descs[1]);
+    return reorder(building, from, to);
 }

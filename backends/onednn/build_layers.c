@@ -4,22 +4,9 @@
 
 #include <string.h>
 
-#include "backends/coalesce_dims.h"
-
 #include "backends/primitive.h"
 
 #include "support/banned.h"
-
-static dnnl_status_t describe_ends(struct building *building, onednn_desc *ret_x,
-                                   onednn_desc *ret_y) {
-    const struct cm_primitive *primitive = building->primitive;
-    dnnl_status_t status = build_desc(building, &primitive->inputs[0], ret_x);
-    if (status == dnnl_success) status = build_desc(building, &primitive->outputs[0], ret_y);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, *ret_x, primitive->inputs[0].element, BUILT_INPUT);
-    build_arg(building, DNNL_ARG_DST, *ret_y, primitive->outputs[0].element, BUILT_OUTPUT);
-    return status;
-}
 
 /* Returns true if one window covers the input: a reduction is faster than a pool then. */
 static bool is_global(const struct cm_primitive *primitive) {
@@ -39,68 +26,50 @@ struct reduction {
     bool own_result;        /* allocated by the plan, not the output operand */
 };
 
-static dnnl_status_t describe_reduced(struct building *building,
-                                      const struct coalesced *coalesced, int which,
-                                      int32_t element, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
-    memcpy(tensor.dims, coalesced->operand_dims[which], sizeof(tensor.dims));
-    memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
-    return build_desc(building, &tensor, ret);
-}
-
 static dnnl_status_t reduce(struct building *building, const struct reduction *reduction) {
     const struct cm_primitive *primitive = building->primitive;
-    struct cm_tensor y = primitive->outputs[0];
-    const struct cm_tensor *const both[] = {&primitive->inputs[0], &y};
-    static const int ids[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
-    const int roles[] = {BUILT_INPUT, reduction->own_result ? BUILT_OWN : BUILT_OUTPUT};
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    const struct cm_tensor *const both[] = {x, y};
     struct coalesced coalesced;
-    onednn_desc descs[2] = {NULL, NULL};
-    if (reduction->own_result) y.element = primitive->inputs[0].element;
-    if (!coalesce_dims(both, 2, both[0], &coalesced)) return dnnl_unimplemented;
+    if (!coalesce_dims(both, 2, x, &coalesced)) return dnnl_unimplemented;
     /* Every reduced axis has one element: copy. */
     if (memcmp(coalesced.operand_dims[0], coalesced.operand_dims[1],
                sizeof(coalesced.operand_dims[0])) == 0)
         return build_copy(building);
-    for (int i = 0; i < 2; i++) {
-        const dnnl_status_t status =
-            describe_reduced(building, &coalesced, i, both[i]->element, &descs[i]);
-        if (status != dnnl_success) return status;
-        build_arg(building, ids[i], descs[i], both[i]->element, roles[i]);
-    }
-    return calls_reduction(building->lib, reduction->algorithm, descs[0], descs[1],
-                           reduction->p, &build_part(building)->primitive);
-}
-
-static dnnl_status_t build_window_pool(struct building *building) {
-    static const dnnl_alg_kind_t algorithms[CM_N_ALGORITHMS] = {
-        [CM_POOL_MAX] = dnnl_pooling_max,
-        [CM_POOL_AVERAGE] = dnnl_pooling_avg_exclude_padding,
-        [CM_POOL_AVERAGE_PADDING] = dnnl_pooling_avg_include_padding,
-    };
-    const struct cm_primitive *primitive = building->primitive;
-    const struct onednn_window window = build_window(&primitive->window);
-    onednn_desc x = NULL;
-    onednn_desc y = NULL;
-    const dnnl_status_t status = describe_ends(building, &x, &y);
-    if (status != dnnl_success) return status;
-    return calls_pool(building->lib, algorithms[primitive->algorithm], x, y, &window,
-                      &build_part(building)->primitive);
+    onednn_desc from =
+        build_coalesced(building, DNNL_ARG_SRC, &coalesced, 0, x->element, BUILT_INPUT);
+    onednn_desc to = build_coalesced(building, DNNL_ARG_DST, &coalesced, 1,
+                                     reduction->own_result ? x->element : y->element,
+                                     reduction->own_result ? BUILT_OWN : BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
+    return calls_reduction(building->lib, reduction->algorithm, from, to, reduction->p,
+                           &build_part(building)->primitive);
 }
 
 dnnl_status_t build_pool(struct building *building) {
-    static const struct reduction reductions[CM_N_ALGORITHMS] = {
-        [CM_POOL_MAX] = {dnnl_reduction_max, 0, NULL, false},
-        [CM_POOL_AVERAGE] = {dnnl_reduction_mean, 0, NULL, false},
-        [CM_POOL_AVERAGE_PADDING] = {dnnl_reduction_mean, 0, NULL, false},
+    static const struct {
+        dnnl_alg_kind_t pool;
+        struct reduction reduction;
+    } rows[CM_N_ALGORITHMS] = {
+        [CM_POOL_MAX] = {dnnl_pooling_max, {dnnl_reduction_max, 0, NULL, false}},
+        [CM_POOL_AVERAGE] = {dnnl_pooling_avg_exclude_padding,
+                             {dnnl_reduction_mean, 0, NULL, false}},
+        [CM_POOL_AVERAGE_PADDING] = {dnnl_pooling_avg_include_padding,
+                                     {dnnl_reduction_mean, 0, NULL, false}},
     };
     const struct cm_primitive *primitive = building->primitive;
+    const struct onednn_window window = build_window(&primitive->window);
     if (is_global(primitive) &&
-        reduce(building, &reductions[primitive->algorithm]) == dnnl_success &&
+        reduce(building, &rows[primitive->algorithm].reduction) == dnnl_success &&
         !build_is_reference(building))
         return dnnl_success;
     build_start_over(building);
-    return build_window_pool(building);
+    onednn_desc x = build_operand(building, DNNL_ARG_SRC, &primitive->inputs[0], BUILT_INPUT);
+    onednn_desc y = build_operand(building, DNNL_ARG_DST, &primitive->outputs[0], BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
+    return calls_pool(building->lib, rows[primitive->algorithm].pool, x, y, &window,
+                      &build_part(building)->primitive);
 }
 
 dnnl_status_t build_resample(struct building *building) {
@@ -108,41 +77,34 @@ dnnl_status_t build_resample(struct building *building) {
     const dnnl_alg_kind_t algorithm = primitive->algorithm == CM_RESAMPLE_NEAREST
                                           ? dnnl_resampling_nearest
                                           : dnnl_resampling_linear;
-    onednn_desc x = NULL;
-    onednn_desc y = NULL;
-    const dnnl_status_t status = describe_ends(building, &x, &y);
-    if (status != dnnl_success) return status;
+    onednn_desc x = build_operand(building, DNNL_ARG_SRC, &primitive->inputs[0], BUILT_INPUT);
+    onednn_desc y = build_operand(building, DNNL_ARG_DST, &primitive->outputs[0], BUILT_OUTPUT);
+    if (building->status != dnnl_success) return building->status;
     return calls_resampling(building->lib, algorithm, x, y, &build_part(building)->primitive);
 }
 
 static dnnl_status_t softmax_along(struct building *building, const struct cm_tensor *tensor,
                                    int axis) {
-    const struct cm_primitive *primitive = building->primitive;
-    onednn_desc desc = NULL;
-    const dnnl_status_t status = build_desc(building, tensor, &desc);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, desc, tensor->element, BUILT_INPUT);
-    build_arg(building, DNNL_ARG_DST, desc, tensor->element, BUILT_OUTPUT);
-    return calls_softmax(building->lib, primitive->algorithm == CM_SOFTMAX_LOG, desc, axis,
-                         &build_part(building)->primitive);
+    onednn_desc desc = build_in_place(building, tensor);
+    if (building->status != dnnl_success) return building->status;
+    return calls_softmax(building->lib, building->primitive->algorithm == CM_SOFTMAX_LOG, desc,
+                         axis, &build_part(building)->primitive);
 }
 
-/* Coalesces the axes before `axis` and those after it: [2,3,4,5,6] at axis 2 -> [6,4,30]. */
-static struct cm_tensor around(const struct cm_tensor *x, int axis) {
+/* Coalesces the axes before the softmax's and those after it: [2,3,4,5,6] at axis 2 ->
+ * [6,4,30]. */
+dnnl_status_t build_softmax(struct building *building) {
+    const struct cm_tensor *x = &building->primitive->inputs[0];
+    const int32_t axis = building->primitive->axis;
+    if (axis < 0 || axis >= x->rank) return dnnl_unimplemented;
+    if (!primitive_is_packed(x)) return softmax_along(building, x, axis);
     const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
     const int64_t size = x->dims[axis];
-    return (struct cm_tensor){.element = x->element,
-                              .rank = inner > 1 ? 3 : 2,
-                              .dims = {primitive_elements(x) / (size * inner), size, inner},
-                              .strides = {size * inner, inner, 1}};
-}
-
-dnnl_status_t build_softmax(struct building *building) {
-    const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *x = &primitive->inputs[0];
-    if (primitive->axis < 0 || primitive->axis >= x->rank) return dnnl_unimplemented;
-    if (!primitive_is_packed(x)) return softmax_along(building, x, primitive->axis);
-    const struct cm_tensor coalesced = around(x, primitive->axis);
+    const struct cm_tensor coalesced = {
+        .element = x->element,
+        .rank = inner > 1 ? 3 : 2,
+        .dims = {primitive_elements(x) / (size * inner), size, inner},
+        .strides = {size * inner, inner, 1}};
     return softmax_along(building, &coalesced, 1);
 }
 

@@ -17,68 +17,42 @@ struct sizes {
     int32_t element;
 };
 
-static bool read_sizes(const struct cm_primitive *primitive, struct sizes *ret) {
-    static const int64_t gates[CM_N_ALGORITHMS] = {
-        [CM_RNN_TANH] = 1, [CM_RNN_RELU] = 1, [CM_RNN_LSTM] = 4, [CM_RNN_GRU] = 3};
-    const struct cm_tensor *x = &primitive->inputs[0];
-    if (x->rank != 3 || gates[primitive->algorithm] == 0 || primitive->hidden <= 0)
-        return false;
-    *ret = (struct sizes){.time = x->dims[0],
-                          .batch = x->dims[1],
-                          .input = x->dims[2],
-                          .hidden = primitive->hidden,
-                          .directions = primitive->directions > 1 ? 2 : 1,
-                          .gates = gates[primitive->algorithm],
-                          .element = x->element};
-    return true;
-}
-
-/* Describes a packed tensor. The first dims of states, weights and biases are the layers,
+/* Describes the packed operands. The first dims of states, weights and biases are the layers,
  * always 1, and the directions. */
-static dnnl_status_t describe(struct building *building, int rank, const int64_t *dims,
-                              int32_t element, bool any, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = rank};
-    int64_t stride = 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        tensor.dims[i] = dims[i];
-        tensor.strides[i] = stride;
-        stride *= dims[i];
-    }
-    return any ? build_any(building, &tensor, ret) : build_desc(building, &tensor, ret);
-}
-
-static dnnl_status_t describe_all(struct building *building, const struct sizes *sizes,
-                                  struct onednn_rnn *ret) {
+static void describe(struct building *building, const struct sizes *sizes,
+                     struct onednn_rnn *ret) {
     const int64_t more = ret->algorithm == dnnl_lbr_gru ? 1 : 0;
+    const int64_t directions = sizes->directions;
+    const int64_t hidden = sizes->hidden;
     const struct {
         onednn_desc *desc;
+        int32_t element; /* biases and the cell state are always 32-bit */
         int rank;
         bool any;
         int64_t dims[5];
     } rows[] = {
-        {&ret->src, 3, false, {sizes->time, sizes->batch, sizes->input}},
-        {&ret->state, 4, false, {1, sizes->directions, sizes->batch, sizes->hidden}},
-        {&ret->memory, 4, false, {1, sizes->directions, sizes->batch, sizes->hidden}},
+        {&ret->src, sizes->element, 3, false, {sizes->time, sizes->batch, sizes->input}},
+        {&ret->state, sizes->element, 4, false, {1, directions, sizes->batch, hidden}},
+        {&ret->memory, CM_F32, 4, false, {1, directions, sizes->batch, hidden}},
         {&ret->weights,
+         sizes->element,
          5,
          true,
-         {1, sizes->directions, sizes->input, sizes->gates, sizes->hidden}},
+         {1, directions, sizes->input, sizes->gates, hidden}},
         {&ret->recurrent,
+         sizes->element,
          5,
          true,
-         {1, sizes->directions, sizes->hidden, sizes->gates, sizes->hidden}},
-        {&ret->bias, 4, false, {1, sizes->directions, sizes->gates + more, sizes->hidden}},
-        {&ret->dst, 3, false, {sizes->time, sizes->batch, sizes->directions * sizes->hidden}},
+         {1, directions, hidden, sizes->gates, hidden}},
+        {&ret->bias, CM_F32, 4, false, {1, directions, sizes->gates + more, hidden}},
+        {&ret->dst, sizes->element, 3, false, {sizes->time, sizes->batch, directions * hidden}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        /* Biases and the cell state are always 32-bit. */
-        const bool wide = rows[i].desc == &ret->bias || rows[i].desc == &ret->memory;
-        const dnnl_status_t status =
-            describe(building, rows[i].rank, rows[i].dims, wide ? CM_F32 : sizes->element,
-                     rows[i].any, rows[i].desc);
-        if (status != dnnl_success) return status;
+        struct cm_tensor tensor = {.element = rows[i].element, .rank = rows[i].rank};
+        memcpy(tensor.dims, rows[i].dims, sizeof(rows[i].dims));
+        primitive_pack(&tensor);
+        *rows[i].desc = build_desc(building, &tensor, rows[i].any);
     }
-    return dnnl_success;
 }
 
 static void add_args(struct building *building, const struct onednn_rnn *rnn,
@@ -104,18 +78,29 @@ static void add_args(struct building *building, const struct onednn_rnn *rnn,
 }
 
 dnnl_status_t build_rnn(struct building *building) {
+    static const int64_t gates[CM_N_ALGORITHMS] = {
+        [CM_RNN_TANH] = 1, [CM_RNN_RELU] = 1, [CM_RNN_LSTM] = 4, [CM_RNN_GRU] = 3};
     const struct cm_primitive *primitive = building->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    if (x->rank != 3 || gates[primitive->algorithm] == 0 || primitive->hidden <= 0)
+        return dnnl_unimplemented;
+    const struct sizes sizes = {.time = x->dims[0],
+                                .batch = x->dims[1],
+                                .input = x->dims[2],
+                                .hidden = primitive->hidden,
+                                .directions = primitive->directions > 1 ? 2 : 1,
+                                .gates = gates[primitive->algorithm],
+                                .element = x->element};
     struct onednn_rnn rnn = {.algorithm = dnnl_vanilla_rnn, .activation = dnnl_eltwise_tanh};
-    struct sizes sizes;
-    if (!read_sizes(primitive, &sizes)) return dnnl_unimplemented;
     if (primitive->algorithm == CM_RNN_LSTM) rnn.algorithm = dnnl_vanilla_lstm;
     if (primitive->algorithm == CM_RNN_GRU) rnn.algorithm = dnnl_lbr_gru;
     if (primitive->algorithm == CM_RNN_RELU) rnn.activation = dnnl_eltwise_relu;
     rnn.direction =
         sizes.directions > 1 ? dnnl_bidirectional_concat : dnnl_unidirectional_left2right;
-    dnnl_status_t status = describe_all(building, &sizes, &rnn);
-    if (status == dnnl_success)
-        status = calls_rnn(building->lib, &rnn, &build_part(building)->primitive);
+    describe(building, &sizes, &rnn);
+    if (building->status != dnnl_success) return building->status;
+    const dnnl_status_t status =
+        calls_rnn(building->lib, &rnn, &build_part(building)->primitive);
     if (status == dnnl_success) add_args(building, &rnn, &sizes);
     return status;
 }

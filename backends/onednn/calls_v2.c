@@ -27,16 +27,11 @@ void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs) {
     descs->n = 0;
 }
 
-static dnnl_status_t describe_with(const struct onednn *lib, dnnl_status_t status,
-                                   const void *operation, const_dnnl_primitive_attr_t attr,
-                                   dnnl_primitive_desc_t *ret) {
+static dnnl_status_t describe(const struct onednn *lib, dnnl_status_t status,
+                              const void *operation, const_dnnl_primitive_attr_t attr,
+                              dnnl_primitive_desc_t *ret) {
     if (status != dnnl_success) return status;
     return lib->api.dnnl_primitive_desc_create(ret, operation, attr, lib->engine, NULL);
-}
-
-static dnnl_status_t describe(const struct onednn *lib, dnnl_status_t status,
-                              const void *operation, dnnl_primitive_desc_t *ret) {
-    return describe_with(lib, status, operation, NULL, ret);
 }
 
 dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
@@ -54,20 +49,20 @@ dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc 
                          dnnl_primitive_desc_t *ret) {
     if (transposed) {
         dnnl_deconvolution_desc_t operation;
-        return describe_with(lib,
-                             lib->api.dnnl_dilated_deconvolution_forward_desc_init(
-                                 &operation, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                 src, weights, bias, dst, window->strides, window->dilates,
-                                 window->begin, window->end),
-                             &operation, attr, ret);
+        return describe(lib,
+                        lib->api.dnnl_dilated_deconvolution_forward_desc_init(
+                            &operation, dnnl_forward_inference, dnnl_deconvolution_direct, src,
+                            weights, bias, dst, window->strides, window->dilates, window->begin,
+                            window->end),
+                        &operation, attr, ret);
     }
     dnnl_convolution_desc_t operation;
-    return describe_with(lib,
-                         lib->api.dnnl_dilated_convolution_forward_desc_init(
-                             &operation, dnnl_forward_inference, dnnl_convolution_direct, src,
-                             weights, bias, dst, window->strides, window->dilates,
-                             window->begin, window->end),
-                         &operation, attr, ret);
+    return describe(lib,
+                    lib->api.dnnl_dilated_convolution_forward_desc_init(
+                        &operation, dnnl_forward_inference, dnnl_convolution_direct, src,
+                        weights, bias, dst, window->strides, window->dilates, window->begin,
+                        window->end),
+                    &operation, attr, ret);
 }
 
 dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,
@@ -79,15 +74,15 @@ dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, on
                         &operation, dnnl_forward_inference, algorithm, src, dst,
                         window->strides, window->kernel, window->dilates, window->begin,
                         window->end),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_matmul(const struct onednn *lib, onednn_desc a, onednn_desc b,
                            onednn_desc bias, onednn_desc dst, const_dnnl_primitive_attr_t attr,
                            dnnl_primitive_desc_t *ret) {
     dnnl_matmul_desc_t operation;
-    return describe_with(lib, lib->api.dnnl_matmul_desc_init(&operation, a, b, bias, dst),
-                         &operation, attr, ret);
+    return describe(lib, lib->api.dnnl_matmul_desc_init(&operation, a, b, bias, dst),
+                    &operation, attr, ret);
 }
 
 dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_desc data,
@@ -97,7 +92,7 @@ dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_d
                     lib->api.dnnl_batch_normalization_forward_desc_init(
                         &operation, training ? dnnl_forward_training : dnnl_forward_inference,
                         data, epsilon, flags),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onednn_desc stat,
@@ -106,7 +101,7 @@ dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onedn
     return describe(lib,
                     lib->api.dnnl_layer_normalization_forward_desc_init(
                         &operation, dnnl_forward_inference, data, stat, epsilon, flags),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
@@ -117,14 +112,14 @@ dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
     return describe(lib,
                     lib->api.dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference,
                                                             algorithm, src, alpha, beta),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
                            onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret) {
     dnnl_binary_desc_t operation;
     return describe(lib, lib->api.dnnl_binary_desc_init(&operation, algorithm, a, b, dst),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
@@ -145,7 +140,7 @@ dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorit
     return describe(lib,
                     lib->api.dnnl_resampling_forward_desc_init(
                         &operation, dnnl_forward_inference, algorithm, NULL, src, dst),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_rnn(const struct onednn *lib, const struct onednn_rnn *rnn,
@@ -166,7 +161,7 @@ dnnl_status_t calls_rnn(const struct onednn *lib, const struct onednn_rnn *rnn,
         status = api->dnnl_vanilla_rnn_forward_desc_init(
             &operation, dnnl_forward_inference, rnn->activation, rnn->direction, rnn->src,
             rnn->state, rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state, 0, 0, 0);
-    return describe(lib, status, &operation, ret);
+    return describe(lib, status, &operation, NULL, ret);
 }
 
 dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data, int axis,
@@ -176,7 +171,7 @@ dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data
                                            &operation, dnnl_forward_inference, data, axis)
                                      : lib->api.dnnl_softmax_forward_desc_init(
                                            &operation, dnnl_forward_inference, data, axis);
-    return describe(lib, status, &operation, ret);
+    return describe(lib, status, &operation, NULL, ret);
 }
 
 dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorithm,
@@ -185,7 +180,7 @@ dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorith
     dnnl_reduction_desc_t operation;
     return describe(lib,
                     lib->api.dnnl_reduction_desc_init(&operation, algorithm, src, dst, p, 0.0F),
-                    &operation, ret);
+                    &operation, NULL, ret);
 }
 
 dnnl_status_t calls_concat(const struct onednn *lib, int n, const onednn_desc *srcs,

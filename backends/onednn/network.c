@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backends/onednn/memory.h"
-
 #include "backends/primitive.h"
 
 #include "support/banned.h"
@@ -51,22 +50,11 @@ static char *address_at(const struct network_build *build, const struct cm_place
     return (char *)build->plan->blocks[block] + place->offset;
 }
 
-static int is_inside(const struct network_build *build, const struct cm_place *place,
-                     size_t bytes) {
+static bool is_inside(const struct network_build *build, const struct cm_place *place,
+                      size_t bytes) {
     const bool weights = place->block == CM_BLOCK_WEIGHTS;
     const int64_t all = weights ? build->network->weight_bytes : build->network->arena_bytes;
-    if (place->offset >= 0 && place->offset <= all && bytes <= (size_t)(all - place->offset))
-        return CM_BACKEND_OK;
-    return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
-                         "an operand of the network is outside its block");
-}
-
-/* Returns the descriptor with which the parts use the operand. */
-static onednn_desc own_desc(const struct built *built, int operand) {
-    for (int i = 0; i < built->n_parts; i++)
-        for (int j = 0; j < built->parts[i].n_args; j++)
-            if (built->parts[i].args[j].operand == operand) return built->parts[i].args[j].desc;
-    return NULL;
+    return place->offset >= 0 && place->offset <= all && bytes <= (size_t)(all - place->offset);
 }
 
 /* Builds the reorder of an operand from the model's layout to the primitive's, or of an output
@@ -76,7 +64,10 @@ static int build_reorder(const struct network_build *build, size_t at,
     const struct onednn *lib = build->plan->lib;
     const struct built_operand *what = &built->operands[operand];
     struct built *reorder = &build->plan->built[at];
-    onednn_desc own = own_desc(built, operand);
+    onednn_desc own = NULL; /* with which the parts use the operand */
+    for (int i = 0; own == NULL && i < built->n_parts; i++)
+        for (int j = 0; own == NULL && j < built->parts[i].n_args; j++)
+            if (built->parts[i].args[j].operand == operand) own = built->parts[i].args[j].desc;
     onednn_desc from = is_output(what) ? own : what->model_desc;
     onednn_desc to = is_output(what) ? what->model_desc : own;
     reorder->n_parts = 1;
@@ -93,71 +84,42 @@ static int build_reorder(const struct network_build *build, size_t at,
 static int build_all_of(const struct network_build *build, uint32_t primitive,
                         bool keep_layout) {
     struct cm_plan *plan = build->plan;
-    const size_t at = (size_t)primitive * BUILT_A_PRIMITIVE;
-    struct built *built = built_of(build, primitive);
-    int n = 0;
+    size_t at = (size_t)primitive * BUILT_A_PRIMITIVE;
+    const size_t last = at + BUILT_A_PRIMITIVE - 1;
+    struct built *built = &plan->built[at];
     int status = build_primitive(plan->lib, &build->network->primitives[primitive], keep_layout,
                                  built, build->reason);
-    if (status == CM_BACKEND_OK) status = plan_create(plan, at, build->reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = plan_create(plan, at, build->reason);
     if (status == CM_BACKEND_OK && built->state == CM_PROXY) {
         plan->state = CM_PROXY;
         plan->note = built->note;
     }
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
-        if (built->operands[i].model_desc != NULL && n < BUILT_A_PRIMITIVE - 1)
-            status = build_reorder(build, at + (size_t)(++n), built, i);
+        if (built->operands[i].model_desc != NULL && at < last)
+            status = build_reorder(build, ++at, built, i);
     return status;
-}
-
-/* Returns the number of the reorder of an operand, 1 to 3; 0 if it has none. */
-static size_t reorder_of(const struct built *built, int operand) {
-    size_t n = 0;
-    for (int i = 0; i <= operand; i++) n += built->operands[i].model_desc != NULL;
-    return built->operands[operand].model_desc != NULL ? n : 0;
-}
-
-static bool is_constant(const struct cm_network_step *step,
-                        const struct built_operand *operand) {
-    const struct cm_place *place = place_of(step, operand);
-    return is_input(operand) && place->block == CM_BLOCK_WEIGHTS;
-}
-
-/* Returns the bytes of the operands that the plan allocates, separately for each step: steps of
- * one primitive could share temporaries, but not reordered weights. */
-static size_t private_bytes(const struct network_build *build) {
-    const struct cm_network *network = build->network;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < network->n_steps; i++) {
-        const struct built *built = built_of(build, network->steps[i].primitive);
-        for (int j = 0; j < built->n_operands; j++)
-            if (built->operands[j].model_desc != NULL ||
-                place_of(&network->steps[i], &built->operands[j]) == NULL)
-                bytes += memory_aligned(built->operands[j].bytes);
-    }
-    return bytes;
-}
-
-static char *take_private(struct network_build *build, const struct built_operand *operand) {
-    char *at = (char *)build->plan->blocks[NETWORK_PRIVATE] + build->private_bytes;
-    build->private_bytes += memory_aligned(operand->bytes);
-    return at;
 }
 
 /* Sets ret[i] to the address of operand i, in the layout that the step uses. */
 static int place_operands(struct network_build *build, const struct cm_network_step *step,
                           const struct built *built, char **ret) {
+    const struct onednn_api *api = &build->plan->lib->api;
     for (int i = 0; i < built->n_operands; i++) {
         const struct built_operand *operand = &built->operands[i];
         const struct cm_place *place = place_of(step, operand);
-        size_t bytes = operand->bytes;
-        if (operand->model_desc != NULL)
-            bytes = build->plan->lib->api.dnnl_memory_desc_get_size(operand->model_desc);
-        if (place != NULL) {
-            const int status = is_inside(build, place, bytes);
-            if (status != CM_BACKEND_OK) return status;
+        const size_t bytes = operand->model_desc != NULL
+                                 ? api->dnnl_memory_desc_get_size(operand->model_desc)
+                                 : operand->bytes;
+        if (place != NULL && !is_inside(build, place, bytes))
+            return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
+                                 "an operand of the network is outside its block");
+        if (place != NULL && operand->model_desc == NULL) {
+            ret[i] = address_at(build, place);
+            continue;
         }
-        ret[i] = place != NULL && operand->model_desc == NULL ? address_at(build, place)
-                                                              : take_private(build, operand);
+        ret[i] = (char *)build->plan->blocks[NETWORK_PRIVATE] + build->private_bytes;
+        build->private_bytes += memory_aligned(operand->bytes);
         if (place == NULL) memory_fill(ret[i], operand->bytes, operand->type, 1);
     }
     return CM_BACKEND_OK;
@@ -167,14 +129,16 @@ static int no_memory(const struct network_build *build) {
     return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }
 
+/* Adds the call of an operand's reorder; `own` is its address in the layout of the step. */
 static int add_reorder(struct network_build *build, const struct cm_network_step *step,
                        int operand, char *own) {
     struct cm_plan *plan = build->plan;
     const struct built *built = built_of(build, step->primitive);
-    const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE + reorder_of(built, operand);
-    const struct built_part *part = &plan->built[at].parts[0];
     const bool back = is_output(&built->operands[operand]);
     char *model_layout = address_at(build, place_of(step, &built->operands[operand]));
+    size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE;
+    for (int i = 0; i <= operand; i++) at += built->operands[i].model_desc != NULL;
+    const struct built_part *part = &plan->built[at].parts[0];
     struct call *call = &plan->calls[build->n_calls++];
     call->primitive = plan->primitives[at * MAX_PARTS];
     if (plan_add_arg(plan, call, DNNL_ARG_FROM, part->args[0].desc,
@@ -185,11 +149,22 @@ static int add_reorder(struct network_build *build, const struct cm_network_step
     return CM_BACKEND_OK;
 }
 
-static int add_parts(struct network_build *build, const struct cm_network_step *step,
-                     char *const *bytes) {
+/* Adds the calls of a step: reorders of inputs, the parts, reorders of outputs. Weights are
+ * reordered now, not by a call. */
+static int add_step(struct network_build *build, const struct cm_network_step *step,
+                    char *const *bytes) {
     struct cm_plan *plan = build->plan;
     const struct built *built = built_of(build, step->primitive);
     const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE * MAX_PARTS;
+    int status = CM_BACKEND_OK;
+    for (int i = 0; i < built->n_operands; i++) {
+        const struct built_operand *operand = &built->operands[i];
+        if (operand->model_desc == NULL || !is_input(operand)) continue;
+        status = add_reorder(build, step, i, bytes[i]);
+        if (status == CM_BACKEND_OK && place_of(step, operand)->block == CM_BLOCK_WEIGHTS)
+            status = plan_run_call(plan, --build->n_calls, build->reason);
+        if (status != CM_BACKEND_OK) return status;
+    }
     for (int i = 0; i < built->n_parts; i++) {
         const struct built_part *part = &built->parts[i];
         struct call *call = &plan->calls[build->n_calls++];
@@ -199,40 +174,10 @@ static int add_parts(struct network_build *build, const struct cm_network_step *
                              bytes[part->args[j].operand]) != dnnl_success)
                 return no_memory(build);
     }
-    return CM_BACKEND_OK;
-}
-
-/* Adds the calls of a step: reorders of inputs except weights, the parts, reorders of
- * outputs. */
-static int add_step(struct network_build *build, const struct cm_network_step *step,
-                    char *const *bytes) {
-    const struct built *built = built_of(build, step->primitive);
-    int status = CM_BACKEND_OK;
-    for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
-        if (built->operands[i].model_desc != NULL && is_input(&built->operands[i]) &&
-            !is_constant(step, &built->operands[i]))
-            status = add_reorder(build, step, i, bytes[i]);
-    if (status == CM_BACKEND_OK) status = add_parts(build, step, bytes);
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
         if (built->operands[i].model_desc != NULL && is_output(&built->operands[i]))
             status = add_reorder(build, step, i, bytes[i]);
     return status;
-}
-
-/* Reorders the weights of a step now and removes the call again. */
-static int reorder_weights(struct network_build *build, const struct cm_network_step *step,
-                           char *const *bytes) {
-    struct cm_plan *plan = build->plan;
-    const struct built *built = built_of(build, step->primitive);
-    for (int i = 0; i < built->n_operands; i++) {
-        if (built->operands[i].model_desc == NULL || !is_constant(step, &built->operands[i]))
-            continue;
-        int status = add_reorder(build, step, i, bytes[i]);
-        if (status != CM_BACKEND_OK) return status;
-        status = plan_run_call(plan, --build->n_calls, build->reason);
-        if (status != CM_BACKEND_OK) return status;
-    }
-    return CM_BACKEND_OK;
 }
 
 /* Returns how many products are summed per element of the result if `operand` is the weights of
@@ -246,22 +191,6 @@ static int64_t count_summands(const struct cm_primitive *primitive, int operand)
     return primitive_elements(weights) / (results > 0 ? results : 1);
 }
 
-static void fill_weights(const struct network_build *build,
-                         const struct cm_network_step *step) {
-    const struct cm_primitive *primitive = &build->network->primitives[step->primitive];
-    for (int i = 0; i < primitive->n_inputs; i++) {
-        const struct cm_tensor *tensor = &primitive->inputs[i];
-        const int64_t summands = count_summands(primitive, i);
-        const size_t bytes =
-            (size_t)(primitive_elements(tensor) * primitive_element_size(tensor->element));
-        if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
-            is_inside(build, &step->inputs[i], bytes) != CM_BACKEND_OK)
-            continue; /* an operand outside its block is refused when the step is added */
-        memory_fill(address_at(build, &step->inputs[i]), bytes, build_type(tensor->element),
-                    1.0 / (double)(summands > 0 ? summands : 1));
-    }
-}
-
 /* Fills both blocks with random numbers. Divides the weights of products by the number of
  * summands, so that activations neither vanish nor overflow fp32 over a hundred layers. */
 static void fill_at_random(const struct network_build *build) {
@@ -269,42 +198,39 @@ static void fill_at_random(const struct network_build *build) {
     memory_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);
     memory_fill(build->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32,
                 1);
-    for (uint32_t i = 0; i < network->n_steps; i++) fill_weights(build, &network->steps[i]);
-}
-
-static int make_calls(struct network_build *build, const struct network_filling *filling) {
-    struct cm_plan *plan = build->plan;
-    const struct cm_network *network = build->network;
-    int status = CM_BACKEND_OK;
-    if (filling != NULL)
-        filling->fill(filling->context, network, plan->blocks[NETWORK_ARENA],
-                      plan->blocks[NETWORK_WEIGHTS]);
-    else
-        fill_at_random(build);
-    for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_steps; i++) {
+    for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
-        char *bytes[MAX_OPERANDS];
-        status = place_operands(build, step, built_of(build, step->primitive), bytes);
-        if (status == CM_BACKEND_OK) status = reorder_weights(build, step, bytes);
-        if (status == CM_BACKEND_OK) status = add_step(build, step, bytes);
+        const struct cm_primitive *primitive = &network->primitives[step->primitive];
+        for (int k = 0; k < primitive->n_inputs; k++) {
+            const struct cm_tensor *tensor = &primitive->inputs[k];
+            const struct cm_place *place = &step->inputs[k];
+            const int64_t summands = count_summands(primitive, k);
+            const size_t bytes =
+                (size_t)(primitive_elements(tensor) * primitive_element_size(tensor->element));
+            /* an operand outside its block is refused when the step is added */
+            if (place->block == CM_BLOCK_WEIGHTS && is_inside(build, place, bytes))
+                memory_fill(address_at(build, place), bytes, build_type(tensor->element),
+                            1.0 / (double)(summands > 0 ? summands : 1));
+        }
     }
-    plan->n_calls = build->n_calls;
-    return status;
 }
 
-static size_t count_calls(const struct network_build *build) {
-    size_t n = 1;
-    for (uint32_t i = 0; i < build->network->n_steps; i++) {
-        const struct built *built = built_of(build, build->network->steps[i].primitive);
-        n += (size_t)(built->n_parts + built->n_operands);
-    }
-    return n;
-}
-
+/* Allocates the blocks and the calls. Operands that the plan owns are allocated for each step:
+ * steps of one primitive could share temporaries, but not reordered weights. */
 static int allocate(struct network_build *build, const struct plan_limits *limits) {
     struct cm_plan *plan = build->plan;
     const struct cm_network *network = build->network;
-    const size_t own = private_bytes(build);
+    size_t own = 0;
+    size_t n_calls = 1;
+    for (uint32_t i = 0; i < network->n_steps; i++) {
+        const struct cm_network_step *step = &network->steps[i];
+        const struct built *built = built_of(build, step->primitive);
+        n_calls += (size_t)(built->n_parts + built->n_operands);
+        for (int j = 0; j < built->n_operands; j++)
+            if (built->operands[j].model_desc != NULL ||
+                place_of(step, &built->operands[j]) == NULL)
+                own += memory_aligned(built->operands[j].bytes);
+    }
     const int64_t all = network->arena_bytes + network->weight_bytes + (int64_t)own;
     if (limits->memory_bytes > 0 && all > limits->memory_bytes)
         return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY,
@@ -315,34 +241,49 @@ static int allocate(struct network_build *build, const struct plan_limits *limit
     plan->blocks[NETWORK_PRIVATE] = memory_new(own);
     for (int i = NETWORK_ARENA; i <= NETWORK_PRIVATE; i++)
         if (plan->blocks[i] == NULL) return no_memory(build);
-    return plan_reserve(plan, count_calls(build)) ? CM_BACKEND_OK : no_memory(build);
+    return plan_reserve(plan, n_calls) ? CM_BACKEND_OK : no_memory(build);
 }
 
-static int check(const struct network_build *build) {
+/* Builds all primitives, then adds the calls of all steps. */
+static int make(struct network_build *build, bool keep_layout, const struct plan_limits *limits,
+                const struct network_filling *filling) {
+    struct cm_plan *plan = build->plan;
     const struct cm_network *network = build->network;
-    for (uint32_t i = 0; i < network->n_steps; i++)
-        if (network->steps[i].primitive >= network->n_primitives)
-            return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
-                                 "step %u of the network has no primitive", (unsigned)i);
-    if (network->n_steps > 0 && network->arena_bytes >= 0 && network->weight_bytes >= 0)
-        return CM_BACKEND_OK;
-    return onednn_refuse(build->reason, CM_BACKEND_REFUSED, "the network has no steps");
+    int status = CM_BACKEND_OK;
+    for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_primitives; i++)
+        status = build_all_of(build, i, keep_layout);
+    if (status == CM_BACKEND_OK) status = allocate(build, limits);
+    if (status != CM_BACKEND_OK) return status;
+    if (filling != NULL)
+        filling->fill(filling->context, network, plan->blocks[NETWORK_ARENA],
+                      plan->blocks[NETWORK_WEIGHTS]);
+    else
+        fill_at_random(build);
+    for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_steps; i++) {
+        const struct cm_network_step *step = &network->steps[i];
+        char *bytes[MAX_OPERANDS];
+        status = place_operands(build, step, built_of(build, step->primitive), bytes);
+        if (status == CM_BACKEND_OK) status = add_step(build, step, bytes);
+    }
+    plan->n_calls = build->n_calls;
+    return status;
 }
 
 int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason) {
     struct network_build build = {.network = network, .reason = reason};
-    int status = check(&build);
-    if (status != CM_BACKEND_OK) return status;
+    for (uint32_t i = 0; i < network->n_steps; i++)
+        if (network->steps[i].primitive >= network->n_primitives)
+            return onednn_refuse(reason, CM_BACKEND_REFUSED,
+                                 "step %u of the network has no primitive", (unsigned)i);
+    if (network->n_steps == 0 || network->arena_bytes < 0 || network->weight_bytes < 0)
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "the network has no steps");
     build.plan = plan_new(lib, (size_t)network->n_primitives * BUILT_A_PRIMITIVE);
     if (build.plan == NULL) return no_memory(&build);
-    for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_primitives; i++)
-        status = build_all_of(&build, i, keep_layout);
-    if (status == CM_BACKEND_OK) status = allocate(&build, limits);
-    if (status == CM_BACKEND_OK) status = make_calls(&build, filling);
     build.plan->cold = true; /* a network is run warm only */
     build.plan->algorithm = "steps of oneDNN in their order";
+    const int status = make(&build, keep_layout, limits, filling);
     if (status == CM_BACKEND_OK)
         *ret = build.plan;
     else

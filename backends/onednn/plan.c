@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory, execution and facts of plans. */
+/*
+ * Operands, execution and facts of plans. Cold executions of a primitive use several sets of
+ * operands in turn. Together the sets are larger than three times the cache, so that under any
+ * replacement policy a set is evicted before its next use. Temporaries between parts exist
+ * once, as in a runtime.
+ */
 #include "backends/onednn/plan.h"
 
 #include <stdio.h>
@@ -8,8 +13,12 @@
 #include <time.h>
 
 #include "backends/onednn/machine.h"
+#include "backends/onednn/memory.h"
 
 #include "support/banned.h"
+
+#define CACHE_FACTOR 3 /* size of all sets together, in cache sizes */
+#define MAX_SETS     4096
 
 #define MAX_TRIES   16
 #define MAX_SECONDS 0.1  /* total time of disturbed batches */
@@ -54,11 +63,118 @@ dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id
     return plan->lib->api.dnnl_memory_create(&arg->memory, desc, plan->lib->engine, address);
 }
 
+/* Indices into cm_plan.blocks. */
+enum { BLOCK_SETS, BLOCK_SHARED };
+
+/* Sizes of the operands of a primitive. */
+struct layout {
+    size_t set_bytes;
+    size_t shared_bytes;          /* temporaries */
+    size_t offsets[MAX_OPERANDS]; /* of each operand in its set, or in the shared block */
+};
+
+static bool is_shared(const struct built_operand *operand) {
+    return operand->role >= BUILT_TEMPORARY;
+}
+
+/* Lays out the operands, and sets n_sets and cold. Returns CM_BACKEND_NO_MEMORY if the limit is
+ * too small for one set. */
+static int lay_out(struct cm_plan *plan, const struct plan_limits *limits, struct layout *ret,
+                   struct cm_reason *reason) {
+    const struct built *built = plan->built;
+    memset(ret, 0, sizeof(*ret));
+    for (int i = 0; i < built->n_operands; i++) {
+        size_t *end = is_shared(&built->operands[i]) ? &ret->shared_bytes : &ret->set_bytes;
+        ret->offsets[i] = *end;
+        *end += memory_aligned(built->operands[i].bytes);
+    }
+    const int64_t set = (int64_t)ret->set_bytes;
+    const int64_t shared = (int64_t)ret->shared_bytes;
+    const int64_t wanted = 1 + CACHE_FACTOR * limits->cache_bytes / set;
+    int64_t max_sets = MAX_SETS;
+    if (limits->memory_bytes > 0) max_sets = (limits->memory_bytes - shared) / set;
+    if (max_sets < 1)
+        return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
+                             "needs %lld bytes, the limit is %lld", (long long)(set + shared),
+                             (long long)limits->memory_bytes);
+    plan->n_sets = wanted < MAX_SETS ? wanted : MAX_SETS;
+    if (plan->n_sets > max_sets) plan->n_sets = max_sets;
+    plan->cold = plan->n_sets >= wanted;
+    return CM_BACKEND_OK;
+}
+
+/* Fills a set of operands, and adds them to the calls of the set. */
+static dnnl_status_t make_set(struct cm_plan *plan, const struct layout *layout, size_t set) {
+    const struct built *built = plan->built;
+    char *addresses[MAX_OPERANDS];
+    for (int i = 0; i < built->n_operands; i++) {
+        const struct built_operand *operand = &built->operands[i];
+        char *block = plan->blocks[is_shared(operand) ? BLOCK_SHARED : BLOCK_SETS];
+        addresses[i] = block + layout->offsets[i];
+        if (!is_shared(operand)) addresses[i] += set * layout->set_bytes;
+        memory_fill(addresses[i], operand->bytes, operand->type, 1);
+    }
+    for (int i = 0; i < built->n_parts; i++) {
+        struct call *call = &plan->calls[set * plan->n_calls + (size_t)i];
+        call->primitive = plan->primitives[i];
+        for (int j = 0; j < built->parts[i].n_args; j++) {
+            const struct built_arg *arg = &built->parts[i].args[j];
+            const dnnl_status_t status =
+                plan_add_arg(plan, call, arg->id, arg->desc, addresses[arg->operand]);
+            if (status != dnnl_success) return status;
+        }
+    }
+    return dnnl_success;
+}
+
+static int make(struct cm_plan *plan, const struct cm_primitive *primitive, bool keep_layout,
+                const struct plan_limits *limits, struct cm_reason *reason) {
+    struct layout layout;
+    int status = build_primitive(plan->lib, primitive, keep_layout, plan->built, reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = lay_out(plan, limits, &layout, reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = plan_create(plan, 0, reason);
+    if (status != CM_BACKEND_OK) return status;
+    plan->algorithm = plan->built->algorithm;
+    plan->state = plan->built->state;
+    plan->note = plan->built->note;
+    plan->n_calls = (size_t)plan->built->n_parts;
+    plan->blocks[BLOCK_SETS] = memory_new((size_t)plan->n_sets * layout.set_bytes);
+    plan->blocks[BLOCK_SHARED] = memory_new(layout.shared_bytes);
+    if (plan->blocks[BLOCK_SETS] == NULL || plan->blocks[BLOCK_SHARED] == NULL ||
+        !plan_reserve(plan, (size_t)plan->n_sets * plan->n_calls))
+        return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    for (int64_t set = 0; set < plan->n_sets; set++)
+        if (make_set(plan, &layout, (size_t)set) != dnnl_success)
+            return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    return CM_BACKEND_OK;
+}
+
+int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool keep_layout,
+              const struct plan_limits *limits, struct cm_plan **ret,
+              struct cm_reason *reason) {
+    struct cm_plan *plan = plan_new(lib, 1);
+    if (plan == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    const int status = make(plan, primitive, keep_layout, limits, reason);
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        plan_drop(plan);
+    return status;
+}
+
 static void drop_args(const struct cm_plan *plan, struct call *call) {
     for (int i = 0; i < call->n_args; i++)
         if (call->args[i].memory != NULL)
             (void)plan->lib->api.dnnl_memory_destroy(call->args[i].memory);
     memset(call, 0, sizeof(*call));
+}
+
+static int ran(dnnl_status_t status, struct cm_reason *reason) {
+    if (status == dnnl_success) return CM_BACKEND_OK;
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
+                         (int)status);
 }
 
 int plan_run_call(struct cm_plan *plan, size_t index, struct cm_reason *reason) {
@@ -68,9 +184,7 @@ int plan_run_call(struct cm_plan *plan, size_t index, struct cm_reason *reason) 
                                                        call->n_args, call->args);
     if (status == dnnl_success) status = api->dnnl_stream_wait(plan->lib->stream);
     drop_args(plan, call);
-    if (status == dnnl_success) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
-                         (int)status);
+    return ran(status, reason);
 }
 
 static double now(void) {
@@ -79,27 +193,22 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static dnnl_status_t execute(struct cm_plan *plan, enum cm_cache cache) {
-    const int64_t set = cache == CM_COLD ? plan->next : 0;
-    const struct call *calls = &plan->calls[(size_t)set * plan->n_calls];
-    dnnl_status_t status = dnnl_success;
-    if (cache == CM_COLD) plan->next = (plan->next + 1) % plan->n_sets;
-    for (size_t i = 0; i < plan->n_calls && status == dnnl_success; i++)
-        status = plan->lib->api.dnnl_primitive_execute(calls[i].primitive, plan->lib->stream,
-                                                       calls[i].n_args, calls[i].args);
-    return status;
-}
-
 int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason) {
+    const struct onednn_api *api = &plan->lib->api;
     dnnl_status_t status = dnnl_success;
     const double begin = now();
-    for (uint32_t i = 0; i < n && status == dnnl_success; i++) status = execute(plan, cache);
-    if (status == dnnl_success) status = plan->lib->api.dnnl_stream_wait(plan->lib->stream);
+    for (uint32_t i = 0; i < n && status == dnnl_success; i++) {
+        const int64_t set = cache == CM_COLD ? plan->next : 0;
+        const struct call *calls = &plan->calls[(size_t)set * plan->n_calls];
+        if (cache == CM_COLD) plan->next = (plan->next + 1) % plan->n_sets;
+        for (size_t k = 0; k < plan->n_calls && status == dnnl_success; k++)
+            status = api->dnnl_primitive_execute(calls[k].primitive, plan->lib->stream,
+                                                 calls[k].n_args, calls[k].args);
+    }
+    if (status == dnnl_success) status = api->dnnl_stream_wait(plan->lib->stream);
     *ret_seconds = now() - begin;
-    if (status == dnnl_success) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
-                         (int)status);
+    return ran(status, reason);
 }
 
 /* If threads wait for a CPU that another process uses, that time is not part of the cost. */
@@ -123,35 +232,32 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     return CM_BACKEND_OK;
 }
 
-/* Adds a oneDNN primitive to *ret as one kernel, with its name and its workspace. */
-static void name_kernel(const struct cm_plan *plan, const struct built_part *part,
-                        struct cm_how *ret) {
-    const struct onednn_api *api = &plan->lib->api;
-    struct cm_kernel *kernel = &ret->kernels[ret->n_kernels++];
-    const char *name = NULL;
-    int64_t bytes = 0;
-    if (api->dnnl_primitive_desc_query(part->primitive, dnnl_query_impl_info_str, 0, &name) ==
-            dnnl_success &&
-        name != NULL)
-        (void)snprintf(kernel->name, sizeof(kernel->name), "%s", name);
-    kernel->calls = 1;
-    if (api->dnnl_primitive_desc_query(part->primitive, dnnl_query_memory_consumption_s64, 0,
-                                       &bytes) == dnnl_success)
-        ret->workspace_bytes += bytes;
-}
-
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
+    const struct onednn_api *api = &plan->lib->api;
+    struct cm_how *how = &ret->how;
     memset(ret, 0, sizeof(*ret));
-    ret->how.n_sets = (int32_t)plan->n_sets;
+    how->n_sets = (int32_t)plan->n_sets;
     ret->state = plan->state;
     ret->reason = plan->note;
     if (!plan->cold) ret->flags |= CM_FLAG_NOT_COLD;
-    for (int i = 0; plan->n_built == 1 && i < plan->built->n_parts; i++)
-        name_kernel(plan, &plan->built->parts[i], &ret->how);
-    (void)snprintf(ret->how.provider, sizeof(ret->how.provider), "onednn");
-    (void)snprintf(ret->how.algorithm, sizeof(ret->how.algorithm), "%.*s",
-                   (int)sizeof(ret->how.algorithm) - 1,
-                   plan->algorithm ? plan->algorithm : ret->how.kernels[0].name);
+    for (int i = 0; plan->n_built == 1 && i < plan->built->n_parts; i++) {
+        const_dnnl_primitive_desc_t primitive = plan->built->parts[i].primitive;
+        struct cm_kernel *kernel = &how->kernels[how->n_kernels++];
+        const char *name = NULL;
+        int64_t bytes = 0;
+        if (api->dnnl_primitive_desc_query(primitive, dnnl_query_impl_info_str, 0, &name) ==
+                dnnl_success &&
+            name != NULL)
+            (void)snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+        kernel->calls = 1;
+        if (api->dnnl_primitive_desc_query(primitive, dnnl_query_memory_consumption_s64, 0,
+                                           &bytes) == dnnl_success)
+            how->workspace_bytes += bytes;
+    }
+    (void)snprintf(how->provider, sizeof(how->provider), "onednn");
+    (void)snprintf(how->algorithm, sizeof(how->algorithm), "%.*s",
+                   (int)sizeof(how->algorithm) - 1,
+                   plan->algorithm ? plan->algorithm : how->kernels[0].name);
 }
 
 void plan_drop(struct cm_plan *plan) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plan: calls of oneDNN primitives on memory that the plan owns. The plan of a cm_primitive
- * has, for each operand set (operands.c), one call per oneDNN primitive that it consists of.
+ * has, for each set of operands, one call per oneDNN primitive that it consists of.
  * The plan of a network has the calls of all its steps (network.c).
  */
 #ifndef BACKENDS_ONEDNN_PLAN_H
@@ -33,7 +33,7 @@ struct cm_plan {
     int64_t n_sets;
     int64_t next;             /* set of the next cold execution */
     bool cold;                /* the sets exceed three times the cache; true for a network */
-    void *blocks[MAX_BLOCKS]; /* operand memory; indices in operands.c, network.h */
+    void *blocks[MAX_BLOCKS]; /* operand memory; indices in plan.c, network.h */
     const char *algorithm;    /* NULL: oneDNN's implementation name of the first part */
     struct cm_reason note;    /* what ran instead, or that a reference ran */
     int32_t state;
