@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends by name: the built-in ones, then the modules found in the search path. */
+/* Backends by name: the built-in ones, then the modules found in the search path. It never
+ * includes the working directory: anyone who can write a file there could run code as the
+ * caller. */
 #include "backends/backend_registry.h"
 
 #include <dirent.h>
@@ -21,10 +23,65 @@
 #define SUFFIX       ".so"
 #define MAX_MODULES  64 /* per folder */
 #define LONGEST_NAME 64
+#define LONGEST_PATH 4096
 
 static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
+
+int backends_places_in(const char *path, struct arena *arena, struct places *ret) {
+    size_t n = 1;
+    for (const char *at = path; *at != '\0'; at++) n += *at == ':';
+    struct module_place *items = arena_array(arena, n, sizeof(*items));
+    if (items == NULL) return CM_NO_MEMORY;
+    n = 0;
+    while (*path != '\0') {
+        const size_t length = strcspn(path, ":");
+        if (length > 0) {
+            items[n].path = arena_strndup(arena, path, length);
+            if (items[n].path == NULL) return CM_NO_MEMORY;
+            items[n].any_owner = true;
+            if (path[0] != '/')
+                (void)reason_fail(&items[n].reason, 0, "is not absolute: not searched");
+            n++;
+        }
+        path += length + (path[length] == ':');
+    }
+    *ret = (struct places){n, items};
+    return CM_OK;
+}
+
+/* Returns the folder of modules of the program: `backends` next to it if it is in a build
+ * folder of CMake. Returns NULL if unknown or out of memory. */
+static const char *own_folder(struct arena *arena) {
+    char program[LONGEST_PATH];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    if (length <= 0) return NULL;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL) return NULL;
+    *slash = '\0';
+    const char *cache = arena_printf(arena, "%s/CMakeCache.txt", program);
+    if (cache != NULL && access(cache, F_OK) == 0)
+        return arena_printf(arena, "%s/backends", program);
+    return arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, program);
+}
+
+int backends_places(struct arena *arena, struct places *ret) {
+    const char *set = getenv("COSTMODEL_BACKEND_PATH");
+    if (set != NULL) return backends_places_in(set, arena, ret);
+    struct module_place *items = arena_array(arena, 2, sizeof(*items));
+    if (items == NULL) return CM_NO_MEMORY;
+    size_t n = 0;
+    items[n].path = own_folder(arena);
+    if (arena_failed(arena)) return CM_NO_MEMORY;
+    if (items[n].path != NULL) n++;
+#ifdef COSTMODEL_BACKEND_INSTALLED
+    items[n++].path = COSTMODEL_BACKEND_INSTALLED;
+#endif
+    *ret = (struct places){n, items};
+    return CM_OK;
+}
 
 /* Returns true if a name is safe in a path: lower-case letters, digits and '-' only. */
 static bool is_name(const char *name, size_t length) {
@@ -36,63 +93,48 @@ static bool is_name(const char *name, size_t length) {
     return true;
 }
 
-/* Copies NAME of costmodel-NAME.so to `arena`; sets *ret to NULL if `file` is not a module. */
-static int module_name(const char *file, struct arena *arena, const char **ret) {
-    *ret = NULL;
-    if (!text_starts_with(file, PREFIX) || !text_ends_with(file, SUFFIX)) return CM_OK;
-    const size_t around = strlen(PREFIX) + strlen(SUFFIX);
-    const size_t length = strlen(file);
-    if (length < around || !is_name(file + strlen(PREFIX), length - around)) return CM_OK;
-    *ret = arena_strndup(arena, file + strlen(PREFIX), length - around);
-    return *ret ? CM_OK : CM_NO_MEMORY;
-}
-
 static int compare_names(const void *a, const void *b) {
     const char *const *left = a;
     const char *const *right = b;
     return strcmp(*left, *right);
 }
 
-/* Lists the module names of a folder, sorted; sets place->reason if the folder cannot be
- * read. */
+/* Lists the names of the modules costmodel-NAME.so of a folder, sorted; sets place->reason if
+ * the folder cannot be read. */
 static int read_place(struct module_place *place, struct arena *arena, const char **ret,
                       size_t *ret_n) {
+    const size_t around = strlen(PREFIX) + strlen(SUFFIX);
+    const struct dirent *file = NULL;
     size_t n = 0;
     *ret_n = 0;
     if (place->reason.text[0] != '\0') return CM_OK;
     DIR *folder = opendir(place->path);
-    if (folder == NULL) {
-        (void)reason_fail(&place->reason, 0, "%s", strerror(errno));
-        return CM_OK;
-    }
-    int status = CM_OK;
-    for (const struct dirent *file; status == CM_OK && n < MAX_MODULES;) {
-        file = readdir(folder);
-        if (file == NULL) break;
-        status = module_name(file->d_name, arena, &ret[n]);
-        if (status == CM_OK && ret[n] != NULL) n++;
+    if (folder == NULL) return reason_fail(&place->reason, CM_OK, "%s", strerror(errno));
+    while (n < MAX_MODULES && (file = readdir(folder)) != NULL) {
+        const char *name = file->d_name + strlen(PREFIX);
+        const size_t length = strlen(file->d_name);
+        if (!text_starts_with(file->d_name, PREFIX) || !text_ends_with(file->d_name, SUFFIX) ||
+            length < around || !is_name(name, length - around))
+            continue;
+        ret[n] = arena_strndup(arena, name, length - around);
+        if (ret[n++] == NULL) break;
     }
     (void)closedir(folder);
+    if (n > 0 && ret[n - 1] == NULL) return CM_NO_MEMORY;
     qsort(ret, n, sizeof(*ret), compare_names);
     *ret_n = n;
-    return status;
-}
-
-static const struct backends_entry *find_usable(const struct backends_list *list,
-                                                const char *name) {
-    for (size_t i = 0; i < list->n; i++)
-        if (text_equal(list->items[i].name, name)) return &list->items[i];
-    return NULL;
+    return CM_OK;
 }
 
 static int add_module(const struct module_place *place, const char *name, struct arena *arena,
                       struct backends_list *list) {
-    const struct backends_entry *before = find_usable(list, name);
     struct backends_entry *entry = &list->items[list->n];
+    const struct backends_entry *before = list->items;
+    while (before < entry && !text_equal(before->name, name)) before++;
     entry->name = name;
     entry->path = arena_printf(arena, "%s/" PREFIX "%s" SUFFIX, place->path, name);
     if (entry->path == NULL) return CM_NO_MEMORY;
-    if (before != NULL)
+    if (before < entry)
         (void)reason_fail(&entry->reason, 0, "%s comes first",
                           before->path ? before->path : "the built-in one");
     else if (loader_load(entry->path, place->any_owner, &entry->backend, &entry->reason) !=
@@ -100,16 +142,6 @@ static int add_module(const struct module_place *place, const char *name, struct
         entry->backend = NULL;
     list->n++;
     return CM_OK;
-}
-
-static int add_place(struct module_place *place, struct arena *arena,
-                     struct backends_list *list) {
-    const char *names[MAX_MODULES];
-    size_t n = 0;
-    int status = read_place(place, arena, names, &n);
-    for (size_t i = 0; status == CM_OK && i < n; i++)
-        status = add_module(place, names[i], arena, list);
-    return status;
 }
 
 int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret) {
@@ -122,7 +154,11 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
     }
     list.n = N_BUILT_IN;
     for (size_t i = 0; i < places->n; i++) {
-        const int status = add_place(&places->items[i], arena, &list);
+        const char *names[MAX_MODULES];
+        size_t n = 0;
+        int status = read_place(&places->items[i], arena, names, &n);
+        for (size_t k = 0; status == CM_OK && k < n; k++)
+            status = add_module(&places->items[i], names[k], arena, &list);
         if (status != CM_OK) return status;
     }
     *ret = list;

@@ -82,23 +82,16 @@ struct cm_plan {
     size_t n_runs[2];
 };
 
-/* Ends the process by SIGKILL, which ASan and valgrind do not report, and without a core file.
- */
-static void die(void) {
-    const struct rlimit none = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &none);
-    (void)raise(SIGKILL);
-}
-
-static void hang(void) {
-    for (;;) (void)pause();
-}
-
 /* Crashes or hangs if that is the action. Else returns the status of the fault, CM_BACKEND_OK
  * if the action is not a fault. */
 static int inject_fault(enum fake_action action, struct cm_reason *reason) {
-    if (action == FAKE_CRASH) die();
-    if (action == FAKE_HANG) hang();
+    if (action == FAKE_CRASH) {
+        /* SIGKILL is not reported by ASan and valgrind; no core file. */
+        const struct rlimit none = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)raise(SIGKILL);
+    }
+    while (action == FAKE_HANG) (void)pause();
     if (action == FAKE_REFUSE)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table refuses it");
     if (action == FAKE_NO_MEMORY)
@@ -125,6 +118,7 @@ static enum fake_action take_action(char **at) {
     return FAKE_TIMES;
 }
 
+/* Parses at least one time. */
 static bool take_times(char *at, struct fake_times *ret) {
     while (*at != '\0') {
         char *end = at;
@@ -133,19 +127,7 @@ static bool take_times(char *at, struct fake_times *ret) {
         ret->seconds[ret->n++] = seconds;
         at = trim(end);
     }
-    return true;
-}
-
-/* Reads the kernel times after '|' and removes them from `at`; returns false if they are
- * invalid. */
-static bool read_kernels(char *at, struct fake_row *ret) {
-    char *bar = strchr(at, '|');
-    if (bar == NULL) return true;
-    *bar = '\0';
-    at = trim(bar + 1);
-    ret->kernels_action = take_action(&at);
-    return take_times(at, &ret->kernels) && ret->kernels.n > 1 &&
-           ret->kernels.n <= CM_MAX_KERNELS;
+    return ret->n > 0;
 }
 
 static bool read_row(char *line, struct fake_row *ret) {
@@ -156,34 +138,21 @@ static bool read_row(char *line, struct fake_row *ret) {
     char *at = trim(colon + 1);
     ret->action = take_action(&at);
     if (ret->action >= FAKE_VIEW) return *at == '\0';
-    if (!read_kernels(at, ret)) return false;
-    at = trim(at);
+    char *bar = strchr(at, '|');
+    if (bar != NULL) {
+        *bar = '\0';
+        char *kernels = trim(bar + 1);
+        ret->kernels_action = take_action(&kernels);
+        if (!take_times(kernels, &ret->kernels) || ret->kernels.n < 2 ||
+            ret->kernels.n > CM_MAX_KERNELS)
+            return false;
+    }
     char *slash = strchr(at, '/');
     if (slash != NULL) *slash = '\0';
-    if (!take_times(at, &ret->times[CM_COLD]) || ret->times[CM_COLD].n == 0) return false;
+    if (!take_times(trim(at), &ret->times[CM_COLD])) return false;
+    if (slash != NULL) return take_times(trim(slash + 1), &ret->times[CM_WARM]);
     ret->times[CM_WARM] = ret->times[CM_COLD];
-    if (slash == NULL) return true;
-    ret->times[CM_WARM].n = 0;
-    return take_times(trim(slash + 1), &ret->times[CM_WARM]) && ret->times[CM_WARM].n > 0;
-}
-
-static int read_rows(char *text, struct cm_device *device, struct cm_reason *reason) {
-    size_t number = 0;
-    while (*text != '\0') {
-        const size_t length = strcspn(text, "\n");
-        char *next = text + length + (text[length] == '\n');
-        text[length] = '\0';
-        char *line = trim(text);
-        text = next;
-        number++;
-        if (line[0] == '\0' || line[0] == '#') continue;
-        if (device->n_rows == MAX_ROWS || !read_row(line, &device->rows[device->n_rows]))
-            return reason_fail(reason, CM_BACKEND_REFUSED,
-                               "line %zu of the table: expected 'primitive: seconds...'",
-                               number);
-        device->n_rows++;
-    }
-    return CM_BACKEND_OK;
+    return true;
 }
 
 static int read_table(const char *path, struct cm_device *device, struct cm_reason *reason) {
@@ -200,7 +169,20 @@ static int read_table(const char *path, struct cm_device *device, struct cm_reas
         return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     if (status != CM_OK)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table '%s' cannot be read", path);
-    return read_rows(text, device, reason);
+    for (size_t number = 1; *text != '\0'; number++) {
+        const size_t length = strcspn(text, "\n");
+        char *next = text + length + (text[length] == '\n');
+        text[length] = '\0';
+        char *line = trim(text);
+        text = next;
+        if (line[0] == '\0' || line[0] == '#') continue;
+        if (device->n_rows == MAX_ROWS || !read_row(line, &device->rows[device->n_rows]))
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "line %zu of the table: expected 'primitive: seconds...'",
+                               number);
+        device->n_rows++;
+    }
+    return CM_BACKEND_OK;
 }
 
 static const struct fake_row *find_row(const struct cm_device *device, const char *text) {
@@ -218,15 +200,14 @@ static int fake_open(const struct cm_settings *settings, struct cm_device **ret,
         return reason_fail(reason, CM_BACKEND_REFUSED, "a table is required: fake:table=FILE");
     struct arena *arena = arena_new("device", 0);
     struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
-    status = CM_BACKEND_NO_MEMORY;
     if (device == NULL) {
-        (void)reason_fail(reason, 0, "out of memory");
-    } else {
-        device->arena = arena;
-        status = read_table(table, device, reason);
-        const struct fake_row *row = status == CM_BACKEND_OK ? find_row(device, "open") : NULL;
-        if (row != NULL) status = inject_fault(row->action, reason);
+        arena_free(arena);
+        return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     }
+    device->arena = arena;
+    status = read_table(table, device, reason);
+    const struct fake_row *row = status == CM_BACKEND_OK ? find_row(device, "open") : NULL;
+    if (row != NULL) status = inject_fault(row->action, reason);
     if (status == CM_BACKEND_OK)
         *ret = device;
     else
@@ -246,58 +227,47 @@ static void fake_close(struct cm_device *device) {
 }
 
 /* Finds the row of a primitive, or of a whole network if `primitive` is NULL. */
-static int make_plan(const struct cm_device *device, const struct cm_primitive *primitive,
-                     struct cm_plan *plan, struct cm_reason *reason) {
+static int fake_plan(struct cm_device *device, const struct cm_primitive *primitive,
+                     struct cm_plan **ret, struct cm_reason *reason) {
     struct text text;
-    text_init(&text, plan->arena);
+    struct arena *arena = arena_new("plan", 0);
+    if (arena == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    struct cm_plan *plan = arena_alloc(arena, sizeof(*plan));
+    text_init(&text, arena);
     if (primitive != NULL)
         primitive_print(primitive, &text);
     else
         text_append(&text, "network");
-    if (text.failed) return CM_BACKEND_NO_MEMORY;
-    plan->row = find_row(device, text_string(&text));
-    if (plan->row == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for %s",
-                           primitive != NULL ? text_string(&text) : "a network");
-    return inject_fault(plan->row->action, reason);
-}
-
-static int fake_plan(struct cm_device *device, const struct cm_primitive *primitive,
-                     struct cm_plan **ret, struct cm_reason *reason) {
-    struct arena *arena = arena_new("plan", 0);
-    struct cm_plan *plan = arena ? arena_alloc(arena, sizeof(*plan)) : NULL;
-    int status = CM_BACKEND_NO_MEMORY;
-    if (plan == NULL) {
-        (void)reason_fail(reason, 0, "out of memory");
-    } else {
-        plan->arena = arena;
-        status = make_plan(device, primitive, plan, reason);
-    }
-    if (status == CM_BACKEND_OK)
-        *ret = plan;
+    const struct fake_row *row = find_row(device, text_string(&text));
+    int status = CM_BACKEND_OK;
+    if (plan == NULL || text.failed)
+        status = reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    else if (row == NULL)
+        status = reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for %s",
+                             primitive != NULL ? text_string(&text) : "a network");
     else
+        status = inject_fault(row->action, reason);
+    if (status != CM_BACKEND_OK) {
         arena_free(arena);
-    return status;
+        return status;
+    }
+    *plan = (struct cm_plan){arena, row, {0, 0}};
+    *ret = plan;
+    return CM_BACKEND_OK;
 }
 
-/* Returns true if every operand lies in its block. Backends do not check this: an operand
- * outside its block is a bug of the caller. */
-static bool is_inside(const struct cm_network *network) {
+/* Checks that every operand lies in its block. Backends do not: an operand outside its block is
+ * a bug of the caller. */
+static int fake_network(struct cm_device *device, const struct cm_network *network,
+                        struct cm_plan **ret, struct cm_reason *reason) {
     for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
         const struct cm_primitive *primitive = &network->primitives[step->primitive];
         for (int32_t k = 0; k < primitive->n_inputs; k++)
-            if (!primitive_fits(&primitive->inputs[k], step->inputs[k], network)) return false;
+            BUG_ON(!primitive_fits(&primitive->inputs[k], step->inputs[k], network));
         for (int32_t k = 0; k < primitive->n_outputs; k++)
-            if (!primitive_fits(&primitive->outputs[k], step->outputs[k], network))
-                return false;
+            BUG_ON(!primitive_fits(&primitive->outputs[k], step->outputs[k], network));
     }
-    return true;
-}
-
-static int fake_network(struct cm_device *device, const struct cm_network *network,
-                        struct cm_plan **ret, struct cm_reason *reason) {
-    BUG_ON(!is_inside(network));
     return fake_plan(device, NULL, ret, reason);
 }
 
@@ -326,10 +296,11 @@ static void fake_plan_facts(const struct cm_plan *plan, struct cm_plan_facts *re
     for (int32_t i = 0; i < ret->how.n_kernels; i++) {
         struct cm_kernel *kernel = &ret->how.kernels[i];
         kernel->calls = 1;
-        (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s", plan->row->prefix);
-        if (i == 0) continue;
-        (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s kernel %d",
-                       plan->row->prefix, (int)i + 1);
+        if (i == 0)
+            (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s", plan->row->prefix);
+        else
+            (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s kernel %d",
+                           plan->row->prefix, (int)i + 1);
     }
 }
 

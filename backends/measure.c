@@ -22,9 +22,17 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* Terminates the texts that a module has filled, and clears the times that the program sets. */
-static void clean_facts(struct cm_measurement *ret) {
+/* Copies the facts of the plan. Terminates the texts that a module has filled, and clears the
+ * times that the program sets. */
+static void copy_facts(const struct planned *planned, struct cm_measurement *ret) {
+    struct cm_plan_facts facts;
     struct cm_how *how = &ret->how;
+    memset(&facts, 0, sizeof(facts));
+    planned->backend->plan_facts(planned->plan, &facts);
+    ret->state = facts.state;
+    ret->flags |= facts.flags & ~(uint32_t)(CM_FLAG_CACHED | CM_FLAG_LOST);
+    if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
+    *how = facts.how;
     if (how->n_kernels < 0) how->n_kernels = 0;
     for (int i = 0; i < CM_MAX_KERNELS; i++) {
         how->kernels[i].name[sizeof(how->kernels[i].name) - 1] = '\0';
@@ -34,19 +42,8 @@ static void clean_facts(struct cm_measurement *ret) {
     how->provider[sizeof(how->provider) - 1] = '\0';
     how->algorithm[sizeof(how->algorithm) - 1] = '\0';
     ret->clocks.throttle[sizeof(ret->clocks.throttle) - 1] = '\0';
+    ret->reason = facts.reason;
     ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
-}
-
-static void copy_facts(const struct planned *planned, struct cm_measurement *ret) {
-    struct cm_plan_facts facts;
-    memset(&facts, 0, sizeof(facts));
-    planned->backend->plan_facts(planned->plan, &facts);
-    ret->state = facts.state;
-    ret->flags |= facts.flags & ~(uint32_t)(CM_FLAG_CACHED | CM_FLAG_LOST);
-    if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
-    ret->how = facts.how;
-    memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
-    clean_facts(ret);
     if (ret->state != CM_VIEW) return;
     memset(&ret->cold, 0, sizeof(ret->cold));
     memset(&ret->warm, 0, sizeof(ret->warm));
@@ -81,19 +78,17 @@ static int time_kernels(struct planned *planned, const struct timing_policy *pol
 static int time_planned(struct planned *planned, bool is_network,
                         const struct timing_policy *policy, const struct timing_clock *clock,
                         struct cm_measurement *ret) {
+    const struct cm_backend *backend = planned->backend;
     const struct timing_job job = {run_planned, planned};
+    struct cm_timing *first = is_network ? &ret->warm : &ret->cold;
     uint32_t dropped = 0; /* flags of a primitive's warm timing, not reported */
     struct cm_reason reason = {""};
-    int status = CM_BACKEND_OK;
-    if (!is_network)
-        status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
-    if (!is_network && status == CM_BACKEND_OK && planned->backend->clocks != NULL)
-        planned->backend->clocks(planned->device, &ret->clocks);
-    if (status == CM_BACKEND_OK)
-        status = timing_run(&job, policy, clock, CM_WARM, &ret->warm,
-                            is_network ? &ret->flags : &dropped, &reason);
-    if (is_network && status == CM_BACKEND_OK && planned->backend->clocks != NULL)
-        planned->backend->clocks(planned->device, &ret->clocks);
+    int status = timing_run(&job, policy, clock, is_network ? CM_WARM : CM_COLD, first,
+                            &ret->flags, &reason);
+    if (status == CM_BACKEND_OK && backend->clocks != NULL)
+        backend->clocks(planned->device, &ret->clocks);
+    if (status == CM_BACKEND_OK && !is_network)
+        status = timing_run(&job, policy, clock, CM_WARM, &ret->warm, &dropped, &reason);
     if (status == CM_BACKEND_OK)
         copy_facts(planned, ret);
     else
@@ -101,7 +96,7 @@ static int time_planned(struct planned *planned, bool is_network,
     if (status == CM_BACKEND_OK && !is_network)
         status = time_kernels(planned, policy, clock, ret);
     /* If the device is lost, any further call may block forever. */
-    if (status != CM_BACKEND_BROKEN) planned->backend->drop(planned->plan);
+    if (status != CM_BACKEND_BROKEN) backend->drop(planned->plan);
     return status;
 }
 
@@ -111,7 +106,9 @@ static int finish_failed(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;
     memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)reason_state(status);
+    ret->state = CM_UNSUPPORTED;
+    if (status == CM_BACKEND_NO_MEMORY) ret->state = CM_OUT_OF_MEMORY;
+    if (status == CM_BACKEND_BROKEN) ret->state = CM_CRASHED;
     ret->reason = reason;
     ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
     return status;
@@ -150,11 +147,12 @@ int measure_plan(const struct cm_backend *backend, struct cm_device *device,
     struct planned planned = {backend, device, NULL};
     memset(ret, 0, sizeof(*ret));
     int status = primitive_check(primitive, &ret->reason);
-    if (status == CM_BACKEND_OK && backend->estimate != NULL)
-        status =
-            reason_fail(&ret->reason, CM_BACKEND_REFUSED, "a backend that models has no plans");
-    if (status == CM_BACKEND_OK)
-        status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return finish_failed(status, ret);
+    if (backend->estimate != NULL)
+        return finish_failed(
+            reason_fail(&ret->reason, CM_BACKEND_REFUSED, "a backend that models has no plans"),
+            ret);
+    status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status != CM_BACKEND_OK) return finish_failed(status, ret);
     copy_facts(&planned, ret);
     if (ret->state != CM_VIEW) ret->state = CM_PLANNED;

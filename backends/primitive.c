@@ -145,12 +145,6 @@ const char *primitive_element_name(int32_t element) {
     return is_element(element) ? element_names[element] : "?";
 }
 
-int32_t primitive_element_by_name(const char *name) {
-    for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++)
-        if (text_equal(element_names[i], name)) return i;
-    return CM_ELEMENT_NONE;
-}
-
 bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
                     const struct cm_network *network) {
     const int64_t room =
@@ -182,39 +176,35 @@ static int check_tensor(const struct cm_tensor *tensor, struct cm_reason *reason
     return CM_BACKEND_OK;
 }
 
-static int check_counts(const struct cm_primitive *primitive, struct cm_reason *reason) {
-    if (primitive->kind <= CM_PRIMITIVE_NONE || primitive->kind >= CM_N_PRIMITIVES)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d",
-                           (int)primitive->kind);
-    const bool has_steps = primitive->n_steps > 0 && may_have_steps(primitive->kind);
-    if (primitive->n_inputs < operands[primitive->kind].min ||
-        primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[primitive->kind].max) ||
+int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason) {
+    const int32_t kind = primitive->kind;
+    if (kind <= CM_PRIMITIVE_NONE || kind >= CM_N_PRIMITIVES)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d", (int)kind);
+    const bool has_steps = primitive->n_steps > 0 && may_have_steps(kind);
+    if (primitive->n_inputs < operands[kind].min ||
+        primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[kind].max) ||
         primitive->n_outputs < 1 || primitive->n_outputs > CM_MAX_OUTPUTS)
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s with %d operands and %d results",
-                           primitive_kind_name(primitive->kind), (int)primitive->n_inputs,
+                           primitive_kind_name(kind), (int)primitive->n_inputs,
                            (int)primitive->n_outputs);
-    if (primitive->algorithm < 0 || primitive->algorithm >= CM_N_ALGORITHMS ||
-        primitive->window.n_spatial < 0 || primitive->window.n_spatial > CM_MAX_SPATIAL ||
-        primitive->n_steps < 0 || primitive->n_steps > CM_MAX_STEPS ||
-        (primitive->n_steps > 0 && !may_have_steps(primitive->kind)))
+    bool is_valid = primitive->algorithm >= 0 && primitive->algorithm < CM_N_ALGORITHMS &&
+                    primitive->window.n_spatial >= 0 &&
+                    primitive->window.n_spatial <= CM_MAX_SPATIAL && primitive->n_steps >= 0 &&
+                    primitive->n_steps <= CM_MAX_STEPS &&
+                    (primitive->n_steps == 0 || has_steps);
+    for (int32_t i = 0; is_valid && i < primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &primitive->steps[i];
+        is_valid = step->function > CM_FUNCTION_NONE && step->function < CM_N_FUNCTIONS &&
+                   step->operand >= 0 && step->operand < primitive->n_inputs;
+    }
+    if (!is_valid)
         return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
-                           primitive_kind_name(primitive->kind));
-    return CM_BACKEND_OK;
-}
-
-int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason) {
-    int status = check_counts(primitive, reason);
+                           primitive_kind_name(kind));
+    int status = CM_BACKEND_OK;
     for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_inputs; i++)
         status = check_tensor(&primitive->inputs[i], reason);
     for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_outputs; i++)
         status = check_tensor(&primitive->outputs[i], reason);
-    for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_steps; i++) {
-        const struct cm_eltwise *step = &primitive->steps[i];
-        if (step->function <= CM_FUNCTION_NONE || step->function >= CM_N_FUNCTIONS ||
-            step->operand < 0 || step->operand >= primitive->n_inputs)
-            return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
-                               primitive_kind_name(primitive->kind));
-    }
     return status;
 }
 
@@ -238,36 +228,16 @@ static const char *channels_last(const struct cm_tensor *tensor) {
     return names[tensor->rank];
 }
 
-/* Returns true if strides denote an image layout such as nhwc. Strides of matrices, and of the
- * source of a copy to a packed tensor, denote a transposition. */
-static bool holds_images(const struct cm_primitive *primitive) {
-    switch (primitive->kind) {
-    case CM_GEMM:
-    case CM_ATTENTION:
-    case CM_RNN:
-        return false;
-    case CM_COPY:
-        return !primitive_is_packed(&primitive->outputs[0]);
-    default:
-        return true;
-    }
-}
-
-/* Prints ":nhwc" or the strides, as "/1x3"; nothing if the tensor is row-major. */
-static void print_layout(const struct cm_tensor *tensor, bool is_image, struct text *out) {
-    if (primitive_is_packed(tensor)) return;
-    const char *layout = is_image ? channels_last(tensor) : "";
-    text_append(out, layout);
-    if (layout[0] != '\0') return;
-    text_append(out, "/");
-    print_sizes(tensor->strides, tensor->rank, out);
-}
-
 /* Prints the dims of each tensor, preceded by its element type if it differs from *element, the
- * type printed last. */
+ * type printed last, and followed by ":nhwc" or the strides ("/1x3") if it is not row-major.
+ * Strides of matrices, and of the source of a copy to a packed tensor, denote a transposition,
+ * not an image layout. */
 static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
                           int32_t n, int32_t *element, struct text *out) {
-    const bool is_image = holds_images(primitive);
+    const int32_t kind = primitive->kind;
+    const bool is_image = kind == CM_COPY
+                              ? !primitive_is_packed(&primitive->outputs[0])
+                              : kind != CM_GEMM && kind != CM_ATTENTION && kind != CM_RNN;
     for (int32_t i = 0; i < n; i++) {
         if (tensors[i].element != *element)
             text_printf(out, " %s", primitive_element_name(tensors[i].element));
@@ -275,7 +245,10 @@ static void print_tensors(const struct cm_primitive *primitive, const struct cm_
         text_append(out, " ");
         print_sizes(tensors[i].dims, tensors[i].rank, out);
         if (tensors[i].rank == 0) text_append(out, "scalar");
-        print_layout(&tensors[i], is_image, out);
+        if (primitive_is_packed(&tensors[i])) continue;
+        const char *layout = is_image ? channels_last(&tensors[i]) : "";
+        text_append(out, layout[0] != '\0' ? layout : "/");
+        if (layout[0] == '\0') print_sizes(tensors[i].strides, tensors[i].rank, out);
     }
 }
 
@@ -285,34 +258,12 @@ static bool all_are(const int64_t *values, int32_t n, int64_t want) {
     return true;
 }
 
-static void print_window(const struct cm_window *window, struct text *out) {
-    const int32_t n = window->n_spatial;
-    if (n == 0) return;
-    text_append(out, " kernel ");
-    print_sizes(window->kernel, n, out);
-    if (!all_are(window->strides, n, 1)) {
-        text_append(out, " stride ");
-        print_sizes(window->strides, n, out);
-    }
-    if (!all_are(window->dilations, n, 1)) {
-        text_append(out, " dilation ");
-        print_sizes(window->dilations, n, out);
-    }
-    if (!all_are(window->pads_begin, n, 0) || !all_are(window->pads_end, n, 0)) {
-        text_append(out, " pad ");
-        print_sizes(window->pads_begin, n, out);
-        text_append(out, "+");
-        print_sizes(window->pads_end, n, out);
-    }
-}
-
-static void print_steps(const struct cm_primitive *primitive, struct text *out) {
-    for (int32_t i = 0; i < primitive->n_steps; i++) {
-        const struct cm_eltwise *step = &primitive->steps[i];
-        text_printf(out, " %s", primitive_function_name(step->function));
-        if (step->alpha != 0 || step->beta != 0)
-            text_printf(out, "(%g,%g)", step->alpha, step->beta);
-    }
+/* Prints " stride 2x2"; nothing if all sizes are `usual`. */
+static void print_unusual(const char *name, const int64_t *sizes, int32_t n, int64_t usual,
+                          struct text *out) {
+    if (all_are(sizes, n, usual)) return;
+    text_append(out, name);
+    print_sizes(sizes, n, out);
 }
 
 static int32_t clamp_count(int32_t n, int32_t max) {
@@ -324,13 +275,31 @@ void primitive_print(const struct cm_primitive *primitive, struct text *out) {
     text_append(out, primitive_kind_name(primitive->kind));
     if (primitive->algorithm != CM_ALGORITHM_NONE)
         text_printf(out, " %s", primitive_algorithm_name(primitive->algorithm));
-    print_steps(primitive, out);
+    for (int32_t i = 0; i < primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &primitive->steps[i];
+        text_printf(out, " %s", primitive_function_name(step->function));
+        if (step->alpha != 0 || step->beta != 0)
+            text_printf(out, "(%g,%g)", step->alpha, step->beta);
+    }
     print_tensors(primitive, primitive->inputs, clamp_count(primitive->n_inputs, CM_MAX_INPUTS),
                   &element, out);
     text_append(out, " ->");
     print_tensors(primitive, primitive->outputs,
                   clamp_count(primitive->n_outputs, CM_MAX_OUTPUTS), &element, out);
-    print_window(&primitive->window, out);
+    const struct cm_window *window = &primitive->window;
+    const int32_t n = window->n_spatial;
+    if (n > 0) {
+        text_append(out, " kernel ");
+        print_sizes(window->kernel, n, out);
+    }
+    print_unusual(" stride ", window->strides, n, 1, out);
+    print_unusual(" dilation ", window->dilations, n, 1, out);
+    if (!all_are(window->pads_begin, n, 0) || !all_are(window->pads_end, n, 0)) {
+        text_append(out, " pad ");
+        print_sizes(window->pads_begin, n, out);
+        text_append(out, "+");
+        print_sizes(window->pads_end, n, out);
+    }
     if (primitive->groups > 1) text_printf(out, " groups %lld", (long long)primitive->groups);
     if (primitive->axis != 0) text_printf(out, " axis %d", (int)primitive->axis);
     if (primitive->hidden != 0) text_printf(out, " hidden %lld", (long long)primitive->hidden);

@@ -18,8 +18,6 @@ const char *primitive_state_name(int32_t state);         /* "measured" */
 const char *primitive_precision_name(int32_t precision); /* "fp16" */
 const char *primitive_layout_name(int32_t layout);       /* "nhwc" */
 const char *primitive_runtime_name(int32_t runtime);     /* "eager" */
-/* Returns CM_ELEMENT_NONE if there is no such name. */
-int32_t primitive_element_by_name(const char *name);
 
 /* Returns the bytes of an element; 0 if invalid. */
 int64_t primitive_element_size(int32_t element);

@@ -32,12 +32,6 @@ static void measure(struct rounds *rounds, int round, size_t index,
     rounds->done++;
 }
 
-/* Replaces the first measurement by the later one if that was timed. Flags it unstable. */
-static void replace_by_later(struct cm_measurement *first, const struct cm_measurement *later) {
-    if (was_timed(later)) *first = *later;
-    first->flags |= CM_FLAG_UNSTABLE;
-}
-
 /* `a`, `b` and `c` are the timed rounds 1, 2 and 3. Returns `c` if it agrees with `a` or `b`
  * within `drift`, else the round with the median time, flagged unstable. */
 static struct cm_measurement choose(const struct cm_measurement *a,
@@ -57,40 +51,38 @@ static struct cm_measurement choose(const struct cm_measurement *a,
     return chosen;
 }
 
-/* Sets *first to the measurement that is kept after round 2; runs round 3 if the first two
- * differ by more than `drift`. */
-static void settle(struct rounds *rounds, size_t index, const struct cm_measurement *second,
-                   double drift, struct cm_measurement *first) {
-    if (!was_timed(second)) {
-        replace_by_later(first, second);
-        return;
+/* Measures in round 2, and in round 3 if the first two differ by more than `drift`. Sets *kept,
+ * the measurement of round 1, to the one that is kept. */
+static void repeat(struct rounds *rounds, size_t index, double drift,
+                   struct cm_measurement *kept) {
+    const struct cm_measurement first = *kept;
+    struct cm_measurement later;
+    measure(rounds, 2, index, &later);
+    if (was_timed(&later)) {
+        const struct cm_measurement second = later;
+        const double difference = drift_between(&first, &second);
+        if (difference <= drift) {
+            *kept = second;
+            kept->drift = difference;
+            return;
+        }
+        rounds->total++;
+        measure(rounds, 3, index, &later);
+        if (was_timed(&later)) {
+            *kept = choose(&first, &second, &later, drift);
+            return;
+        }
     }
-    struct cm_measurement third;
-    const double difference = drift_between(first, second);
-    if (difference <= drift) {
-        *first = *second;
-        first->drift = difference;
-        return;
-    }
-    rounds->total++;
-    measure(rounds, 3, index, &third);
-    if (was_timed(&third))
-        *first = choose(first, second, &third, drift);
-    else
-        replace_by_later(first, second);
+    kept->flags |= CM_FLAG_UNSTABLE;
 }
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret) {
     struct rounds rounds = {job, 0, n};
-    struct cm_measurement second;
     for (size_t i = 0; i < n; i++) {
         measure(&rounds, 1, i, &ret[i]);
         rounds.total += was_timed(&ret[i]);
     }
-    for (size_t i = n; i > 0; i--) {
-        if (!was_timed(&ret[i - 1])) continue;
-        measure(&rounds, 2, i - 1, &second);
-        settle(&rounds, i - 1, &second, drift, &ret[i - 1]);
-    }
+    for (size_t i = n; i > 0; i--)
+        if (was_timed(&ret[i - 1])) repeat(&rounds, i - 1, drift, &ret[i - 1]);
 }

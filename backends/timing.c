@@ -98,12 +98,6 @@ static int warm_up(const struct timing_job *job, const struct timing_policy *pol
     return CM_BACKEND_OK;
 }
 
-static uint32_t sample_size(const struct timing_policy *policy, double seconds) {
-    const double n = ceil(policy->sample_s / seconds);
-    if (!(n > 1)) return 1;
-    return n < policy->most_per_sample ? (uint32_t)n : policy->most_per_sample;
-}
-
 static void insert_sorted(double *sorted, int32_t n, double value) {
     int32_t at = n;
     while (at > 0 && sorted[at - 1] > value) at--;
@@ -116,13 +110,6 @@ static int32_t most_samples(const struct timing_policy *policy) {
                                                      : TIMING_MAX_SAMPLES;
 }
 
-static bool is_enough(const struct timing_policy *policy, const struct cm_timing *timing,
-                      double sampled) {
-    if (timing->n_samples >= most_samples(policy)) return true;
-    if (timing->n_samples < policy->fewest_samples) return false;
-    return sampled >= policy->budget_s || timing_uncertainty(timing) <= policy->uncertainty;
-}
-
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) {
@@ -132,8 +119,11 @@ int timing_run(const struct timing_job *job, const struct timing_policy *policy,
     double sampled = 0;
     int status = warm_up(job, policy, clock, cache, &fastest, reason);
     if (status != CM_BACKEND_OK) return status;
-    const uint32_t per_sample = sample_size(policy, fastest);
+    const double wanted = fmax(ceil(policy->sample_s / fastest), 1);
+    const uint32_t per_sample =
+        wanted < policy->most_per_sample ? (uint32_t)wanted : policy->most_per_sample;
     const double end = clock->now(clock->context) + policy->limit_s;
+    bool is_enough = false;
     do {
         double seconds = 0;
         status = run_job(job, per_sample, cache, &seconds, reason);
@@ -141,7 +131,11 @@ int timing_run(const struct timing_job *job, const struct timing_policy *policy,
         sampled += seconds * per_sample;
         insert_sorted(sorted, timing.n_samples, seconds);
         timing_summarize(sorted, timing.n_samples + 1, &timing);
-    } while (!is_enough(policy, &timing, sampled) && clock->now(clock->context) < end);
+        is_enough =
+            timing.n_samples >= policy->fewest_samples &&
+            (sampled >= policy->budget_s || timing_uncertainty(&timing) <= policy->uncertainty);
+    } while (!is_enough && timing.n_samples < most_samples(policy) &&
+             clock->now(clock->context) < end);
     timing.per_sample = (int32_t)per_sample;
     if (timing.n_samples < policy->fewest_samples) *flags |= CM_FLAG_FEW_SAMPLES;
     if (timing_uncertainty(&timing) > policy->unstable) *flags |= CM_FLAG_UNSTABLE;

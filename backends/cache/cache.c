@@ -1,25 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of one cache file in memory; cache_save merges the new ones into the file. */
+/*
+ * Entries of one cache file in memory; cache_save merges the new ones into the file. Format:
+ * struct head, the text of the key, then an array of struct cache_entry. The file is named by a
+ * hash of the key; comparing the key in the file detects a collision. Refuses folders and files
+ * that other users can write: the times in them could be forged.
+ */
 #include "backends/cache/cache.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "backends/cache/cache_file.h"
-#include "backends/cache/cache_folder.h"
 #include "backends/plugin/reason.h"
+#include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/file.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
+#define MAGIC         "cmtimes\n"
+#define SUFFIX        ".times"
+#define FORMAT        1
+#define LONGEST_PATH  4096
+#define LOCK_ATTEMPTS 200  /* 10 ms apart, 2 s in all; another writer needs far less */
+#define MAX_PRUNED    1000 /* per call, so that the loop ends */
+
+struct head {
+    char magic[8];
+    uint32_t format;
+    uint32_t entry_size;
+    uint32_t key_size;
+    uint32_t n_entries;
+    uint64_t sum; /* hash_bytes of all bytes after the header */
+};
+
+struct entries {
+    size_t n;
+    size_t capacity;
+    struct cache_entry **items;
+};
+
 struct cache {
     struct arena *arena;
-    struct cache_file file;
-    struct cache_list all_entries; /* entries of the file and new ones */
-    struct cache_list new_entries; /* new entries, not written yet */
+    const char *folder;
+    const char *path;           /* path of the file in `folder` */
+    const char *key;            /* text of the key; the file contains it too */
+    bool invented;              /* also accept CM_INVENTED times */
+    struct entries all_entries; /* entries of the file and new ones */
+    struct entries new_entries; /* new entries, not written yet */
 };
 
 /* Returns the number of letters that begin an address: 3 for "MIG-...", 0 for a PCI address.
@@ -32,30 +71,20 @@ static int address_class(const char *address) {
     return length;
 }
 
-static void print_policy(const struct timing_policy *policy, struct text *out) {
-    text_printf(out, "policy %d %g %g %u %d %d %g %g %g %g %g\n", (int)policy->warm_up_runs,
-                policy->warm_up_s, policy->sample_s, (unsigned)policy->most_per_sample,
-                (int)policy->fewest_samples, (int)policy->most_samples, policy->uncertainty,
-                policy->budget_s, policy->limit_s, policy->unstable, policy->drift);
-}
-
-/* Appends the size and modification time of the module to the key: a rebuilt module may measure
- * differently. Appends nothing for a built-in backend. */
-static void print_module(const char *module, struct text *out) {
-    struct stat status;
-    if (module == NULL || stat(module, &status) != 0) return;
-    text_printf(out, "module %lld bytes, of %lld\n", (long long)status.st_size,
-                (long long)status.st_mtime);
-}
-
+/* Returns everything that a measured time depends on, one line each; NULL if out of memory. */
 static const char *key_text(const struct cache_key *key, struct arena *arena) {
-    struct text text;
     const struct cm_device_facts *facts = key->facts;
     const struct cm_settings *settings = key->settings;
+    const struct timing_policy *policy = key->policy;
+    struct stat status;
+    struct text text;
     text_init(&text, arena);
     text_printf(&text, "costmodel %s, backend %s %d\n", CM_VERSION_STRING, key->backend->name,
                 CM_BACKEND_ABI);
-    print_module(key->module, &text);
+    /* A rebuilt module may measure differently. */
+    if (key->module != NULL && stat(key->module, &status) == 0)
+        text_printf(&text, "module %lld bytes, of %lld\n", (long long)status.st_size,
+                    (long long)status.st_mtime);
     text_printf(&text, "device %s\nversion %s\narchitecture %s\naddress %.*s\n", facts->name,
                 facts->version, facts->architecture, address_class(facts->address),
                 facts->address);
@@ -66,8 +95,179 @@ static const char *key_text(const struct cache_key *key, struct arena *arena) {
                 (int)settings->layout, (int)settings->autotune);
     for (size_t i = 0; i < settings->n; i++)
         text_printf(&text, "set %s=%s\n", settings->items[i].name, settings->items[i].value);
-    print_policy(key->policy, &text);
+    text_printf(&text, "policy %d %g %g %u %d %d %g %g %g %g %g\n", (int)policy->warm_up_runs,
+                policy->warm_up_s, policy->sample_s, (unsigned)policy->most_per_sample,
+                (int)policy->fewest_samples, (int)policy->most_samples, policy->uncertainty,
+                policy->budget_s, policy->limit_s, policy->unstable, policy->drift);
     return text.failed ? NULL : text_string(&text);
+}
+
+/* Appends a copy of the entry. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
+static int add_entry(struct entries *list, const struct cache_entry *entry,
+                     struct arena *arena) {
+    struct cache_entry **items =
+        arena_grow(arena, list->items, list->n, &list->capacity, sizeof(struct cache_entry *));
+    if (items == NULL) return CM_BACKEND_NO_MEMORY;
+    list->items = items;
+    list->items[list->n] = arena_copy(arena, entry, sizeof(*entry));
+    if (list->items[list->n] == NULL) return CM_BACKEND_NO_MEMORY;
+    list->n++;
+    return CM_BACKEND_OK;
+}
+
+static const struct cache_entry *find_entry(const struct entries *list,
+                                            const struct cm_primitive *primitive) {
+    for (size_t i = 0; i < list->n; i++)
+        if (primitive_equal(&list->items[i]->primitive, primitive)) return list->items[i];
+    return NULL;
+}
+
+static bool is_time(const struct cm_timing *timing) {
+    return isfinite(timing->median) && timing->median > 0 && isfinite(timing->q1) &&
+           isfinite(timing->q3) && isfinite(timing->min) && isfinite(timing->max) &&
+           timing->n_samples > 0 && timing->per_sample > 0;
+}
+
+/* Returns true if the cache accepts this measurement: it ran and its times are stable. */
+static bool is_kept(const struct cache *cache, const struct cm_measurement *measurement) {
+    const bool ran = measurement->state == CM_MEASURED || measurement->state == CM_PROXY ||
+                     (cache->invented && measurement->state == CM_INVENTED);
+    const uint32_t doubts = CM_FLAG_UNSTABLE | CM_FLAG_THROTTLED;
+    return ran && (measurement->flags & doubts) == 0 && is_time(&measurement->cold) &&
+           is_time(&measurement->warm);
+}
+
+static bool read_whole(int fd, void *data, size_t size) {
+    char *bytes = data;
+    while (size > 0) {
+        const ssize_t got = read(fd, bytes, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool write_whole(int fd, const void *data, size_t size) {
+    const char *bytes = data;
+    while (size > 0) {
+        const ssize_t put = write(fd, bytes, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+static bool is_text(const char *text, size_t size) {
+    return memchr(text, '\0', size) != NULL;
+}
+
+static bool is_how(const struct cm_how *how) {
+    bool whole = how->n_kernels >= 0 && is_text(how->provider, sizeof(how->provider)) &&
+                 is_text(how->algorithm, sizeof(how->algorithm));
+    for (int i = 0; i < CM_MAX_KERNELS; i++)
+        whole = whole && is_text(how->kernels[i].name, sizeof(how->kernels[i].name)) &&
+                is_text(how->kernels[i].rule, sizeof(how->kernels[i].rule)) &&
+                isfinite(how->kernels[i].seconds) && how->kernels[i].seconds >= 0;
+    return whole;
+}
+
+/* Returns true if all fields of an entry are in range. The checksum detects damage; these
+ * checks also hold for a forged file. */
+static bool is_entry(const struct cache *cache, const struct cache_entry *entry) {
+    struct cm_reason reason;
+    const struct cm_measurement *measurement = &entry->measurement;
+    return entry->when > 0 && entry->when <= (int64_t)time(NULL) + 86400 &&
+           primitive_check(&entry->primitive, &reason) == CM_BACKEND_OK &&
+           is_kept(cache, measurement) && isfinite(measurement->drift) &&
+           is_how(&measurement->how) && is_text(measurement->reason.text, CM_REASON_SIZE) &&
+           is_text(measurement->clocks.throttle, sizeof(measurement->clocks.throttle));
+}
+
+/* Returns the reason (static text) if another user owns or may write the file; NULL if not. */
+static const char *doubt_of(const struct stat *status) {
+    if (status->st_uid != geteuid()) return "it belongs to another user";
+    return (status->st_mode & 022) != 0 ? "others may write it" : NULL;
+}
+
+/* Returns CM_BACKEND_OK if the folder is missing or safe to read, else CM_BACKEND_REFUSED. */
+static int check_folder(const char *folder, struct cm_reason *reason) {
+    struct stat status;
+    if (folder[0] != '/')
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the path is not absolute");
+    if (stat(folder, &status) != 0 && errno == ENOENT) return CM_BACKEND_OK;
+    if (stat(folder, &status) != 0)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "not a directory");
+    const char *doubt = doubt_of(&status);
+    return doubt ? reason_fail(reason, CM_BACKEND_REFUSED, "%s", doubt) : CM_BACKEND_OK;
+}
+
+static const char *check_head(const struct cache *cache, const struct head *head,
+                              int64_t size) {
+    if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is not a cache file";
+    if (head->format != FORMAT || head->entry_size != sizeof(struct cache_entry))
+        return "another version wrote it";
+    if (head->key_size != strlen(cache->key))
+        return "it was written for another device or other settings";
+    if (head->n_entries > CACHE_MAX_ENTRIES) return "it has too many entries";
+    const int64_t want = (int64_t)sizeof(*head) + head->key_size +
+                         (int64_t)head->n_entries * (int64_t)sizeof(struct cache_entry);
+    return size == want ? NULL : "it is incomplete";
+}
+
+/* Adds the valid entries of the open file to *ret. Sets *ret_why to the reason if the file is
+ * ignored, else to NULL. */
+static int read_open(const struct cache *cache, int fd, struct entries *ret,
+                     const char **ret_why) {
+    struct stat status;
+    struct head head;
+    struct cache_entry entry;
+    *ret_why = "it cannot be read";
+    if (fstat(fd, &status) != 0) return CM_BACKEND_OK;
+    *ret_why = doubt_of(&status);
+    if (*ret_why != NULL) return CM_BACKEND_OK;
+    *ret_why = "it is not a regular file";
+    if (!S_ISREG(status.st_mode)) return CM_BACKEND_OK;
+    *ret_why = "it is incomplete";
+    if (!read_whole(fd, &head, sizeof(head))) return CM_BACKEND_OK;
+    *ret_why = check_head(cache, &head, (int64_t)status.st_size);
+    if (*ret_why != NULL) return CM_BACKEND_OK;
+    const size_t size = (size_t)status.st_size - sizeof(head);
+    char *body = arena_alloc(cache->arena, size);
+    if (body == NULL) return CM_BACKEND_NO_MEMORY;
+    *ret_why = "it cannot be read";
+    if (!read_whole(fd, body, size)) return CM_BACKEND_OK;
+    *ret_why = "its checksum is wrong";
+    if (hash_bytes(HASH_BYTES_BEGIN, body, size) != head.sum) return CM_BACKEND_OK;
+    *ret_why = "it was written for another device or other settings";
+    if (memcmp(body, cache->key, head.key_size) != 0) return CM_BACKEND_OK;
+    *ret_why = NULL;
+    for (uint32_t i = 0; i < head.n_entries; i++) {
+        memcpy(&entry, body + head.key_size + i * sizeof(entry), sizeof(entry));
+        if (is_entry(cache, &entry) && add_entry(ret, &entry, cache->arena) != CM_BACKEND_OK)
+            return CM_BACKEND_NO_MEMORY;
+    }
+    return CM_BACKEND_OK;
+}
+
+/* Adds the valid entries of the file to *ret. A missing file adds none; a file that is invalid
+ * or that another user owns or may write is ignored, with the reason in *note. Returns
+ * CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
+static int read_file(const struct cache *cache, struct entries *ret, struct cm_reason *note) {
+    const char *why = NULL;
+    /* O_NONBLOCK: opening a FIFO must not block. */
+    const int fd = open(cache->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return CM_BACKEND_OK;
+    if (fd < 0) return reason_fail(note, CM_BACKEND_OK, "%s", strerror(errno));
+    const int status = read_open(cache, fd, ret, &why);
+    (void)close(fd);
+    if (why != NULL) (void)reason_fail(note, 0, "%s", why);
+    return status;
 }
 
 int cache_open(const char *folder, const struct cache_key *key, bool invented,
@@ -75,31 +275,115 @@ int cache_open(const char *folder, const struct cache_key *key, bool invented,
     const char *text = key_text(key, arena);
     struct cache *cache = arena_alloc(arena, sizeof(*cache));
     if (text == NULL || cache == NULL) return CM_BACKEND_NO_MEMORY;
-    cache->arena = arena;
-    cache->file = cache_file_at(folder, text, invented, arena);
-    if (cache->file.path == NULL) return CM_BACKEND_NO_MEMORY;
+    const unsigned long long name = hash_bytes(HASH_BYTES_BEGIN, text, strlen(text));
+    *cache =
+        (struct cache){.arena = arena, .folder = folder, .key = text, .invented = invented};
+    cache->path = arena_printf(arena, "%s/%016llx" SUFFIX, folder, name);
+    if (cache->path == NULL) return CM_BACKEND_NO_MEMORY;
     *ret = cache;
-    if (cache_folder_check(folder, note) != CM_BACKEND_OK) return CM_BACKEND_OK;
-    return cache_file_read(&cache->file, arena, &cache->all_entries, note);
+    if (check_folder(folder, note) != CM_BACKEND_OK) return CM_BACKEND_OK;
+    return read_file(cache, &cache->all_entries, note);
 }
 
 const struct cache_entry *cache_find(const struct cache *cache,
                                      const struct cm_primitive *primitive) {
-    return cache_list_find(&cache->all_entries, primitive);
+    return find_entry(&cache->all_entries, primitive);
 }
 
 int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when) {
     struct cache_entry entry;
-    if (!cache_keeps(measurement, cache->file.invented)) return CM_BACKEND_OK;
-    if (cache_list_find(&cache->all_entries, primitive) != NULL) return CM_BACKEND_OK;
+    if (!is_kept(cache, measurement)) return CM_BACKEND_OK;
+    if (find_entry(&cache->all_entries, primitive) != NULL) return CM_BACKEND_OK;
     memset(&entry, 0, sizeof(entry));
     entry.when = when;
     entry.primitive = *primitive;
     entry.measurement = *measurement;
-    const int status = cache_list_add(&cache->all_entries, &entry, cache->arena);
+    const int status = add_entry(&cache->all_entries, &entry, cache->arena);
     return status != CM_BACKEND_OK ? status
-                                   : cache_list_add(&cache->new_entries, &entry, cache->arena);
+                                   : add_entry(&cache->new_entries, &entry, cache->arena);
+}
+
+/* Creates the folder if needed and locks it. Returns a descriptor, or -1 with the reason. */
+static int lock_folder(const char *folder, struct cm_reason *reason) {
+    char path[LONGEST_PATH];
+    const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const struct timespec pause = {0, 10000000};
+    const bool is_long = strlen(folder) >= sizeof(path);
+    const int error = is_long ? ENAMETOOLONG : output_make_folder(folder, 0700);
+    if (error != 0) return reason_fail(reason, -1, "%s", strerror(error));
+    if (check_folder(folder, reason) != CM_BACKEND_OK) return -1;
+    if ((size_t)snprintf(path, sizeof(path), "%s/lock", folder) >= sizeof(path))
+        return reason_fail(reason, -1, "%s", strerror(ENAMETOOLONG));
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return reason_fail(reason, -1, "%s", strerror(errno));
+    for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+        if (fcntl(fd, F_SETLK, &whole) == 0) return fd;
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)close(fd);
+    return reason_fail(reason, -1, "another program holds its lock");
+}
+
+static bool write_entries(int fd, const struct cache *cache, const struct entries *list,
+                          size_t n) {
+    struct head head = {.format = FORMAT,
+                        .entry_size = sizeof(struct cache_entry),
+                        .key_size = (uint32_t)strlen(cache->key),
+                        .n_entries = (uint32_t)n};
+    memcpy(head.magic, MAGIC, sizeof(head.magic));
+    head.sum = hash_bytes(HASH_BYTES_BEGIN, cache->key, head.key_size);
+    for (size_t i = 0; i < n; i++)
+        head.sum = hash_bytes(head.sum, list->items[i], sizeof(struct cache_entry));
+    bool fine =
+        write_whole(fd, &head, sizeof(head)) && write_whole(fd, cache->key, head.key_size);
+    for (size_t i = 0; fine && i < n; i++)
+        fine = write_whole(fd, list->items[i], sizeof(struct cache_entry));
+    return fine;
+}
+
+/* Replaces the file by the first `n` entries of the list; requires the lock. Returns
+ * CM_BACKEND_OK, or a status with its reason. */
+static int write_file(const struct cache *cache, const struct entries *list, size_t n,
+                      struct cm_reason *reason) {
+    char fresh[LONGEST_PATH];
+    if ((size_t)snprintf(fresh, sizeof(fresh), "%s.new", cache->path) >= sizeof(fresh))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
+    /* A crashed writer may have left this file. No other writer is running, because this
+     * process holds the lock. */
+    (void)unlink(fresh);
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
+    errno = EIO;
+    int error = write_entries(fd, cache, list, n) ? 0 : errno;
+    if (close(fd) != 0 && error == 0) error = errno;
+    if (error == 0 && rename(fresh, cache->path) != 0) error = errno;
+    if (error == 0) return CM_BACKEND_OK;
+    (void)unlink(fresh);
+    return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(error));
+}
+
+/* Returns the number of cache files; sets `ret` to the path of the oldest one. */
+static int find_oldest(const char *folder, char ret[LONGEST_PATH]) {
+    struct timespec oldest = {0, 0};
+    int n = 0;
+    DIR *stream = opendir(folder);
+    if (stream == NULL) return 0;
+    for (const struct dirent *file = readdir(stream); file != NULL; file = readdir(stream)) {
+        char path[LONGEST_PATH];
+        struct stat status;
+        if (!text_ends_with(file->d_name, SUFFIX)) continue;
+        const int length = snprintf(path, sizeof(path), "%s/%s", folder, file->d_name);
+        if (length < 0 || (size_t)length >= sizeof(path) || lstat(path, &status) != 0) continue;
+        const bool older =
+            status.st_mtim.tv_sec < oldest.tv_sec ||
+            (status.st_mtim.tv_sec == oldest.tv_sec && status.st_mtim.tv_nsec < oldest.tv_nsec);
+        if (n++ > 0 && !older) continue;
+        oldest = status.st_mtim;
+        memcpy(ret, path, (size_t)length + 1);
+    }
+    (void)closedir(stream);
+    return n;
 }
 
 /* Orders entries for qsort, newest first. */
@@ -111,34 +395,37 @@ static int compare_age(const void *a, const void *b) {
 
 /* Sets *ret to the new entries and those now in the file, newest first: another process may
  * have added entries since cache_open. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
-static int merge(struct cache *cache, struct cache_list *ret) {
+static int merge(struct cache *cache, struct entries *ret) {
     struct cm_reason ignored;
-    struct cache_list there = {0, 0, NULL};
-    int status = cache_file_read(&cache->file, cache->arena, &there, &ignored);
-    *ret = (struct cache_list){0, 0, NULL};
+    struct entries there = {0, 0, NULL};
+    int status = read_file(cache, &there, &ignored);
+    *ret = (struct entries){0, 0, NULL};
     for (size_t i = 0; status == CM_BACKEND_OK && i < cache->new_entries.n; i++)
-        status = cache_list_add(ret, cache->new_entries.items[i], cache->arena);
+        status = add_entry(ret, cache->new_entries.items[i], cache->arena);
     for (size_t i = 0; status == CM_BACKEND_OK && i < there.n; i++)
-        if (cache_list_find(&cache->new_entries, &there.items[i]->primitive) == NULL)
-            status = cache_list_add(ret, there.items[i], cache->arena);
+        if (find_entry(&cache->new_entries, &there.items[i]->primitive) == NULL)
+            status = add_entry(ret, there.items[i], cache->arena);
     if (status != CM_BACKEND_OK) return status;
     if (ret->n > 0) qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
     return CM_BACKEND_OK;
 }
 
 int cache_save(struct cache *cache, struct cm_reason *reason) {
-    struct cache_list all;
+    struct entries all;
+    char oldest[LONGEST_PATH];
     if (cache->new_entries.n == 0) return CM_BACKEND_OK;
-    const int lock = cache_file_lock(&cache->file, reason);
+    const int lock = lock_folder(cache->folder, reason);
     if (lock < 0) return CM_BACKEND_REFUSED;
     int status = merge(cache, &all);
     if (status == CM_BACKEND_NO_MEMORY) (void)reason_fail(reason, 0, "out of memory");
     const size_t n = all.n < CACHE_MAX_ENTRIES ? all.n : CACHE_MAX_ENTRIES;
-    if (status == CM_BACKEND_OK) status = cache_file_write(&cache->file, &all, n, reason);
+    if (status == CM_BACKEND_OK) status = write_file(cache, &all, n, reason);
     if (status == CM_BACKEND_OK) {
-        cache->new_entries = (struct cache_list){0, 0, NULL};
-        cache_folder_prune(cache->file.folder, ".times", CACHE_MAX_FILES);
+        cache->new_entries = (struct entries){0, 0, NULL};
+        for (int i = 0; i < MAX_PRUNED; i++)
+            if (find_oldest(cache->folder, oldest) <= CACHE_MAX_FILES || unlink(oldest) != 0)
+                break;
     }
-    cache_file_unlock(lock);
+    (void)close(lock);
     return status;
 }

@@ -27,37 +27,6 @@ static const char *missing_slot(const struct cm_backend *backend) {
     return backend->drop == NULL ? "drop" : NULL;
 }
 
-static int check_backend(const struct cm_backend *backend, struct cm_reason *reason) {
-    if (backend == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "the module does not support interface version %d", CM_BACKEND_ABI);
-    if (backend->abi != CM_BACKEND_ABI)
-        return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "the module has interface version %u, this program has %d",
-                           (unsigned)backend->abi, CM_BACKEND_ABI);
-    if (backend->size != sizeof(*backend))
-        return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "the module's struct has %u bytes, this program's has %zu",
-                           (unsigned)backend->size, sizeof(*backend));
-    const char *missing = missing_slot(backend);
-    if (missing != NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the module does not define '%s'",
-                           missing);
-    return CM_BACKEND_OK;
-}
-
-/* Checks that the path is absolute and names a file: dlopen's messages are obscure. */
-static int check_file(const char *path, struct cm_reason *reason) {
-    struct stat status;
-    if (path[0] != '/')
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the path '%s' is not absolute", path);
-    if (stat(path, &status) != 0)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", path);
-    if (!S_ISREG(status.st_mode))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' is not a file", path);
-    return CM_BACKEND_OK;
-}
-
 /* Checks the permissions and the owner of one file or folder. */
 static int check_access(const char *path, bool any_owner, struct cm_reason *reason) {
     struct stat status;
@@ -86,28 +55,32 @@ static int check_path(const char *path, bool any_owner, struct cm_reason *reason
     }
 }
 
-/* Sets `ret` to the path of `name` without links. Checks this path and, because `name` may be a
- * link, also the folder that contains `name`. */
+/* Sets `ret` to the path of the file `name` without links. Checks this path and, because `name`
+ * may be a link, also the folder that contains `name`. */
 static int resolve(const char *name, bool any_owner, char ret[PATH_MAX],
                    struct cm_reason *reason) {
     char folder[PATH_MAX];
-    if (realpath(name, ret) == NULL)
+    struct stat status;
+    if (name[0] != '/')
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the path '%s' is not absolute", name);
+    if (stat(name, &status) != 0 || realpath(name, ret) == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", name);
+    if (!S_ISREG(status.st_mode)) /* dlopen's messages are obscure */
+        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' is not a file", name);
     memcpy(folder, name, strlen(name) + 1); /* fits: realpath accepted it */
     strrchr(folder, '/')[1] = '\0';
     char *resolved = realpath(folder, NULL);
     if (resolved == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", folder);
-    int status = check_path(resolved, any_owner, reason);
+    int checked = check_path(resolved, any_owner, reason);
     free(resolved);
-    return status == CM_BACKEND_OK ? check_path(ret, any_owner, reason) : status;
+    return checked == CM_BACKEND_OK ? check_path(ret, any_owner, reason) : checked;
 }
 
 int loader_load(const char *name, bool any_owner, const struct cm_backend **ret,
                 struct cm_reason *reason) {
     char path[PATH_MAX];
-    int status = check_file(name, reason);
-    if (status == CM_BACKEND_OK) status = resolve(name, any_owner, path, reason);
+    const int status = resolve(name, any_owner, path, reason);
     if (status != CM_BACKEND_OK) return status;
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL) {
@@ -123,7 +96,21 @@ int loader_load(const char *name, bool any_owner, const struct cm_backend **ret,
         return reason_fail(reason, CM_BACKEND_REFUSED, "the module has no symbol '%s'",
                            CM_BACKEND_ENTRY);
     const struct cm_backend *backend = entry(CM_BACKEND_ABI);
-    const int checked = check_backend(backend, reason);
-    if (checked == CM_BACKEND_OK) *ret = backend;
-    return checked;
+    if (backend == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module does not support interface version %d", CM_BACKEND_ABI);
+    if (backend->abi != CM_BACKEND_ABI)
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module has interface version %u, this program has %d",
+                           (unsigned)backend->abi, CM_BACKEND_ABI);
+    if (backend->size != sizeof(*backend))
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module's struct has %u bytes, this program's has %zu",
+                           (unsigned)backend->size, sizeof(*backend));
+    const char *missing = missing_slot(backend);
+    if (missing != NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module does not define '%s'",
+                           missing);
+    *ret = backend;
+    return CM_BACKEND_OK;
 }

@@ -21,16 +21,3 @@ int reason_fail(struct cm_reason *reason, int status, const char *format, ...) {
     memcpy(reason->text, whole, length);
     return status;
 }
-
-enum cm_measure_state reason_state(int status) {
-    switch (status) {
-    case CM_BACKEND_OK:
-        return CM_MEASURED;
-    case CM_BACKEND_NO_MEMORY:
-        return CM_OUT_OF_MEMORY;
-    case CM_BACKEND_BROKEN:
-        return CM_CRASHED;
-    default:
-        return CM_UNSUPPORTED;
-    }
-}

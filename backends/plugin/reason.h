@@ -9,7 +9,4 @@
 int reason_fail(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns the state of a primitive whose measurement ended with this status. */
-enum cm_measure_state reason_state(int status);
-
 #endif

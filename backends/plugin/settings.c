@@ -14,42 +14,29 @@ static int no_memory(struct cm_reason *reason) {
     return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }
 
-static size_t count_settings(const char *list) {
-    size_t n = 1;
-    for (; *list != '\0'; list++) n += *list == ',';
-    return n;
-}
-
-/* Parses one `name=value` of `length` bytes. */
-static int parse_one(const char *text, size_t length, struct arena *arena,
-                     struct cm_setting *ret, struct cm_reason *reason) {
-    const char *equals = memchr(text, '=', length);
-    if (equals == NULL || equals == text)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "expected name=value, got '%.*s'",
-                           (int)length, text);
-    const size_t n_name = (size_t)(equals - text);
-    ret->name = arena_strndup(arena, text, n_name);
-    ret->value = arena_strndup(arena, equals + 1, length - n_name - 1);
-    return ret->name && ret->value ? CM_BACKEND_OK : no_memory(reason);
-}
-
 int settings_parse(const char *text, struct arena *arena, const char **ret_name,
                    struct cm_settings *ret, struct cm_reason *reason) {
     const size_t n_name = strcspn(text, ":");
-    const char *name = arena_strndup(arena, text, n_name);
-    if (name == NULL) return no_memory(reason);
     const char *at = text[n_name] == ':' ? text + n_name + 1 : "";
-    struct cm_setting *items = arena_array(arena, count_settings(at), sizeof(*items));
-    if (items == NULL) return no_memory(reason);
-    size_t n = 0;
+    size_t n = 1;
+    for (const char *comma = at; *comma != '\0'; comma++) n += *comma == ',';
+    *ret_name = arena_strndup(arena, text, n_name);
+    struct cm_setting *items = arena_array(arena, n, sizeof(*items));
+    if (*ret_name == NULL || items == NULL) return no_memory(reason);
+    n = 0;
     while (*at != '\0') {
         const size_t length = strcspn(at, ",");
-        const int status = parse_one(at, length, arena, &items[n], reason);
-        if (status != CM_BACKEND_OK) return status;
+        const char *equals = memchr(at, '=', length);
+        if (equals == NULL || equals == at)
+            return reason_fail(reason, CM_BACKEND_REFUSED, "expected name=value, got '%.*s'",
+                               (int)length, at);
+        const size_t before = (size_t)(equals - at);
+        items[n].name = arena_strndup(arena, at, before);
+        items[n].value = arena_strndup(arena, equals + 1, length - before - 1);
+        if (items[n].name == NULL || items[n].value == NULL) return no_memory(reason);
         n++;
         at += length + (at[length] == ',');
     }
-    *ret_name = name;
     *ret = (struct cm_settings){.n = n, .items = items};
     return CM_BACKEND_OK;
 }
@@ -65,18 +52,16 @@ const char *settings_get(const struct cm_settings *settings, const char *name) {
     return NULL;
 }
 
-static int has_option(const struct cm_backend *backend, const char *name) {
-    const struct cm_backend_option *option = backend->options;
-    for (; option != NULL && option->name != NULL; option++)
-        if (text_equal(option->name, name)) return 1;
-    return 0;
-}
-
 int settings_check(const struct cm_settings *settings, const struct cm_backend *backend,
                    struct cm_reason *reason) {
-    for (size_t i = 0; i < settings->n; i++)
-        if (!has_option(backend, settings->items[i].name))
+    for (size_t i = 0; i < settings->n; i++) {
+        const char *name = settings->items[i].name;
+        const struct cm_backend_option *option = backend->options;
+        while (option != NULL && option->name != NULL && !text_equal(option->name, name))
+            option++;
+        if (option == NULL || option->name == NULL)
             return reason_fail(reason, CM_BACKEND_REFUSED, "%s has no option '%s'",
-                               backend->name, settings->items[i].name);
+                               backend->name, name);
+    }
     return CM_BACKEND_OK;
 }

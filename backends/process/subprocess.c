@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's side: starts processes, sends requests, reaps processes. */
+/*
+ * The measuring process, which opens the device and serves requests, and the program's side:
+ * starts processes, sends requests, reaps processes. The process is forked before the backend
+ * opens a device, so the program itself never loads a driver. It ends by _exit: its exit
+ * handlers and unwritten output are copies of the program's and must not take effect twice.
+ */
 #include "backends/process/subprocess.h"
 
 #include <errno.h>
@@ -18,10 +23,18 @@
 #include "backends/measure.h"
 #include "backends/plugin/reason.h"
 #include "backends/process/ipc.h"
-#include "backends/process/worker.h"
 #include "support/arena.h"
+#include "support/child.h"
 
 #include "support/banned.h"
+
+/* Payload of IPC_OPENED, the first frame, which has number 0. */
+struct opened {
+    int32_t status; /* status of cm_backend.open */
+    int32_t reserved;
+    struct cm_device_facts facts;
+    struct cm_reason reason;
+};
 
 struct subprocess {
     struct subprocess_setup setup;
@@ -30,7 +43,7 @@ struct subprocess {
     uint64_t sequence; /* number of the last request */
     int n_processes;
     bool gone; /* restarting the process failed */
-    struct worker_opened opened;
+    struct opened opened;
     struct cm_device *device; /* opened in this process, for roofline; else NULL */
 };
 
@@ -45,6 +58,130 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
         .network_timeout_s = 300,
         .stop = -1,
     };
+}
+
+/* Header of a packed network: primitives and steps follow. */
+struct network_head {
+    uint32_t n_primitives;
+    uint32_t n_steps;
+    int64_t arena_bytes;
+    int64_t weight_bytes;
+};
+
+/* Largest payload of IPC_NETWORK, bytes. */
+#define MAX_NETWORK                                                                            \
+    (sizeof(struct network_head) +                                                             \
+     SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
+
+/* Packs a network into a payload of IPC_NETWORK in `arena`; returns NULL if out of memory. */
+static void *pack(const struct cm_network *network, struct arena *arena, size_t *ret_size) {
+    const struct network_head head = {network->n_primitives, network->n_steps,
+                                      network->arena_bytes, network->weight_bytes};
+    const size_t primitives = network->n_primitives * sizeof(struct cm_primitive);
+    const size_t steps = network->n_steps * sizeof(struct cm_network_step);
+    char *bytes = arena_alloc(arena, sizeof(head) + primitives + steps);
+    if (bytes == NULL) return NULL;
+    memcpy(bytes, &head, sizeof(head));
+    if (primitives > 0) memcpy(bytes + sizeof(head), network->primitives, primitives);
+    if (steps > 0) memcpy(bytes + sizeof(head) + primitives, network->steps, steps);
+    *ret_size = sizeof(head) + primitives + steps;
+    return bytes;
+}
+
+/* The primitives follow the header, aligned to 8 bytes. */
+_Static_assert(sizeof(struct network_head) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
+               "what follows is aligned");
+
+/* Sets *ret to a network that points into `bytes`; returns false if the bytes are invalid. */
+static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
+    struct network_head head;
+    const char *at = bytes;
+    if (size < sizeof(head)) return false;
+    memcpy(&head, at, sizeof(head));
+    if (head.n_primitives > SUBPROCESS_MAX_STEPS || head.n_steps > SUBPROCESS_MAX_STEPS)
+        return false;
+    const size_t primitives = head.n_primitives * sizeof(struct cm_primitive);
+    const size_t steps = head.n_steps * sizeof(struct cm_network_step);
+    if (size != sizeof(head) + primitives + steps) return false;
+    *ret = (struct cm_network){.n_primitives = head.n_primitives,
+                               .n_steps = head.n_steps,
+                               .primitives = (const void *)(at + sizeof(head)),
+                               .steps = (const void *)(at + sizeof(head) + primitives),
+                               .arena_bytes = head.arena_bytes,
+                               .weight_bytes = head.weight_bytes};
+    for (uint32_t i = 0; i < ret->n_steps; i++)
+        if (ret->steps[i].primitive >= ret->n_primitives) return false;
+    return true;
+}
+
+/* Receives and measures a primitive. Returns an ipc_status; *ret_status is the backend's. */
+static int answer_primitive(const struct subprocess_setup *setup, struct cm_device *device,
+                            int socket, const struct ipc_head *head, struct cm_measurement *ret,
+                            int *ret_status) {
+    struct cm_primitive primitive;
+    if (head->size != sizeof(primitive)) return IPC_BROKEN;
+    const int frame = ipc_receive_payload(socket, head, -1, &primitive);
+    if (frame != IPC_OK) return frame;
+    if (setup->settings.plan_only != 0)
+        *ret_status = measure_plan(setup->backend, device, &primitive, ret);
+    else
+        *ret_status = measure_primitive(setup->backend, device, &primitive, &setup->policy,
+                                        &timing_monotonic_clock, ret);
+    return IPC_OK;
+}
+
+/* As answer_primitive, for a whole network. */
+static int answer_network(const struct subprocess_setup *setup, struct cm_device *device,
+                          int socket, const struct ipc_head *head, struct cm_measurement *ret,
+                          int *ret_status) {
+    struct cm_network network;
+    if (head->size > MAX_NETWORK) return IPC_BROKEN;
+    struct arena *arena = arena_new("network", 0);
+    void *bytes = arena ? arena_alloc(arena, (size_t)head->size) : NULL;
+    int frame = IPC_CLOSED;
+    if (bytes != NULL) frame = ipc_receive_payload(socket, head, -1, bytes);
+    if (frame == IPC_OK && !unpack(bytes, (size_t)head->size, &network)) frame = IPC_BROKEN;
+    if (frame == IPC_OK)
+        *ret_status = measure_network(setup->backend, device, &network, &setup->policy,
+                                      &timing_monotonic_clock, ret);
+    arena_free(arena);
+    return frame;
+}
+
+/* Serves requests until the socket is closed or the device is lost. */
+static void serve(const struct subprocess_setup *setup, struct cm_device *device, int socket) {
+    struct cm_measurement measurement;
+    struct ipc_head head;
+    int status = CM_BACKEND_OK;
+    for (uint64_t sequence = 1; status != CM_BACKEND_BROKEN; sequence++) {
+        int frame = ipc_receive_head(socket, sequence, -1, &head);
+        if (frame != IPC_OK) return;
+        frame = IPC_BROKEN;
+        if (head.kind == IPC_NETWORK)
+            frame = answer_network(setup, device, socket, &head, &measurement, &status);
+        if (head.kind == IPC_REQUEST)
+            frame = answer_primitive(setup, device, socket, &head, &measurement, &status);
+        if (frame != IPC_OK) return;
+        if (ipc_send(socket, IPC_RESULT, sequence, &measurement, sizeof(measurement)) != IPC_OK)
+            return;
+    }
+}
+
+/* Opens the device and serves requests. `parent` is the process that forked this one. */
+static _Noreturn void run_process(const struct subprocess_setup *setup, int socket,
+                                  pid_t parent) {
+    struct opened opened;
+    struct cm_device *device = NULL;
+    child_end_with_parent(parent);
+    /* Standard output belongs to the report: libraries must print to standard error. */
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    memset(&opened, 0, sizeof(opened));
+    opened.status = (int32_t)setup->backend->open(&setup->settings, &device, &opened.reason);
+    if (opened.status == CM_BACKEND_OK) setup->backend->facts(device, &opened.facts);
+    if (ipc_send(socket, IPC_OPENED, 0, &opened, sizeof(opened)) == IPC_OK &&
+        opened.status == CM_BACKEND_OK)
+        serve(setup, device, socket);
+    _exit(0);
 }
 
 /* Waits up to `seconds` for a process to exit; returns false if it has not. */
@@ -81,38 +218,27 @@ static int end_process(struct subprocess *subprocess, double patience_s) {
     return status;
 }
 
-static void describe_end(int status, struct cm_reason *reason) {
-    if (WIFSIGNALED(status))
-        (void)reason_fail(reason, 0, "the measuring process was killed by signal %d",
-                          WTERMSIG(status));
-    else
-        (void)reason_fail(reason, 0, "the measuring process exited with status %d",
-                          WIFEXITED(status) ? WEXITSTATUS(status) : 0);
-}
-
 /* Time for a process that closed the connection to exit by itself. */
 #define EXIT_SECONDS 1.0
 
 /* Ends a process that gave no valid answer. Returns the state of the primitive. */
 static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
-    if (ipc_status == IPC_TIMEOUT) {
-        (void)end_process(subprocess, 0);
+    const bool is_closed = ipc_status == IPC_CLOSED;
+    const int status = end_process(subprocess, is_closed ? EXIT_SECONDS : 0);
+    if (ipc_status == IPC_TIMEOUT)
         (void)reason_fail(reason, 0, "no answer within %g s", timeout_s);
-        return CM_TIMED_OUT;
-    }
-    if (ipc_status == IPC_STOPPED) {
-        (void)end_process(subprocess, 0);
+    else if (ipc_status == IPC_STOPPED)
         (void)reason_fail(reason, 0, "interrupted");
-        return CM_TIMED_OUT;
-    }
-    if (ipc_status == IPC_BROKEN) {
-        (void)end_process(subprocess, 0);
+    else if (ipc_status == IPC_BROKEN)
         (void)reason_fail(reason, 0, "the measuring process sent an invalid message");
-        return CM_CRASHED;
-    }
-    describe_end(end_process(subprocess, EXIT_SECONDS), reason);
-    return CM_CRASHED;
+    else if (WIFSIGNALED(status))
+        (void)reason_fail(reason, 0, "the measuring process was killed by signal %d",
+                          WTERMSIG(status));
+    else
+        (void)reason_fail(reason, 0, "the measuring process exited with status %d",
+                          WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+    return ipc_status == IPC_TIMEOUT || ipc_status == IPC_STOPPED ? CM_TIMED_OUT : CM_CRASHED;
 }
 
 static int fork_process(struct subprocess *subprocess, struct cm_reason *reason) {
@@ -124,7 +250,7 @@ static int fork_process(struct subprocess *subprocess, struct cm_reason *reason)
     const pid_t pid = fork();
     if (pid == 0) {
         (void)close(sockets[0]);
-        worker_main(&subprocess->setup, sockets[1], self);
+        run_process(&subprocess->setup, sockets[1], self);
     }
     const int error = errno;
     (void)close(sockets[1]);
@@ -158,23 +284,20 @@ static int begin_process(struct subprocess *subprocess, struct cm_reason *reason
     return subprocess->opened.status;
 }
 
-static int open_here(struct subprocess *subprocess, struct cm_reason *reason) {
-    const struct subprocess_setup *setup = &subprocess->setup;
-    const int status = setup->backend->open(&setup->settings, &subprocess->device, reason);
-    if (status == CM_BACKEND_OK)
-        setup->backend->facts(subprocess->device, &subprocess->opened.facts);
-    return status;
-}
-
 int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
                      struct subprocess **ret, struct cm_reason *reason) {
     struct subprocess *subprocess = arena_alloc(arena, sizeof(*subprocess));
     if (subprocess == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     subprocess->setup = *setup;
     subprocess->socket = -1;
-    const bool is_here = setup->backend == &roofline_backend && setup->settings.plan_only == 0;
-    const int status =
-        is_here ? open_here(subprocess, reason) : begin_process(subprocess, reason);
+    int status = CM_BACKEND_OK;
+    if (setup->backend == &roofline_backend && setup->settings.plan_only == 0) {
+        status = setup->backend->open(&setup->settings, &subprocess->device, reason);
+        if (status == CM_BACKEND_OK)
+            setup->backend->facts(subprocess->device, &subprocess->opened.facts);
+    } else {
+        status = begin_process(subprocess, reason);
+    }
     if (status == CM_BACKEND_OK) *ret = subprocess;
     return status;
 }
@@ -192,29 +315,9 @@ int subprocess_n_processes(const struct subprocess *subprocess) {
     return subprocess->n_processes;
 }
 
-/* A request to the process. */
-struct question {
-    enum ipc_kind kind;
-    const void *payload;
-    size_t size;
-    double timeout_s;
-};
-
-static int request(struct subprocess *subprocess, const struct question *question,
-                   struct cm_measurement *ret) {
-    const int status = ipc_send(subprocess->socket, question->kind, ++subprocess->sequence,
-                                question->payload, question->size);
-    if (status != IPC_OK) return status;
-    const int waited =
-        ipc_wait(subprocess->socket, subprocess->setup.stop, question->timeout_s);
-    if (waited != IPC_OK) return waited;
-    return ipc_receive(subprocess->socket, IPC_RESULT, subprocess->sequence, ret, sizeof(*ret),
-                       question->timeout_s);
-}
-
 /* Sends a request, to a new process if there is none, and always fills *ret. */
-static void ask(struct subprocess *subprocess, const struct question *question,
-                struct cm_measurement *ret) {
+static void ask(struct subprocess *subprocess, enum ipc_kind kind, const void *payload,
+                size_t size, double timeout_s, struct cm_measurement *ret) {
     struct cm_reason reason = {""};
     memset(ret, 0, sizeof(*ret));
     if (subprocess_is_stopped(subprocess)) {
@@ -230,28 +333,34 @@ static void ask(struct subprocess *subprocess, const struct question *question,
                           subprocess->opened.reason.text);
         return;
     }
-    const int status = request(subprocess, question, ret);
-    if (status == IPC_OK && ret->state != CM_CRASHED && (ret->flags & CM_FLAG_LOST) == 0)
-        return;
-    if (status == IPC_OK) { /* the device is lost, the process exits by itself */
-        ret->flags &= ~(uint32_t)CM_FLAG_LOST;
-        (void)end_process(subprocess, EXIT_SECONDS);
+    int status = ipc_send(subprocess->socket, kind, ++subprocess->sequence, payload, size);
+    if (status == IPC_OK)
+        status = ipc_wait(subprocess->socket, subprocess->setup.stop, timeout_s);
+    if (status == IPC_OK)
+        status = ipc_receive(subprocess->socket, IPC_RESULT, subprocess->sequence, ret,
+                             sizeof(*ret), timeout_s);
+    if (status != IPC_OK) {
+        memset(ret, 0, sizeof(*ret));
+        ret->state = (int32_t)lose_process(subprocess, status, timeout_s, &reason);
+        ret->reason = reason;
         return;
     }
-    memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)lose_process(subprocess, status, question->timeout_s, &reason);
-    ret->reason = reason;
+    if (ret->state == CM_CRASHED || (ret->flags & CM_FLAG_LOST) != 0) {
+        /* the device is lost, the process exits by itself */
+        ret->flags &= ~(uint32_t)CM_FLAG_LOST;
+        (void)end_process(subprocess, EXIT_SECONDS);
+    }
 }
 
 void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret) {
-    const struct question question = {IPC_REQUEST, primitive, sizeof(*primitive),
-                                      subprocess->setup.measure_timeout_s};
+    const struct subprocess_setup *setup = &subprocess->setup;
     if (subprocess->device == NULL)
-        ask(subprocess, &question, ret);
+        ask(subprocess, IPC_REQUEST, primitive, sizeof(*primitive), setup->measure_timeout_s,
+            ret);
     else
-        (void)measure_primitive(subprocess->setup.backend, subprocess->device, primitive,
-                                &subprocess->setup.policy, &timing_monotonic_clock, ret);
+        (void)measure_primitive(setup->backend, subprocess->device, primitive, &setup->policy,
+                                &timing_monotonic_clock, ret);
 }
 
 void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
@@ -265,11 +374,9 @@ void subprocess_measure_network(struct subprocess *subprocess, const struct cm_n
         return;
     }
     struct arena *arena = arena_new("request", 0);
-    const void *payload = arena ? worker_pack(network, arena, &size) : NULL;
-    const struct question question = {IPC_NETWORK, payload, size,
-                                      subprocess->setup.network_timeout_s};
+    const void *payload = arena ? pack(network, arena, &size) : NULL;
     if (payload != NULL)
-        ask(subprocess, &question, ret);
+        ask(subprocess, IPC_NETWORK, payload, size, subprocess->setup.network_timeout_s, ret);
     else
         (void)reason_fail(&ret->reason, 0, "out of memory");
     arena_free(arena);

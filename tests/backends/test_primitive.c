@@ -141,10 +141,11 @@ static void packs_in_row_major_order_and_clears_unused_dims(void **state) {
 static void names_and_sizes_element_types(void **state) {
     (void)state;
     for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++) {
-        assert_int_equal(primitive_element_by_name(primitive_element_name(i)), i);
+        for (int32_t k = CM_ELEMENT_NONE; k < i; k++)
+            assert_string_not_equal(primitive_element_name(i), primitive_element_name(k));
         assert_true(primitive_element_size(i) > 0);
     }
-    assert_int_equal(primitive_element_by_name("f31"), CM_ELEMENT_NONE);
+    assert_string_equal(primitive_element_name(CM_N_ELEMENTS), "?");
     assert_int_equal(primitive_element_size(CM_N_ELEMENTS), 0);
     assert_int_equal(primitive_element_size(-1), 0);
 }
