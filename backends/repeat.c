@@ -56,24 +56,25 @@ static struct cm_measurement choose(const struct cm_measurement *a,
 static void repeat(struct rounds *rounds, size_t index, double drift,
                    struct cm_measurement *kept) {
     const struct cm_measurement first = *kept;
-    struct cm_measurement later;
-    measure(rounds, 2, index, &later);
-    if (was_timed(&later)) {
-        const struct cm_measurement second = later;
-        const double difference = drift_between(&first, &second);
-        if (difference <= drift) {
-            *kept = second;
-            kept->drift = difference;
-            return;
-        }
-        rounds->total++;
-        measure(rounds, 3, index, &later);
-        if (was_timed(&later)) {
-            *kept = choose(&first, &second, &later, drift);
-            return;
-        }
+    struct cm_measurement second;
+    struct cm_measurement third;
+    measure(rounds, 2, index, &second);
+    if (!was_timed(&second)) {
+        kept->flags |= CM_FLAG_UNSTABLE;
+        return;
     }
-    kept->flags |= CM_FLAG_UNSTABLE;
+    const double difference = drift_between(&first, &second);
+    *kept = second;
+    if (difference <= drift) {
+        kept->drift = difference;
+        return;
+    }
+    rounds->total++;
+    measure(rounds, 3, index, &third);
+    if (was_timed(&third))
+        *kept = choose(&first, &second, &third, drift);
+    else
+        kept->flags |= CM_FLAG_UNSTABLE;
 }
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
