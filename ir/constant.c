@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constructors and accessors of constants, and conversion of small floats. */
+/*
+ * Constructors and accessors of constants, conversion of small floats, and decoding of stored
+ * bytes. In every layout they are a sequence of units (an unsigned number per element, or a
+ * byte that several packed elements share); units are split into elements, which are converted
+ * to int64 or double.
+ */
 #include "ir/constant.h"
 
 #include <math.h>
@@ -10,6 +15,8 @@
 #include "support/diag.h"
 
 #include "support/banned.h"
+
+#define VARINT_MAX_BYTES 10 /* protobuf: seven bits a byte */
 
 struct constant *constant_new(struct arena *arena, enum dtype dtype,
                               const struct shape *shape) {
@@ -63,19 +70,18 @@ struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
     return constant->reals ? constant : NULL;
 }
 
-static bool elements_are_here(const struct constant *constant) {
+static bool is_loaded(const struct constant *constant) {
     return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;
 }
 
 bool constant_has_ints(const struct constant *constant) {
     const enum dtype_class class = dtype_class(constant->dtype);
-    return elements_are_here(constant) &&
-           (class == DTYPE_CLASS_INT || class == DTYPE_CLASS_BOOL) &&
+    return is_loaded(constant) && (class == DTYPE_CLASS_INT || class == DTYPE_CLASS_BOOL) &&
            (constant->ints != NULL || constant->n_elements == 0);
 }
 
 bool constant_has_reals(const struct constant *constant) {
-    return elements_are_here(constant) && dtype_is_float(constant->dtype) &&
+    return is_loaded(constant) && dtype_is_float(constant->dtype) &&
            (constant->reals != NULL || constant->n_elements == 0);
 }
 
@@ -147,4 +153,188 @@ double constant_widen(enum dtype dtype, uint64_t bits) {
     for (size_t i = 0; i < sizeof float_formats / sizeof float_formats[0]; i++)
         if (float_formats[i].dtype == dtype) return widen_small(&float_formats[i], bits);
     return (double)NAN;
+}
+
+struct units {
+    const uint8_t *bytes;
+    size_t n_bytes;
+    size_t at;
+    size_t width;  /* bytes of a unit; 0 for varints */
+    int bits;      /* of an element */
+    int n_in_unit; /* elements per unit */
+    int n_left;    /* elements left in `current` */
+    uint64_t current;
+};
+
+/* Returns false if the bytes end inside the unit, or a varint is longer than 64 bits. */
+static bool next_unit(struct units *units) {
+    units->current = 0;
+    units->n_left = units->n_in_unit;
+    if (units->width > 0) {
+        if (units->n_bytes - units->at < units->width) return false;
+        for (size_t k = units->width; k-- > 0;)
+            units->current = units->current << 8 | units->bytes[units->at + k];
+        units->at += units->width;
+        return true;
+    }
+    for (int i = 0; i < VARINT_MAX_BYTES && units->at < units->n_bytes; i++) {
+        const uint8_t byte = units->bytes[units->at++];
+        units->current |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+/* Sets *ret_bits to the next element, or returns false. Packed elements begin in the lowest
+ * bits. */
+static bool next_element(struct units *units, uint64_t *ret_bits) {
+    const uint64_t mask = units->bits < 64 ? ((uint64_t)1 << units->bits) - 1 : UINT64_MAX;
+    if (units->n_left == 0 && !next_unit(units)) return false;
+    *ret_bits = units->current & mask;
+    if (units->n_in_unit > 1) units->current >>= units->bits;
+    units->n_left--;
+    return true;
+}
+
+/* uint64 keeps its 64 bits, so that large values become negative. */
+static int64_t widen_int(enum dtype dtype, uint64_t bits) {
+    const uint64_t sign = (uint64_t)1 << (dtype_bits(dtype) - 1);
+    const bool is_signed = dtype == DTYPE_INT8 || dtype == DTYPE_INT16 ||
+                           dtype == DTYPE_INT32 || dtype == DTYPE_INT64 ||
+                           dtype == DTYPE_INT4 || dtype == DTYPE_INT2;
+    if (dtype == DTYPE_BOOL) return bits != 0;
+    if (is_signed) bits = (bits ^ sign) - sign;
+    int64_t value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int decode(const struct constant *constant, const uint8_t *bytes, size_t n_bytes,
+                  struct arena *arena, struct cm_diagnostics *diag,
+                  const struct constant **ret) {
+    const int width = dtype_bits(constant->dtype);
+    const bool is_packed = width < 8;
+    struct units units = {.bytes = bytes,
+                          .n_bytes = n_bytes,
+                          .bits = width,
+                          .n_in_unit = is_packed ? 8 / width : 1};
+    if (constant->encoding != ENCODING_PACKED_VARINT)
+        units.width = is_packed ? 1 : (size_t)width / 8;
+    const size_t n = (size_t)constant->n_elements;
+    const bool is_float = dtype_is_float(constant->dtype);
+    struct constant *loaded = constant_new(arena, constant->dtype, &constant->shape);
+    int64_t *ints = is_float ? NULL : arena_array(arena, n, sizeof *ints);
+    double *reals = is_float ? arena_array(arena, n, sizeof *reals) : NULL;
+    if (!loaded || (!ints && !reals)) return diag_no_memory(diag);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        if (!next_element(&units, &bits))
+            return diag_error(diag, DIAG_VALUE, "tensor must hold %zu elements, got %zu", n, i);
+        if (is_float)
+            reals[i] = constant_widen(constant->dtype, bits);
+        else
+            ints[i] = widen_int(constant->dtype, bits);
+    }
+    if (units.at != n_bytes)
+        return diag_error(diag, DIAG_VALUE, "tensor of %zu elements has %zu bytes too many", n,
+                          n_bytes - units.at);
+    loaded->ints = ints;
+    loaded->reals = reals;
+    *ret = loaded;
+    return CM_OK;
+}
+
+/* Checks the number of bytes against dims and dtype, and sets *ret_length to it. */
+static int measure(const struct constant *constant, struct cm_diagnostics *diag,
+                   size_t *ret_length) {
+    const enum dtype dtype = constant->dtype;
+    const int64_t want = dtype_bytes(dtype, constant->n_elements);
+    const bool is_varint = constant->encoding == ENCODING_PACKED_VARINT;
+    const bool is_undeclared = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
+    const uint64_t length = is_undeclared ? (uint64_t)want : constant->length;
+    const uint64_t max_bytes = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
+    /* float_data holds floats, double_data doubles; their layout is that of raw_data. */
+    if ((constant->encoding == ENCODING_PACKED_FIXED4 && dtype != DTYPE_FLOAT) ||
+        (constant->encoding == ENCODING_PACKED_FIXED8 && dtype != DTYPE_DOUBLE) ||
+        (is_varint && (dtype == DTYPE_FLOAT || dtype == DTYPE_DOUBLE)))
+        return diag_error(diag, DIAG_VALUE,
+                          "tensor of type %s stores its data in the field of another type",
+                          dtype_name(dtype));
+    if (is_varint ? length > max_bytes : length != (uint64_t)want) {
+        return diag_error(
+            diag, DIAG_VALUE, "tensor of %lld elements of %s must have %s%lld bytes, got %llu",
+            (long long)constant->n_elements, dtype_name(dtype), is_varint ? "at most " : "",
+            (long long)(is_varint ? (int64_t)max_bytes : want), (unsigned long long)length);
+    }
+    *ret_length = (size_t)length;
+    return CM_OK;
+}
+
+/* Sets *ret to the bytes: borrowed if they are in memory, else read into the arena. Leaves *ret
+ * unchanged if they are out of reach. */
+static int fetch(const struct constant *constant, const struct constant_reader *reader,
+                 size_t length, struct arena *arena, struct cm_diagnostics *diag,
+                 const uint8_t **ret) {
+    if (constant->place == CONSTANT_RAW) {
+        *ret = constant->raw;
+        return CM_OK;
+    }
+    uint8_t *bytes = arena_alloc(arena, length);
+    if (bytes == NULL) return diag_no_memory(diag);
+    const char *unreadable = NULL;
+    const int status =
+        length == 0 ? CM_OK
+                    : reader->read(reader->context, constant, bytes, length, diag, &unreadable);
+    if (status == CM_OK && !unreadable) *ret = bytes;
+    return status;
+}
+
+static bool is_foldable(const struct constant *constant) {
+    const enum dtype_class class = dtype_class(constant->dtype);
+    if (class == DTYPE_CLASS_NONE || class == DTYPE_CLASS_COMPLEX) return false;
+    if (constant->place == CONSTANT_ABSENT) return false;
+    if (class == DTYPE_CLASS_STRING && !is_loaded(constant)) return false;
+    if (constant->place == CONSTANT_SPLAT) return true;
+    return constant->n_elements >= 0 && constant->n_elements <= CONSTANT_MAX_ELEMENTS;
+}
+
+const char *constant_unreadable(const struct constant *constant,
+                                const struct constant_reader *reader) {
+    const bool is_in_file =
+        constant->place == CONSTANT_IN_FILE || constant->place == CONSTANT_EXTERNAL;
+    const char *reason = NULL;
+    if (is_in_file && reader->read)
+        (void)reader->read(reader->context, constant, NULL, 0, NULL, &reason);
+    return reason;
+}
+
+int constant_load(const struct constant *constant, const struct constant_reader *reader,
+                  struct arena *arena, struct cm_diagnostics *diag,
+                  const struct constant **ret) {
+    const bool in_reach = constant->place == CONSTANT_RAW || is_loaded(constant) ||
+                          (reader != NULL && reader->read != NULL);
+    const uint8_t *bytes = NULL;
+    size_t length = 0;
+    if (!is_foldable(constant) || !in_reach) {
+        *ret = NULL;
+        return CM_OK;
+    }
+    if (is_loaded(constant)) {
+        *ret = constant;
+        return CM_OK;
+    }
+    int status = measure(constant, diag, &length);
+    if (status == CM_OK) status = fetch(constant, reader, length, arena, diag, &bytes);
+    if (status == CM_OK && !bytes) *ret = NULL;
+    if (status == CM_OK && bytes) status = decode(constant, bytes, length, arena, diag, ret);
+    if (status == CM_NO_MEMORY) arena_set_failed(arena);
+    return status;
+}
+
+const struct constant *constant_loaded(const struct constant *constant,
+                                       const struct constant_reader *reader,
+                                       struct arena *arena) {
+    const struct constant *value = NULL;
+    int status = constant_load(constant, reader, arena, NULL, &value);
+    return status < 0 ? NULL : value;
 }

@@ -80,11 +80,10 @@ int graph_add_call(struct graph_builder *builder, const struct call *from, uint3
 }
 
 int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values) {
-    int status = table_reserve(&builder->nodes, builder->arena, sizeof(struct node), n_nodes);
-    if (status == CM_OK)
-        status =
-            table_reserve(&builder->values, builder->arena, sizeof(struct value), n_values);
-    return status;
+    const int status =
+        table_reserve(&builder->nodes, builder->arena, sizeof(struct node), n_nodes);
+    if (status != CM_OK) return status;
+    return table_reserve(&builder->values, builder->arena, sizeof(struct value), n_values);
 }
 
 uint32_t graph_n_nodes(const struct graph_builder *builder) {
@@ -111,8 +110,9 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
     return (struct call *)builder->calls.items + id;
 }
 
-/* Sets n_uses of every value; returns the sum. */
-static size_t count_uses(struct model *model) {
+/* Builds the use lists as ranges of one array by counting sort: n_uses first is the length of
+ * each range, then counts its entries while they are added. */
+static int build_uses(struct model *model) {
     size_t n = 0;
     for (size_t v = 0; v < model->n_values; v++) model->values[v].n_uses = 0;
     for (size_t i = 0; i < model->n_nodes; i++) {
@@ -124,19 +124,13 @@ static size_t count_uses(struct model *model) {
             n++;
         }
     }
-    return n;
-}
-
-/* Builds the use lists as ranges of one array by counting sort: n_uses first gives the length
- * of each range, then counts its entries while they are added. */
-static int build_uses(struct model *model) {
-    struct use *uses = arena_array(model->arena, count_uses(model), sizeof *uses);
-    size_t start = 0;
+    struct use *uses = arena_array(model->arena, n, sizeof *uses);
     if (uses == NULL) return CM_NO_MEMORY;
+    n = 0;
     for (size_t v = 0; v < model->n_values; v++) {
         struct value *value = &model->values[v];
-        value->uses = uses + start;
-        start += value->n_uses;
+        value->uses = uses + n;
+        n += value->n_uses;
         value->n_uses = 0;
     }
     for (size_t i = 0; i < model->n_nodes; i++) {
@@ -151,17 +145,6 @@ static int build_uses(struct model *model) {
     return CM_OK;
 }
 
-static void mark_graph_outputs(struct model *model) {
-    for (size_t g = 0; g < model->n_graphs; g++) {
-        const struct graph *graph = &model->graphs[g];
-        for (size_t i = 0; i < graph->n_outputs; i++) {
-            if (graph->outputs[i] == ID_NONE) continue;
-            BUG_ON(graph->outputs[i] >= model->n_values);
-            model->values[graph->outputs[i]].is_graph_output = true;
-        }
-    }
-}
-
 int graph_finish(struct graph_builder *builder, struct model *model) {
     model->arena = builder->arena;
     model->graphs = builder->graphs.items;
@@ -172,7 +155,14 @@ int graph_finish(struct graph_builder *builder, struct model *model) {
     model->n_nodes = builder->nodes.n;
     model->calls = builder->calls.items;
     model->n_calls = builder->calls.n;
-    mark_graph_outputs(model);
+    for (size_t g = 0; g < model->n_graphs; g++) {
+        const struct graph *graph = &model->graphs[g];
+        for (size_t i = 0; i < graph->n_outputs; i++) {
+            if (graph->outputs[i] == ID_NONE) continue;
+            BUG_ON(graph->outputs[i] >= model->n_values);
+            model->values[graph->outputs[i]].is_graph_output = true;
+        }
+    }
     return build_uses(model);
 }
 

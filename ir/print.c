@@ -46,10 +46,6 @@ static void print_leaf(enum cm_type_kind kind, enum dtype dtype, const struct sh
     if (is_sparse) text_append(out, ")");
 }
 
-static void print_closing(int n, struct text *out) {
-    while (n-- > 0) text_append(out, ")");
-}
-
 void print_value_info(const struct value_info *info, struct text *out) {
     const struct value_info unknown = value_info_unknown();
     int n = 0;
@@ -60,7 +56,7 @@ void print_value_info(const struct value_info *info, struct text *out) {
     if (info == NULL) info = &unknown;
     print_leaf(info->kind, info->dtype, &info->shape, out);
     if (info->is_upper_bound) text_append(out, " at most");
-    print_closing(n, out);
+    while (n-- > 0) text_append(out, ")");
 }
 
 static void print_type(const struct type *type, struct text *out) {
@@ -73,44 +69,27 @@ static void print_type(const struct type *type, struct text *out) {
         text_append(out, "?");
     else
         print_leaf(type->kind, type->dtype, &type->shape, out);
-    print_closing(n, out);
+    while (n-- > 0) text_append(out, ")");
 }
 
 static void print_name(const struct model *model, uint32_t value, struct text *out) {
-    if (value == ID_NONE) {
-        text_append(out, "_");
-        return;
-    }
-    text_append(out, "%");
-    text_append_label(out, value_name(model, value));
+    text_append(out, value == ID_NONE ? "_" : "%");
+    if (value != ID_NONE) text_append_label(out, value_name(model, value));
 }
 
-static void print_typed(const struct model *model, uint32_t value,
-                        const struct value_info *infos, struct text *out) {
-    print_name(model, value, out);
-    if (value == ID_NONE) return;
-    text_append(out, ": ");
-    if (infos != NULL)
-        print_value_info(&infos[value], out);
-    else
-        print_type(model->values[value].type, out);
-}
-
-static void print_names(const struct model *model, const uint32_t *values, size_t n,
-                        struct text *out) {
-    for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
-        if (i > 0) text_append(out, ", ");
-        print_name(model, values[i], out);
-    }
-    if (n > MAX_VALUES) text_append(out, ", ...");
-}
-
-static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
-                             const struct value_info *infos, struct text *out) {
+/* Prints values with their types: "(%x: f32[2], _)". */
+static void print_values(const struct model *model, const uint32_t *values, size_t n,
+                         const struct value_info *infos, struct text *out) {
     text_append(out, "(");
     for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
-        print_typed(model, values[i], infos, out);
+        print_name(model, values[i], out);
+        if (values[i] == ID_NONE) continue;
+        text_append(out, ": ");
+        if (infos != NULL)
+            print_value_info(&infos[values[i]], out);
+        else
+            print_type(model->values[values[i]].type, out);
     }
     text_append(out, n > MAX_VALUES ? ", ...)" : ")");
 }
@@ -127,24 +106,32 @@ static void print_string(const char *string, struct text *out) {
     text_append(out, is_cut ? "...\"" : "\"");
 }
 
+/* Prints the value of a singular kind, or element i of a plural one. */
 static void print_element(const struct attr *attr, size_t i, struct text *out) {
     switch (attr->kind) {
+    case ATTR_INT:
     case ATTR_INTS:
-        text_printf(out, "%" PRId64, attr->ints[i]);
+        text_printf(out, "%" PRId64, attr->kind == ATTR_INT ? attr->i : attr->ints[i]);
         break;
+    case ATTR_FLOAT:
     case ATTR_FLOATS:
-        text_printf(out, "%g", attr->floats[i]);
+        text_printf(out, "%g", attr->kind == ATTR_FLOAT ? attr->f : attr->floats[i]);
         break;
+    case ATTR_STRING:
     case ATTR_STRINGS:
-        print_string(attr->strings[i], out);
+        print_string(attr->kind == ATTR_STRING ? attr->s : attr->strings[i], out);
         break;
+    case ATTR_TENSOR:
     case ATTR_TENSORS:
         text_append(out, "<tensor>");
         break;
+    case ATTR_GRAPH:
     case ATTR_GRAPHS:
         text_append(out, "<graph>");
         break;
-    default:
+    case ATTR_NONE:
+    case ATTR_OTHER:
+        text_printf(out, "<%s>", attr_kind_name(attr->kind));
         break;
     }
 }
@@ -162,15 +149,15 @@ static bool element_equal(const struct attr *attr, size_t a, size_t b) {
     }
 }
 
-/* Equal elements print once: pads=1. */
-static bool is_uniform(const struct attr *attr) {
-    for (size_t i = 1; i < attr->n; i++)
-        if (!element_equal(attr, 0, i)) return false;
-    return attr->n > 0;
-}
-
-static void print_list(const struct attr *attr, struct text *out) {
-    if (is_uniform(attr)) {
+static void print_attr(const struct attr *attr, struct text *out) {
+    const bool is_list = attr->kind == ATTR_INTS || attr->kind == ATTR_FLOATS ||
+                         attr->kind == ATTR_STRINGS || attr->kind == ATTR_TENSORS ||
+                         attr->kind == ATTR_GRAPHS;
+    size_t n_equal = 1; /* equal elements print once: pads=1 */
+    while (is_list && n_equal < attr->n && element_equal(attr, 0, n_equal)) n_equal++;
+    text_append_label(out, attr->name);
+    text_append(out, "=");
+    if (!is_list || n_equal == attr->n) {
         print_element(attr, 0, out);
         return;
     }
@@ -182,61 +169,26 @@ static void print_list(const struct attr *attr, struct text *out) {
     text_append(out, attr->n > MAX_LIST ? ",...]" : "]");
 }
 
-static void print_attr(const struct attr *attr, struct text *out) {
-    text_append_label(out, attr->name);
-    text_append(out, "=");
-    switch (attr->kind) {
-    case ATTR_INT:
-        text_printf(out, "%" PRId64, attr->i);
-        break;
-    case ATTR_FLOAT:
-        text_printf(out, "%g", attr->f);
-        break;
-    case ATTR_STRING:
-        print_string(attr->s, out);
-        break;
-    case ATTR_TENSOR:
-        text_append(out, "<tensor>");
-        break;
-    case ATTR_GRAPH:
-        text_append(out, "<graph>");
-        break;
-    case ATTR_INTS:
-    case ATTR_FLOATS:
-    case ATTR_STRINGS:
-    case ATTR_TENSORS:
-    case ATTR_GRAPHS:
-        print_list(attr, out);
-        break;
-    case ATTR_NONE:
-    case ATTR_OTHER:
-        text_printf(out, "<%s>", attr_kind_name(attr->kind));
-        break;
-    }
-}
-
-static void print_attrs(const struct node *node, struct text *out) {
-    if (node->n_attrs == 0) return;
-    text_append(out, "[");
-    for (size_t i = 0; i < node->n_attrs && i < MAX_VALUES; i++) {
-        if (i > 0) text_append(out, ", ");
-        print_attr(&node->attrs[i], out);
-    }
-    text_append(out, node->n_attrs > MAX_VALUES ? ", ...]" : "]");
-}
-
 void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
                 struct text *out) {
     const struct node *n = &model->nodes[node];
-    print_names(model, n->outputs, n->n_outputs, out);
+    for (size_t i = 0; i < n->n_outputs && i < MAX_VALUES; i++) {
+        if (i > 0) text_append(out, ", ");
+        print_name(model, n->outputs[i], out);
+    }
+    if (n->n_outputs > MAX_VALUES) text_append(out, ", ...");
     if (n->n_outputs > 0) text_append(out, " = ");
     if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0) {
         text_append_label(out, n->domain);
         text_append(out, ".");
     }
     text_append_label(out, n->type);
-    print_attrs(n, out);
-    print_typed_list(model, n->inputs, n->n_inputs, infos, out);
+    for (size_t i = 0; i < n->n_attrs && i < MAX_VALUES; i++) {
+        text_append(out, i == 0 ? "[" : ", ");
+        print_attr(&n->attrs[i], out);
+    }
+    if (n->n_attrs > 0) text_append(out, n->n_attrs > MAX_VALUES ? ", ...]" : "]");
+    print_values(model, n->inputs, n->n_inputs, infos, out);
 }
 
 struct printer {
@@ -246,21 +198,11 @@ struct printer {
     int depth; /* number of enclosing graphs */
 };
 
-static void print_graph(struct printer *printer, const char *label, uint32_t graph);
-
 static void print_indent(const struct printer *printer) {
     for (int i = 0; i < printer->depth; i++) text_append(printer->out, "    ");
 }
 
-/* Prints the bodies of a node, labeled by their attribute. */
-static void print_bodies(struct printer *printer, const struct node *node) {
-    for (size_t i = 0; i < node->n_attrs; i++) {
-        const struct attr *attr = &node->attrs[i];
-        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
-        for (size_t k = 0; k < attr->n; k++) print_graph(printer, attr->name, attr->graphs[k]);
-    }
-}
-
+/* The bodies of a node follow it, labeled by their attribute. */
 static void print_graph(struct printer *printer, const char *label, uint32_t graph) {
     const struct graph *g = &printer->model->graphs[graph];
     struct text *out = printer->out;
@@ -268,9 +210,9 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     text_append_label(out, label);
     text_append(out, " ");
     text_append_label(out, g->name);
-    print_typed_list(printer->model, g->inputs, g->n_inputs, printer->infos, out);
+    print_values(printer->model, g->inputs, g->n_inputs, printer->infos, out);
     text_append(out, " -> ");
-    print_typed_list(printer->model, g->outputs, g->n_outputs, printer->infos, out);
+    print_values(printer->model, g->outputs, g->n_outputs, printer->infos, out);
     text_append(out, printer->depth < MAX_BODY_NEST ? " {\n" : " {...}\n");
     if (printer->depth >= MAX_BODY_NEST) return;
     printer->depth++;
@@ -278,7 +220,13 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
         print_indent(printer);
         print_node(printer->model, g->nodes[i], printer->infos, out);
         text_append(out, "\n");
-        print_bodies(printer, &printer->model->nodes[g->nodes[i]]);
+        const struct node *node = &printer->model->nodes[g->nodes[i]];
+        for (size_t k = 0; k < node->n_attrs; k++) {
+            const struct attr *attr = &node->attrs[k];
+            if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+            for (size_t j = 0; j < attr->n; j++)
+                print_graph(printer, attr->name, attr->graphs[j]);
+        }
     }
     printer->depth--;
     print_indent(printer);

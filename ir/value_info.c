@@ -11,15 +11,6 @@
 /* Maximum nesting of sequences and optionals; deeper element types are dropped. */
 #define MAX_NESTING 4
 
-static struct value_info outermost(const struct type *type) {
-    struct value_info info = value_info_unknown();
-    info.kind = type->kind;
-    info.dtype = type->dtype;
-    if (type->kind == CM_TYPE_TENSOR || type->kind == CM_TYPE_SPARSE_TENSOR)
-        info.shape = type->shape;
-    return info;
-}
-
 bool value_info_is_static(const struct value_info *info) {
     while (info->element) info = info->element;
     bool tensor = info->kind == CM_TYPE_TENSOR || info->kind == CM_TYPE_SPARSE_TENSOR;
@@ -29,7 +20,13 @@ bool value_info_is_static(const struct value_info *info) {
 int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret) {
     struct value_info levels[MAX_NESTING + 1];
     int n = 0;
-    for (; type && n <= MAX_NESTING; type = type->element) levels[n++] = outermost(type);
+    for (; type && n <= MAX_NESTING; type = type->element) {
+        const bool is_tensor =
+            type->kind == CM_TYPE_TENSOR || type->kind == CM_TYPE_SPARSE_TENSOR;
+        levels[n++] = (struct value_info){.kind = type->kind,
+                                          .dtype = type->dtype,
+                                          .shape = is_tensor ? type->shape : shape_unknown()};
+    }
     while (--n > 0) {
         levels[n - 1].element = arena_copy(arena, &levels[n], sizeof levels[n]);
         if (!levels[n - 1].element) return CM_NO_MEMORY;

@@ -25,27 +25,23 @@ static void demand(bool holds, struct entry entry, const char *what) {
 }
 
 /* Bodies may come before or after the enclosing graph, but the chain of parents must end. */
-static void verify_nesting(const struct model *model, uint32_t graph) {
+static void verify_graph(const struct model *model, uint32_t graph) {
+    const struct graph *g = &model->graphs[graph];
     const struct entry entry = {"graph", graph};
     size_t levels = 0;
-    for (uint32_t g = graph; g != 0; g = model->graphs[g].parent) {
-        demand(model->graphs[g].parent < model->n_graphs, entry, "parent out of range");
-        demand(model->graphs[g].owner < model->n_nodes, entry, "owner out of range");
-        demand(model->nodes[model->graphs[g].owner].graph == model->graphs[g].parent, entry,
+    for (uint32_t at = graph; at != 0; at = model->graphs[at].parent) {
+        const struct graph *body = &model->graphs[at];
+        demand(body->parent < model->n_graphs, entry, "parent out of range");
+        demand(body->owner < model->n_nodes, entry, "owner out of range");
+        demand(model->nodes[body->owner].graph == body->parent, entry,
                "owner is not a node of the parent");
         demand(++levels < model->n_graphs, entry, "is a body of itself");
     }
-}
-
-static void verify_boundary(const struct model *model, uint32_t graph) {
-    const struct graph *g = &model->graphs[graph];
-    const struct entry entry = {"graph", graph};
     for (size_t i = 0; i < g->n_inputs; i++) {
         demand(g->inputs[i] < model->n_values, entry, "input out of range");
-        demand(model->values[g->inputs[i]].origin == VALUE_INPUT, entry,
-               "input is not of origin input");
-        demand(model->values[g->inputs[i]].graph == graph, entry,
-               "input belongs to another graph");
+        const struct value *input = &model->values[g->inputs[i]];
+        demand(input->origin == VALUE_INPUT, entry, "input is not of origin input");
+        demand(input->graph == graph, entry, "input belongs to another graph");
     }
     for (size_t i = 0; i < g->n_outputs; i++) {
         demand(g->outputs[i] < model->n_values, entry, "output out of range");
@@ -69,10 +65,7 @@ static void verify_graphs(const struct model *model, uint32_t *position) {
             position[node] = (uint32_t)i;
         }
     }
-    for (uint32_t g = 0; g < model->n_graphs; g++) {
-        verify_nesting(model, g);
-        verify_boundary(model, g);
-    }
+    for (uint32_t g = 0; g < model->n_graphs; g++) verify_graph(model, g);
 }
 
 static bool dims_are_sound(const struct shape *shape) {
@@ -83,71 +76,50 @@ static bool dims_are_sound(const struct shape *shape) {
     return true;
 }
 
-static void verify_producer(const struct model *model, uint32_t id) {
+/* Checks a value except its uses. */
+static void verify_value(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
+    const struct constant *constant = value->constant;
     const struct entry entry = {"value", id};
+    demand(value->name != NULL, entry, "has no name");
+    demand(value->graph < model->n_graphs, entry, "graph out of range");
+    demand(dims_are_sound(&value->type->shape), entry, "declared dims are not sound");
     if (value->origin != VALUE_OUTPUT) {
         demand(value->node == ID_NONE, entry, "has a producer and is not an output");
-        return;
+    } else {
+        demand(value->node < model->n_nodes, entry, "producer out of range");
+        const struct node *node = &model->nodes[value->node];
+        demand(node->graph == value->graph, entry, "producer is of another graph");
+        demand(value->slot < node->n_outputs && node->outputs[value->slot] == id, entry,
+               "producer does not make it");
     }
-    demand(value->node < model->n_nodes, entry, "producer out of range");
-    const struct node *node = &model->nodes[value->node];
-    demand(node->graph == value->graph, entry, "producer is of another graph");
-    demand(value->slot < node->n_outputs && node->outputs[value->slot] == id, entry,
-           "producer does not make it");
-}
-
-static void verify_constant(const struct model *model, uint32_t id) {
-    const struct value *value = &model->values[id];
-    const struct entry entry = {"value", id};
-    demand(value->origin != VALUE_INITIALIZER || value->constant != NULL, entry,
+    demand(value->origin != VALUE_INITIALIZER || constant != NULL, entry,
            "initializer without a constant");
-    if (value->constant == NULL) return;
+    if (constant == NULL) return;
     demand(value->origin != VALUE_OUTPUT, entry, "output of a node with a constant");
-    demand(shape_is_known(&value->constant->shape) && dims_are_sound(&value->constant->shape),
-           entry, "constant with an unknown dim");
-    demand(value->constant->n_elements == shape_elements(&value->constant->shape), entry,
+    demand(shape_is_known(&constant->shape) && dims_are_sound(&constant->shape), entry,
+           "constant with an unknown dim");
+    demand(constant->n_elements == shape_elements(&constant->shape), entry,
            "constant whose count is not the product of its dims");
 }
 
-static size_t verify_uses(const struct model *model, uint32_t id) {
+/* Ascending order excludes duplicates. So the use lists are complete if every use is valid and
+ * there are as many uses as node inputs. */
+static void verify_uses(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     const struct entry entry = {"value", id};
+    for (uint32_t i = 1; i < value->n_uses; i++) {
+        const struct use a = value->uses[i - 1];
+        const struct use b = value->uses[i];
+        demand(a.node < b.node || (a.node == b.node && a.slot < b.slot), entry,
+               "uses out of order");
+    }
     for (uint32_t i = 0; i < value->n_uses; i++) {
         const struct use use = value->uses[i];
         demand(use.node < model->n_nodes, entry, "use by a node out of range");
         demand(use.slot < model->nodes[use.node].n_inputs, entry, "use of a slot out of range");
         demand(model->nodes[use.node].inputs[use.slot] == id, entry, "use that does not exist");
     }
-    return value->n_uses;
-}
-
-/* Ascending order excludes duplicates. So the use lists are complete if every use is valid and
- * there are as many uses as node inputs. */
-static void verify_use_order(const struct model *model, uint32_t id) {
-    const struct value *value = &model->values[id];
-    for (uint32_t i = 1; i < value->n_uses; i++) {
-        const struct use a = value->uses[i - 1];
-        const struct use b = value->uses[i];
-        demand(a.node < b.node || (a.node == b.node && a.slot < b.slot),
-               (struct entry){"value", id}, "uses out of order");
-    }
-}
-
-static void verify_values(const struct model *model, size_t n_operands) {
-    size_t n_uses = 0;
-    for (uint32_t v = 0; v < model->n_values; v++) {
-        const struct value *value = &model->values[v];
-        const struct entry entry = {"value", v};
-        demand(value->name != NULL, entry, "has no name");
-        demand(value->graph < model->n_graphs, entry, "graph out of range");
-        demand(dims_are_sound(&value->type->shape), entry, "declared dims are not sound");
-        verify_producer(model, v);
-        verify_constant(model, v);
-        verify_use_order(model, v);
-        n_uses += verify_uses(model, v);
-    }
-    demand(n_uses == n_operands, (struct entry){"model", 0}, "use lists and inputs disagree");
 }
 
 /* Returns true if `value` exists when `node` runs: it is produced before it in its graph, or in
@@ -162,19 +134,10 @@ static bool is_visible(const struct model *model, const uint32_t *position, uint
     return value->origin != VALUE_OUTPUT || position[value->node] < position[at];
 }
 
-static void verify_inputs(const struct model *model, const uint32_t *position, uint32_t id) {
+static void verify_node(const struct model *model, const uint32_t *position, uint32_t id) {
     const struct node *node = &model->nodes[id];
     const struct entry entry = {"node", id};
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        if (node->inputs[i] == ID_NONE) continue;
-        demand(is_visible(model, position, id, &model->values[node->inputs[i]]), entry,
-               "reads a value before it is made");
-    }
-}
-
-static void verify_outputs(const struct model *model, uint32_t id) {
-    const struct node *node = &model->nodes[id];
-    const struct entry entry = {"node", id};
+    demand(position[id] != ID_NONE, entry, "is in no graph");
     for (size_t i = 0; i < node->n_outputs; i++) {
         if (node->outputs[i] == ID_NONE) continue;
         demand(node->outputs[i] < model->n_values, entry, "output out of range");
@@ -182,11 +145,6 @@ static void verify_outputs(const struct model *model, uint32_t id) {
         demand(value->origin == VALUE_OUTPUT && value->node == id && value->slot == i, entry,
                "output of another node");
     }
-}
-
-static void verify_bodies(const struct model *model, uint32_t id) {
-    const struct node *node = &model->nodes[id];
-    const struct entry entry = {"node", id};
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
@@ -195,13 +153,10 @@ static void verify_bodies(const struct model *model, uint32_t id) {
             demand(model->graphs[attr->graphs[k]].owner == id, entry, "body of another node");
         }
     }
-}
-
-static void verify_node(const struct model *model, const uint32_t *position, uint32_t id) {
-    demand(position[id] != ID_NONE, (struct entry){"node", id}, "is in no graph");
-    verify_outputs(model, id);
-    verify_bodies(model, id);
-    verify_inputs(model, position, id);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        demand(node->inputs[i] == ID_NONE ||
+                   is_visible(model, position, id, &model->values[node->inputs[i]]),
+               entry, "reads a value before it is made");
 }
 
 /* Checks the ids that the other checks use as indices. Returns the number of operands. */
@@ -224,24 +179,25 @@ static size_t verify_ids(const struct model *model) {
     return n_operands;
 }
 
-static void verify_calls(const struct model *model) {
-    for (uint32_t id = 0; id < model->n_calls; id++) {
-        demand(model->calls[id].outer == ID_NONE || model->calls[id].outer < id,
-               (struct entry){"call", id}, "comes before the call around it");
-    }
-}
-
 /* Checks nothing if out of memory, which the passes report. */
 void verify_model(const struct model *model) {
     const struct arena_mark mark = arena_save(model->arena);
     uint32_t *position = arena_array(model->arena, model->n_nodes, sizeof *position);
+    size_t n_uses = 0;
     if (position == NULL) return;
     for (size_t i = 0; i < model->n_nodes; i++) position[i] = ID_NONE;
 
     const size_t n_operands = verify_ids(model);
     verify_graphs(model, position);
-    verify_values(model, n_operands);
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        verify_value(model, id);
+        verify_uses(model, id);
+        n_uses += model->values[id].n_uses;
+    }
+    demand(n_uses == n_operands, (struct entry){"model", 0}, "use lists and inputs disagree");
     for (uint32_t id = 0; id < model->n_nodes; id++) verify_node(model, position, id);
-    verify_calls(model);
+    for (uint32_t id = 0; id < model->n_calls; id++)
+        demand(model->calls[id].outer == ID_NONE || model->calls[id].outer < id,
+               (struct entry){"call", id}, "comes before the call around it");
     arena_restore(model->arena, mark);
 }
