@@ -8,6 +8,7 @@
 #include "support/arena.h"
 
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -152,15 +153,12 @@ static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     return dirty && zeroed ? memset(object, 0, size) : object;
 }
 
-/* Returns the largest alignment of a type of that size: the size is a multiple of it. */
-static size_t alignment_of(size_t size) {
-    const size_t lowest_bit = size & -size;
-    return lowest_bit < alignof(max_align_t) ? lowest_bit : alignof(max_align_t);
-}
-
+/* Aligns for any type of that size: the size is a multiple of the type's alignment. */
 static void *take_object(struct arena *arena, size_t size, bool zeroed) {
     const size_t taken = size == 0 ? 1 : size;
-    return take(arena, taken, alignment_of(taken), zeroed);
+    const size_t lowest_bit = taken & -taken;
+    const size_t align = lowest_bit < alignof(max_align_t) ? lowest_bit : alignof(max_align_t);
+    return take(arena, taken, align, zeroed);
 }
 
 void *arena_alloc(struct arena *arena, size_t size) {
@@ -211,19 +209,14 @@ void *arena_copy(struct arena *arena, const void *data, size_t size) {
 char *arena_printf(struct arena *arena, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    char *text = arena_vprintf(arena, format, args);
+    const int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    return text;
-}
-
-char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
-    va_list copy;
-    va_copy(copy, args);
-    const int length = vsnprintf(NULL, 0, format, copy);
-    va_end(copy);
     if (length < 0) return fail(arena);
     char *text = take(arena, (size_t)length + 1, 1, false);
-    if (text != NULL) vsnprintf(text, (size_t)length + 1, format, args);
+    if (text == NULL) return NULL;
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
     return text;
 }
 

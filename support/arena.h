@@ -8,7 +8,6 @@
 #ifndef SUPPORT_ARENA_H
 #define SUPPORT_ARENA_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,8 +43,6 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-char *arena_vprintf(struct arena *arena, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
 
 /* arena_restore frees all objects allocated since arena_save. */
 struct arena_mark arena_save(const struct arena *arena);

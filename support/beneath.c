@@ -73,37 +73,20 @@ int beneath_open_steps(const char *folder, const char *path) {
     }
 }
 
+/* Kernels before 5.6 lack openat2 (ENOSYS), and some containers forbid it (EPERM). EAGAIN: a
+ * folder was renamed concurrently. */
+int beneath_open(const char *folder, const char *path) {
 #ifdef SYS_openat2
-
-/* Returns the descriptor, or -1 and sets errno. */
-static int open_resolved(const char *folder, const char *path) {
-    if (leaves_folder(path)) {
-        errno = EXDEV;
-        return -1;
-    }
     const struct open_how how = {
         .flags = OPEN_FILE,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
-    const int at = open(folder, OPEN_FOLDER);
-    if (at < 0) return -1;
-    const long fd = syscall(SYS_openat2, at, path, &how, sizeof how);
-    (void)close_failed(at);
-    return (int)fd;
-}
-
-/* Kernels before 5.6 lack openat2 (ENOSYS), and some containers forbid it (EPERM). EAGAIN: a
- * folder was renamed concurrently. */
-int beneath_open(const char *folder, const char *path) {
-    const int fd = open_resolved(folder, path);
-    const bool is_refused = errno == ENOSYS || errno == EPERM || errno == EAGAIN;
-    return fd < 0 && is_refused ? beneath_open_steps(folder, path) : fd;
-}
-
-#else
-
-int beneath_open(const char *folder, const char *path) {
+    const int at = leaves_folder(path) ? -1 : open(folder, OPEN_FOLDER);
+    if (at >= 0) {
+        const long fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+        (void)close_failed(at);
+        if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN)) return (int)fd;
+    }
+#endif
     return beneath_open_steps(folder, path);
 }
-
-#endif

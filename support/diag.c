@@ -124,22 +124,6 @@ void diag_pop(struct cm_diagnostics *sink, const struct diag_frame *frame) {
     sink->innermost = frame->outer;
 }
 
-static void print_frame(const struct diag_frame *frame, struct text *out) {
-    const bool has_place = frame->print != NULL || frame->what != NULL;
-    if (frame->label != NULL) text_append(out, frame->label);
-    if (frame->label != NULL && has_place) text_append(out, " ");
-    if (frame->print != NULL) {
-        frame->print(frame, out);
-    } else if (frame->what != NULL) {
-        text_append_label(out, frame->what);
-    }
-}
-
-static const struct diag_frame *frame_around(const struct diag_frame *frame, size_t levels) {
-    while (levels-- > 0) frame = frame->outer;
-    return frame;
-}
-
 /* Returns the frames as lines, outermost first. The list starts at the innermost frame and is
  * walked once per line: frames are few, and this needs no allocation. */
 static const char *render_place(struct cm_diagnostics *sink) {
@@ -148,7 +132,15 @@ static const char *render_place(struct cm_diagnostics *sink) {
     text_init(&out, sink->arena);
     for (const struct diag_frame *f = sink->innermost; f != NULL; f = f->outer) n++;
     for (size_t i = n; i-- > 0;) {
-        print_frame(frame_around(sink->innermost, i), &out);
+        const struct diag_frame *frame = sink->innermost;
+        for (size_t levels = i; levels > 0; levels--) frame = frame->outer;
+        const bool has_place = frame->print != NULL || frame->what != NULL;
+        if (frame->label != NULL) text_append(&out, frame->label);
+        if (frame->label != NULL && has_place) text_append(&out, " ");
+        if (frame->print != NULL)
+            frame->print(frame, &out);
+        else if (frame->what != NULL)
+            text_append_label(&out, frame->what);
         if (i > 0) text_append(&out, "\n");
     }
     sink->starved |= out.failed;
@@ -187,20 +179,28 @@ render_line(struct arena *arena, const char *format, va_list args) {
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 
-/* Drops the newest note or warning; returns false if there is none. */
-static bool make_way_for_error(struct cm_diagnostics *sink) {
+/* Returns true if a message fits. For an error, drops the newest note or warning if there is
+ * one. */
+static bool make_room(struct cm_diagnostics *sink, enum cm_severity severity) {
     size_t i = sink->n_items;
+    if (i < DIAG_MAX_MESSAGES) return true;
     while (i > 0 && sink->items[i - 1]->severity == CM_ERROR) i--;
-    if (i == 0) return false;
+    if (severity != CM_ERROR || i == 0) return false;
     memmove(&sink->items[i - 1], &sink->items[i], (sink->n_items - i) * sizeof *sink->items);
     sink->n_items--;
     sink->n_dropped++;
     return true;
 }
 
-static bool has_room(struct cm_diagnostics *sink, enum cm_severity severity) {
-    if (sink->n_items < DIAG_MAX_MESSAGES) return true;
-    return severity == CM_ERROR && make_way_for_error(sink);
+/* Counts a message and stores it; NULL: it was lost. */
+static void store(struct cm_diagnostics *sink, enum cm_severity severity,
+                  struct cm_diagnostic *message) {
+    if (severity == CM_ERROR) sink->n_errors++;
+    sink->newest = message;
+    if (message == NULL)
+        sink->n_dropped++;
+    else
+        sink->items[sink->n_items++] = message;
 }
 
 /* Returns the rendered message; NULL if out of memory. */
@@ -227,12 +227,8 @@ __attribute__((format(printf, 4, 0))) static bool add(struct cm_diagnostics *sin
     if (sink == NULL) return true;
     const bool was_starved = sink->starved;
     sink->starved = false;
-    if (severity == CM_ERROR) sink->n_errors++;
-    sink->newest = has_room(sink, severity) ? render(sink, severity, code, format, args) : NULL;
-    if (sink->newest == NULL)
-        sink->n_dropped++;
-    else
-        sink->items[sink->n_items++] = sink->newest;
+    store(sink, severity,
+          make_room(sink, severity) ? render(sink, severity, code, format, args) : NULL);
     const bool whole = !sink->starved;
     sink->starved |= was_starved;
     return whole;
@@ -284,12 +280,6 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     va_end(args);
 }
 
-/* Compares severity, message and node, but not the place, which names the operands. */
-static bool is_same(const struct cm_diagnostic *a, const struct cm_diagnostic *b) {
-    return a->severity == b->severity && text_equal(a->message, b->message) &&
-           text_equal(a->node, b->node);
-}
-
 static const char *copied(struct cm_diagnostics *sink, const char *text) {
     const char *copy = text == NULL ? NULL : arena_strdup(sink->arena, text);
     sink->starved |= text != NULL && copy == NULL;
@@ -314,18 +304,16 @@ static struct cm_diagnostic *copy_of(struct cm_diagnostics *sink,
 
 void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *message) {
     if (sink == NULL) return;
-    for (size_t i = 0; i < sink->n_items; i++)
-        if (is_same(sink->items[i], message)) return;
-    if (message->severity == CM_ERROR) sink->n_errors++;
-    sink->newest = has_room(sink, message->severity) ? copy_of(sink, message) : NULL;
-    if (sink->newest == NULL)
-        sink->n_dropped++;
-    else
-        sink->items[sink->n_items++] = sink->newest;
-}
-
-static bool is_newest_message(const struct cm_diagnostics *sink, const char *message) {
-    return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
+    for (size_t i = 0; i < sink->n_items; i++) {
+        /* the place may differ: it names the operands */
+        const struct cm_diagnostic *item = sink->items[i];
+        if (item->severity == message->severity &&
+            text_equal(item->message, message->message) &&
+            text_equal(item->node, message->node))
+            return;
+    }
+    store(sink, message->severity,
+          make_room(sink, message->severity) ? copy_of(sink, message) : NULL);
 }
 
 /* Does not call diag_error, which calls this function if it runs out of memory. */
@@ -342,7 +330,10 @@ int diag_null(struct cm_diagnostics *sink) {
 }
 
 int diag_no_memory(struct cm_diagnostics *sink) {
-    if (sink == NULL || is_newest_message(sink, no_memory.message)) return CM_NO_MEMORY;
+    if (sink == NULL) return CM_NO_MEMORY;
+    if (sink->n_items > 0 &&
+        text_equal(sink->items[sink->n_items - 1]->message, no_memory.message))
+        return CM_NO_MEMORY;
     add_error(sink, "%s", no_memory.message);
     if (sink->newest == NULL && sink->n_items < DIAG_MAX_MESSAGES) {
         sink->items[sink->n_items++] = &no_memory;

@@ -6,13 +6,6 @@
 
 #include "support/banned.h"
 
-/* Returns the end of one UTF-8 character. */
-static const char *after_character(const char *text) {
-    text++;
-    while (((unsigned char)*text & 0xC0U) == 0x80U) text++;
-    return text;
-}
-
 bool glob_matches(const char *pattern, const char *text) {
     const char *star = NULL; /* pattern after the last '*'; NULL: none so far */
     const char *from = NULL; /* end of the text that this '*' matches */
@@ -22,7 +15,8 @@ bool glob_matches(const char *pattern, const char *text) {
             from = text;
         } else if (*pattern == '?') {
             pattern++;
-            text = after_character(text);
+            text++;
+            while (((unsigned char)*text & 0xC0U) == 0x80U) text++; /* one UTF-8 character */
         } else if (*pattern == *text) {
             pattern++;
             text++;

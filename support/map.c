@@ -33,27 +33,18 @@ static struct lookup map_lookup(const struct map *map, const char *text, size_t 
     return (struct lookup){text, (uint32_t)length, (uint32_t)hash};
 }
 
-static bool map_is(const struct map_entry *entry, const struct lookup *key) {
-    return entry->length == key->length &&
-           (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0);
-}
-
 /* Returns the slot of `key`, or the free slot for it. One slot is always free. */
 static struct map_slot *map_find(const struct map *map, const struct lookup *key) {
     const size_t mask = map->n_slots - 1;
     size_t i = key->hash & mask;
     for (; map->slots[i].entry != 0; i = (i + 1) & mask) {
-        const struct map_slot *slot = &map->slots[i];
-        if (slot->hash == key->hash && map_is(&map->entries[slot->entry - 1], key)) break;
+        if (map->slots[i].hash != key->hash) continue;
+        const struct map_entry *entry = &map->entries[map->slots[i].entry - 1];
+        if (entry->length == key->length &&
+            (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0))
+            break;
     }
     return &map->slots[i];
-}
-
-static void map_move(const struct map *map, struct map_slot slot) {
-    const size_t mask = map->n_slots - 1;
-    size_t i = slot.hash & mask;
-    while (map->slots[i].entry != 0) i = (i + 1) & mask;
-    map->slots[i] = slot;
 }
 
 /* Returns the largest number of entries in that many slots, about 69 % of them. */
@@ -71,8 +62,12 @@ static int map_rehash(struct map *map, size_t n) {
     }
     grown.slots = arena_array(map->arena, grown.n_slots, sizeof *grown.slots);
     if (grown.slots == NULL) return CM_NO_MEMORY;
+    const size_t mask = grown.n_slots - 1;
     for (size_t i = 0; i < map->n_slots; i++) {
-        if (map->slots[i].entry != 0) map_move(&grown, map->slots[i]);
+        if (map->slots[i].entry == 0) continue;
+        size_t to = map->slots[i].hash & mask;
+        while (grown.slots[to].entry != 0) to = (to + 1) & mask;
+        grown.slots[to] = map->slots[i];
     }
     *map = grown;
     return CM_OK;
@@ -91,12 +86,6 @@ int map_reserve(struct map *map, size_t n) {
     map->entries = entries;
     map->capacity = capacity;
     return CM_OK;
-}
-
-static int map_make_room(struct map *map) {
-    if (map->n_entries < map->capacity) return CM_OK;
-    return map_reserve(map,
-                       map->n_entries > 0 ? map->n_entries + 1 : map_max_entries(FIRST_SLOTS));
 }
 
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,
@@ -129,8 +118,10 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
     const struct lookup lookup = map_lookup(map, key, length);
-    const int status = map_make_room(map);
-    if (status != CM_OK) return status;
+    if (map->n_entries >= map->capacity) {
+        const size_t n = map->n_entries > 0 ? map->n_entries + 1 : map_max_entries(FIRST_SLOTS);
+        if (map_reserve(map, n) != CM_OK) return CM_NO_MEMORY;
+    }
     struct map_slot *slot = map_find(map, &lookup);
     *ret_added = slot->entry == 0;
     if (*ret_added) {

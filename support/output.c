@@ -34,28 +34,21 @@ static size_t folder_length(const char *path) {
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* Replaces output->target, a symbolic link, by its target. Returns 0 or an errno. */
-static int follow_link(struct output *output) {
-    char next[PATH_MAX];
-    char link[PATH_MAX];
-    const ssize_t length = readlink(output->target, link, sizeof link - 1);
-    if (length < 0) return errno;
-    link[length] = '\0';
-    const int folder = link[0] == '/' ? 0 : (int)folder_length(output->target);
-    const int n = snprintf(next, sizeof next, "%.*s%s", folder, output->target, link);
-    if (n < 0 || (size_t)n >= sizeof next) return ENAMETOOLONG;
-    memcpy(output->target, next, (size_t)n + 1);
-    return 0;
-}
-
-/* Follows links to the file itself, so that commit replaces the file and not a link. Returns 0
- * or an errno. */
+/* Replaces output->target, while it is a symbolic link, by the link's target, so that commit
+ * replaces the file itself. Returns 0 or an errno. */
 static int resolve_links(struct output *output) {
     struct stat status;
+    char next[PATH_MAX];
+    char link[PATH_MAX];
     for (int i = 0; i < MAX_LINKS; i++) {
         if (lstat(output->target, &status) != 0 || !S_ISLNK(status.st_mode)) return 0;
-        const int error = follow_link(output);
-        if (error != 0) return error;
+        const ssize_t length = readlink(output->target, link, sizeof link - 1);
+        if (length < 0) return errno;
+        link[length] = '\0';
+        const int folder = link[0] == '/' ? 0 : (int)folder_length(output->target);
+        const int n = snprintf(next, sizeof next, "%.*s%s", folder, output->target, link);
+        if (n < 0 || (size_t)n >= sizeof next) return ENAMETOOLONG;
+        memcpy(output->target, next, (size_t)n + 1);
     }
     return ELOOP;
 }
@@ -128,18 +121,15 @@ static int open_beside(struct output *output, const struct stat *replaced) {
     return error;
 }
 
-static int open_directly(struct output *output) {
-    output->stream = fopen(output->target, "w");
-    return output->stream == NULL ? errno : 0;
-}
-
 /* Returns 0 or an errno. */
 static int open_target(struct output *output) {
     struct stat status;
     const int error = resolve_links(output);
     if (error != 0) return error;
     if (stat(output->target, &status) != 0) return open_beside(output, NULL);
-    return S_ISREG(status.st_mode) ? open_beside(output, &status) : open_directly(output);
+    if (S_ISREG(status.st_mode)) return open_beside(output, &status);
+    output->stream = fopen(output->target, "w");
+    return output->stream == NULL ? errno : 0;
 }
 
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret) {
@@ -184,9 +174,14 @@ static int copy_bytes(int from, int to) {
     }
 }
 
-/* Copies an open file to a new file of that name. Returns 0 or an errno. */
-static int copy_file(int from, const char *name) {
+/* Gives an open file, which has no name, the name `name`: by a link, else by a copy. Returns 0
+ * or an errno. */
+static int name_file(int from, const char *name) {
     struct stat status;
+    char open_file[32];
+    (void)snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", from);
+    if (linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    if (errno == EEXIST) return EEXIST;
     if (fstat(from, &status) != 0) return errno;
     const int to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0) return errno;
@@ -197,45 +192,31 @@ static int copy_file(int from, const char *name) {
     return error;
 }
 
-/* Gives an open file, which has no name, the name `name`. Returns 0 or an errno. */
-static int link_file(int from, const char *name) {
-    char open_file[32];
-    (void)snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", from);
-    if (linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) return 0;
-    return errno == EEXIST ? EEXIST : copy_file(from, name);
-}
-
 /* Replaces the target by the temporary file. Returns 0 or an errno. */
 static int replace_target(const struct output *output) {
     char name[PATH_MAX] = "";
-    int error = EEXIST;
-    for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
-        error = name_temporary(output, i, name);
-        if (error == 0) error = link_file(fileno(output->stream), name);
-    }
-    if (error != 0 || rename(name, output->target) == 0) return error;
-    error = errno;
-    (void)unlink(name);
-    return error;
-}
-
-/* Returns 0 or an errno; EIO if an earlier write failed. */
-static int finish(struct output *output) {
     sigset_t before;
-    if (ferror(output->stream)) return EIO;
-    if (fflush(output->stream) != 0) return errno;
-    if (!output->is_temporary) return 0;
     /* After a crash the target must not be an incomplete file. */
     int error = sync_file(fileno(output->stream));
     if (error != 0) return error;
     block_signals(&before);
-    error = replace_target(output);
+    error = EEXIST;
+    for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
+        error = name_temporary(output, i, name);
+        if (error == 0) error = name_file(fileno(output->stream), name);
+    }
+    if (error == 0 && rename(name, output->target) != 0) {
+        error = errno;
+        (void)unlink(name);
+    }
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
 int output_commit(struct output *output, struct cm_diagnostics *diag) {
-    int error = finish(output);
+    int error = ferror(output->stream) ? EIO : 0; /* an earlier write failed */
+    if (error == 0 && fflush(output->stream) != 0) error = errno;
+    if (error == 0 && output->is_temporary) error = replace_target(output);
     if (fclose(output->stream) != 0 && error == 0) error = errno;
     output->stream = NULL;
     const int status = error == 0 ? CM_OK : diag_system(diag, "write", output->target, error);
@@ -253,22 +234,19 @@ int output_flush(FILE *stream) {
     return fflush(stream) != 0 || ferror(stream) != 0 ? CM_IO : CM_OK;
 }
 
-/* Creates the folder at the first `length` bytes of `path`, unless it exists. */
-static int make_folder(char *path, size_t length, unsigned mode) {
-    const char end = path[length];
-    path[length] = '\0';
-    const bool exists = access(path, F_OK) == 0 || mkdir(path, mode) == 0 || errno == EEXIST;
-    const int error = exists ? 0 : errno;
-    path[length] = end;
-    return error;
-}
-
 int output_make_folder(const char *path, unsigned mode) {
     int error = 0;
     char *copy = strdup(path);
     if (copy == NULL) return ENOMEM;
-    for (size_t i = 1; copy[i - 1] != '\0' && error == 0; i++)
-        if (copy[i] == '/' || copy[i] == '\0') error = make_folder(copy, i, mode);
+    for (size_t i = 1; copy[i - 1] != '\0' && error == 0; i++) {
+        const char end = copy[i];
+        if (end != '/' && end != '\0') continue;
+        copy[i] = '\0';
+        const bool exists =
+            access(copy, F_OK) == 0 || mkdir(copy, mode) == 0 || errno == EEXIST;
+        error = exists ? 0 : errno;
+        copy[i] = end;
+    }
     free(copy);
     return error;
 }

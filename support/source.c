@@ -18,7 +18,9 @@
 
 #include "support/banned.h"
 
-#define WINDOW_SIZE  ((size_t)4096)
+#define WINDOW_SIZE ((size_t)4096)
+#define FIRST_READ  ((size_t)1 << 16) /* of a whole source; each is twice as large as the last \
+                                       */
 #define LARGEST_READ ((size_t)1 << 30) /* bytes per call of read; some systems refuse more */
 
 struct source {
@@ -48,55 +50,50 @@ static int source_new(const char *name, struct cm_diagnostics *diag, struct sour
     return CM_OK;
 }
 
-/* Determines size and position. Standard input may be a file that is already partly read. */
-static int source_examine(struct source *source, struct cm_diagnostics *diag) {
-    struct stat status;
-    if (fstat(source->fd, &status) != 0) return diag_system(diag, "read", source->name, errno);
-    if (S_ISDIR(status.st_mode)) return diag_system(diag, "read", source->name, EISDIR);
-    const off_t origin = S_ISREG(status.st_mode) ? lseek(source->fd, 0, SEEK_CUR) : -1;
-    if (origin < 0) return CM_OK;
-    source->can_seek = true;
-    source->origin = (uint64_t)origin;
-    source->size = origin < status.st_size ? (uint64_t)(status.st_size - origin) : 0;
-#ifdef POSIX_FADV_RANDOM
-    /* Without it the kernel reads ahead into weights that are skipped. */
-    (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
-#endif
-    return CM_OK;
-}
-
-int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret) {
-    const bool is_stdin = strcmp(path, "-") == 0;
+/* Opens a source on a descriptor and takes it over. Determines size and position: standard
+ * input may be a file that is already partly read. */
+static int open_fd(int fd, const char *name, bool is_stdin, struct cm_diagnostics *diag,
+                   struct source **ret) {
     struct source *source = NULL;
-    int status = source_new(is_stdin ? "<stdin>" : path, diag, &source);
-    if (status != CM_OK) return status;
+    struct stat about;
+    int status = source_new(name, diag, &source);
+    if (status != CM_OK) {
+        if (!is_stdin) close(fd);
+        return status;
+    }
+    source->fd = fd;
     source->is_stdin = is_stdin;
-    source->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    status = source->fd < 0 ? diag_system(diag, "open", source->name, errno)
-                            : source_examine(source, diag);
+    if (fstat(fd, &about) != 0)
+        status = diag_system(diag, "read", name, errno);
+    else if (S_ISDIR(about.st_mode))
+        status = diag_system(diag, "read", name, EISDIR);
     if (status != CM_OK) {
         source_close(source);
         return status;
     }
     *ret = source;
+    const off_t origin = S_ISREG(about.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+    if (origin < 0) return CM_OK;
+    source->can_seek = true;
+    source->origin = (uint64_t)origin;
+    source->size = origin < about.st_size ? (uint64_t)(about.st_size - origin) : 0;
+#ifdef POSIX_FADV_RANDOM
+    /* Without it the kernel reads ahead into weights that are skipped. */
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+#endif
     return CM_OK;
+}
+
+int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret) {
+    if (strcmp(path, "-") == 0) return open_fd(STDIN_FILENO, "<stdin>", true, diag, ret);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return diag_system(diag, "open", path, errno);
+    return open_fd(fd, path, false, diag, ret);
 }
 
 int source_open_descriptor(int fd, const char *name, struct cm_diagnostics *diag,
                            struct source **ret) {
-    struct source *source = NULL;
-    int status = source_new(name, diag, &source);
-    if (status != CM_OK) {
-        close(fd);
-        return status;
-    }
-    source->fd = fd;
-    status = source_examine(source, diag);
-    if (status == CM_OK)
-        *ret = source;
-    else
-        source_close(source);
-    return status;
+    return open_fd(fd, name, false, diag, ret);
 }
 
 int source_open_memory(const void *data, size_t size, const char *name,
@@ -191,13 +188,6 @@ static int refill(struct source *source, size_t *ret_got, struct cm_diagnostics 
     return status;
 }
 
-static int read_past_window(struct source *source, void *buffer, size_t size, size_t *ret_got,
-                            struct cm_diagnostics *diag) {
-    const int status = read_next(source, buffer, size, ret_got, diag);
-    if (status == CM_OK) source->window.start += *ret_got;
-    return status;
-}
-
 /* Skips up to `size` bytes of the window. */
 static size_t use_window(struct source *source, uint64_t size) {
     const size_t left = source->window.length - source->window.at;
@@ -218,11 +208,13 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
         done += n;
         if (done == size) break;
         const bool large = size - done >= WINDOW_SIZE && source->fd >= 0;
-        const int status = large ? read_past_window(source, out + done, size - done, &got, diag)
+        const int status = large ? read_next(source, out + done, size - done, &got, diag)
                                  : refill(source, &got, diag);
         if (status != CM_OK) return status;
         if (got == 0) break;
-        if (large) done += got;
+        if (!large) continue;
+        source->window.start += got;
+        done += got;
     }
     *ret_got = done;
     return CM_OK;
@@ -254,23 +246,18 @@ bool source_at_end(struct source *source, struct cm_diagnostics *diag) {
     return refill(source, &got, diag) != CM_OK || got == 0;
 }
 
-/* Seeks past the window; reads nothing. */
-static uint64_t seek_forward(struct source *source, uint64_t size) {
-    const uint64_t position = source_position(source);
-    const uint64_t left = source->size > position ? source->size - position : 0;
-    const uint64_t n = size < left ? size : left;
-    source->window.start = position + n;
-    source->window.at = 0;
-    source->window.length = 0;
-    return n;
-}
-
 int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
                 struct cm_diagnostics *diag) {
     uint64_t done = use_window(source, size);
     size_t got = 1;
     if (source->can_seek && source->fd >= 0 && done < size) {
-        done += seek_forward(source, size - done);
+        const uint64_t position = source_position(source);
+        const uint64_t left = source->size > position ? source->size - position : 0;
+        const uint64_t n = size - done < left ? size - done : left;
+        source->window.start = position + n;
+        source->window.at = 0;
+        source->window.length = 0;
+        done += n;
     }
     while (!source->can_seek && done < size && got > 0) {
         const int status = refill(source, &got, diag);
@@ -312,61 +299,35 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
     return CM_OK;
 }
 
-#define FIRST_PIECE ((size_t)1 << 16)
-#define MAX_PIECES  48 /* each is twice as large as the previous one */
-
-/* Blocks read from a source of unknown size. */
-struct pieces {
-    struct arena *arena;
-    size_t n;
-    char *bytes[MAX_PIECES];
-    size_t sizes[MAX_PIECES];
-    size_t size; /* of all */
-};
-
-/* Reads one byte more than allowed, to detect an excess. */
-static int read_pieces(struct source *source, size_t max_bytes, struct cm_diagnostics *diag,
-                       struct pieces *pieces) {
-    for (size_t want = FIRST_PIECE; pieces->n < MAX_PIECES; want *= 2, pieces->n++) {
-        const size_t left = max_bytes + 1 - pieces->size;
-        size_t *size = &pieces->sizes[pieces->n];
-        if (want > left) want = left;
-        pieces->bytes[pieces->n] = arena_alloc(pieces->arena, want);
-        if (pieces->bytes[pieces->n] == NULL) return diag_no_memory(diag);
-        const int status = source_read(source, pieces->bytes[pieces->n], want, size, diag);
-        if (status != CM_OK) return status;
-        pieces->size += *size;
-        if (pieces->size > max_bytes)
-            return diag_error(diag, DIAG_LIMIT, "\"%s\" has more than %zu bytes", source->name,
-                              max_bytes);
-        if (*size < want) {
-            pieces->n++;
-            break;
-        }
-    }
-    return CM_OK;
-}
-
-static int join(const struct pieces *pieces, struct arena *arena, struct cm_diagnostics *diag,
-                char **ret) {
-    char *text = arena_alloc(arena, pieces->size + 1);
-    size_t done = 0;
-    if (text == NULL) return diag_no_memory(diag);
-    for (size_t i = 0; i < pieces->n; i++) {
-        if (pieces->sizes[i] > 0) memcpy(text + done, pieces->bytes[i], pieces->sizes[i]);
-        done += pieces->sizes[i];
-    }
-    *ret = text;
-    return CM_OK;
-}
-
+/* Reads into a growing buffer, because the size of a pipe is unknown, and one byte more than
+ * allowed, to detect an excess. */
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
-    struct pieces pieces = {.arena = arena_new("pieces", 0)};
-    if (pieces.arena == NULL) return diag_no_memory(diag);
-    int status = read_pieces(source, max_bytes, diag, &pieces);
-    if (status == CM_OK) status = join(&pieces, arena, diag, ret_text);
-    if (status == CM_OK) *ret_size = pieces.size;
-    arena_free(pieces.arena);
+    size_t capacity = 0;
+    size_t size = 0;
+    char *bytes = NULL;
+    int status = CM_OK;
+    while (status == CM_OK && size == capacity && size <= max_bytes) {
+        size_t got = 0;
+        capacity = capacity == 0 ? FIRST_READ : 2 * capacity;
+        if (capacity > max_bytes + 1) capacity = max_bytes + 1;
+        char *grown = realloc(bytes, capacity);
+        if (grown == NULL) {
+            status = diag_no_memory(diag);
+            break;
+        }
+        bytes = grown;
+        status = source_read(source, bytes + size, capacity - size, &got, diag);
+        size += got;
+    }
+    if (status == CM_OK && size > max_bytes)
+        status = diag_error(diag, DIAG_LIMIT, "\"%s\" has more than %zu bytes", source->name,
+                            max_bytes);
+    if (status == CM_OK) {
+        *ret_text = arena_strndup(arena, bytes, size);
+        *ret_size = size;
+        if (*ret_text == NULL) status = diag_no_memory(diag);
+    }
+    free(bytes);
     return status;
 }

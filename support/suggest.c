@@ -17,28 +17,20 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Computes row i of the table from the previous two. */
-static void fill_row(const char *a, const char *b, size_t n, size_t i,
-                     size_t rows[3][MAX_LENGTH + 1]) {
-    const size_t *two_up = rows[0];
-    const size_t *up = rows[1];
-    size_t *row = rows[2];
-    row[0] = i;
-    for (size_t j = 1; j <= n; j++) {
-        const size_t changed = up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-        row[j] = smaller(changed, smaller(up[j], row[j - 1]) + 1);
-        const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-        if (swapped) row[j] = smaller(row[j], two_up[j - 2] + 1);
-    }
-}
-
 static size_t distance(const char *a, size_t m, const char *b, size_t n) {
-    size_t rows[3][MAX_LENGTH + 1] = {{0}};
+    size_t rows[3][MAX_LENGTH + 1] = {
+        {0}}; /* the previous two rows of the table, and this one */
     for (size_t j = 0; j <= n; j++) rows[2][j] = j;
     for (size_t i = 1; i <= m; i++) {
         memcpy(rows[0], rows[1], sizeof rows[0]);
         memcpy(rows[1], rows[2], sizeof rows[0]);
-        fill_row(a, b, n, i, rows);
+        rows[2][0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            const size_t changed = rows[1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            rows[2][j] = smaller(changed, smaller(rows[1][j], rows[2][j - 1]) + 1);
+            if (swapped) rows[2][j] = smaller(rows[2][j], rows[0][j - 2] + 1);
+        }
     }
     return rows[2][n];
 }

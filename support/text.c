@@ -111,8 +111,19 @@ static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_po
     return length;
 }
 
-/* Returns the bytes of a unit, 1 for ""; 0 if it is not a unit. */
-static int64_t unit_bytes(const char *unit) {
+static size_t count_digits(const char *string) {
+    return strspn(string, "0123456789");
+}
+
+/* Returns unit * 0.digits, rounded down. Horner's rule from the last digit:
+ * 0.25 = (2 + 5 / 10) / 10. */
+static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
+    int64_t part = 0; /* unit * 0.digits[i..] */
+    for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
+    return part;
+}
+
+bool text_to_bytes(const char *string, int64_t *ret_value) {
     static const struct {
         const char *name;
         int64_t bytes;
@@ -129,69 +140,25 @@ static int64_t unit_bytes(const char *unit) {
         {"GiB", INT64_C(1) << 30},
         {"TiB", INT64_C(1) << 40},
     };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (text_equal(units[i].name, unit)) return units[i].bytes;
-    return 0;
-}
-
-static size_t count_digits(const char *string) {
-    return strspn(string, "0123456789");
-}
-
-/* Returns unit * 0.digits, rounded down. Horner's rule from the last digit:
- * 0.25 = (2 + 5 / 10) / 10. */
-static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
-    int64_t part = 0; /* unit * 0.digits[i..] */
-    for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
-    return part;
-}
-
-bool text_to_bytes(const char *string, int64_t *ret_value) {
     const size_t n_whole = count_digits(string);
-    const char *digits = string + n_whole + (string[n_whole] == '.');
-    const size_t n_digits = string[n_whole] == '.' ? count_digits(digits) : 0;
-    const int64_t unit = unit_bytes(digits + n_digits);
+    const bool has_point = string[n_whole] == '.';
+    const char *digits = string + n_whole + has_point;
+    const size_t n_digits = has_point ? count_digits(digits) : 0;
+    int64_t unit = 0;
     int64_t whole = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (text_equal(units[i].name, digits + n_digits)) unit = units[i].bytes;
     if (!text_to_int64(string, n_whole, &whole) || unit == 0) return false;
-    if (string[n_whole] == '.' && (n_digits == 0 || unit == 1)) return false;
+    if (has_point && (n_digits == 0 || unit == 1)) return false;
     if (__builtin_mul_overflow(whole, unit, &whole)) return false;
     return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
 }
 
-/* Returns the length of the prefix, in steps of eight bytes, that is ASCII without NUL. */
-static size_t ascii_length(const unsigned char *bytes, size_t length) {
-    size_t i = 0;
-    for (; length - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
-        uint64_t eight = 0;
-        memcpy(&eight, bytes + i, sizeof(eight));
-        const uint64_t has_nul =
-            (eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080);
-        if (((eight & UINT64_C(0x8080808080808080)) | has_nul) != 0) break;
-    }
-    return i;
-}
-
-bool text_is_utf8(const char *string, size_t length) {
-    const unsigned char *bytes = (const unsigned char *)string;
-    for (size_t i = 0; i < length;) {
-        i += ascii_length(bytes + i, length - i);
-        if (i == length) break;
-        uint32_t point = 0;
-        const size_t step = utf8_decode(bytes + i, length - i, &point);
-        if (step == 0 || point == 0) return false;
-        i += step;
-    }
-    return true;
-}
-
-struct point_range {
-    uint32_t first;
-    uint32_t last;
-};
-
 /* Characters that move a cursor, break a line, change the writing direction or are invisible.
  */
-static const struct point_range unsafe_points[] = {
+static const struct {
+    uint32_t first, last;
+} unsafe_points[] = {
     {0x0000, 0x001F}, /* C0 controls */
     {0x007F, 0x009F}, /* DEL, C1 controls */
     {0x061C, 0x061C}, /* Arabic letter mark */
@@ -224,6 +191,19 @@ static size_t plain_length(const char *string, size_t n) {
     }
     while (i < n && string[i] >= 0x20 && string[i] < 0x7F && string[i] != '#') i++;
     return i;
+}
+
+bool text_is_utf8(const char *string, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)string;
+    for (size_t i = 0; i < length;) {
+        i += plain_length(string + i, length - i);
+        if (i == length) break;
+        uint32_t point = 0;
+        const size_t step = utf8_decode(bytes + i, length - i, &point);
+        if (step == 0 || point == 0) return false;
+        i += step;
+    }
+    return true;
 }
 
 /* Returns true for the first three characters of "::error::", "##[error]" and "##vso[",
@@ -315,7 +295,7 @@ static const char *read_mantissa(const char *at, uint64_t *ret_value, int *expon
     const char *start = at;
     bool fraction = false;
     size_t n_digits = 0;
-    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !fraction); at++) {
+    for (; text_is_digit(*at) || (*at == '.' && !fraction); at++) {
         if (*at == '.') {
             fraction = true;
             continue;
@@ -359,9 +339,8 @@ bool text_to_real(const char *string, double *ret_value) {
 }
 
 bool text_is_digits(const char *string) {
-    const char *end = string;
-    while (text_is_digit(*end)) end++;
-    return *end == '\0' && end > string;
+    const size_t n = count_digits(string);
+    return n > 0 && string[n] == '\0';
 }
 
 bool text_to_int64(const char *string, size_t length, int64_t *ret_value) {
@@ -370,7 +349,7 @@ bool text_to_int64(const char *string, size_t length, int64_t *ret_value) {
     int64_t value = 0; /* kept negative: INT64_MIN has no positive */
     if (length == first) return false;
     for (size_t i = first; i < length; i++) {
-        if (string[i] < '0' || string[i] > '9') return false;
+        if (!text_is_digit(string[i])) return false;
         if (__builtin_mul_overflow(value, 10, &value)) return false;
         if (__builtin_sub_overflow(value, string[i] - '0', &value)) return false;
     }

@@ -66,13 +66,6 @@ static size_t string_length(const char *start, const char *end) {
     return at < end ? (size_t)(at + 1 - start) : 0;
 }
 
-/* Returns true if a colon follows: the number is then a key, as in {1: 2}, which is not JSON
- * but would be accepted once the number is a string. */
-static bool is_key(const char *after, const char *end) {
-    while (after < end && strchr(" \t\r\n", *after) != NULL) after++;
-    return after < end && *after == ':';
-}
-
 static enum token next_token(const char *at, const char *end, size_t *ret_length) {
     enum token token = TOKEN_OTHER;
     *ret_length = 1;
@@ -82,7 +75,11 @@ static enum token next_token(const char *at, const char *end, size_t *ret_length
     } else if ((*at >= '0' && *at <= '9') || *at == '-') {
         token = TOKEN_NUMBER;
         *ret_length = number_length(at, end);
-        if (is_key(at + *ret_length, end)) return TOKEN_INVALID;
+        /* A number before a colon is a key, as in {1: 2}, which is not JSON but would be
+         * accepted once the number is a string. */
+        const char *after = at + *ret_length;
+        while (after < end && strchr(" \t\r\n", *after) != NULL) after++;
+        if (after < end && *after == ':') return TOKEN_INVALID;
     }
     return *ret_length == 0 ? TOKEN_INVALID : token;
 }
@@ -130,28 +127,26 @@ static int mark_numbers(const char *text, size_t size, struct arena *arena,
     return CM_OK;
 }
 
-static int parse_marked(const char *text, size_t size, struct cm_diagnostics *diag,
-                        cJSON **ret) {
-    const char *end = text;
-    errno = 0; /* cJSON does not distinguish the two faults, malloc does (POSIX) */
-    *ret = cJSON_ParseWithLengthOpts(text, size + 1, &end, true);
-    if (*ret != NULL) return CM_OK;
-    if (errno == ENOMEM) return diag_no_memory(diag);
-    return diag_error(diag, DIAG_FORMAT, "not JSON: syntax error in line %zu",
-                      line_number(text, end));
-}
-
 int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,
                struct json_value **ret) {
     struct arena *arena = arena_new("json text", 0);
     char *marked = NULL;
     size_t marked_size = 0;
-    cJSON *root = NULL;
     if (arena == NULL) return diag_no_memory(diag);
     int status = mark_numbers(text, size, arena, diag, &marked, &marked_size);
-    if (status == CM_OK) status = parse_marked(marked, marked_size, diag, &root);
+    if (status == CM_OK) {
+        const char *end = marked;
+        errno = 0; /* cJSON does not distinguish the two faults, malloc does (POSIX) */
+        cJSON *root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
+        if (root != NULL)
+            *ret = (struct json_value *)root;
+        else if (errno == ENOMEM)
+            status = diag_no_memory(diag);
+        else
+            status = diag_error(diag, DIAG_FORMAT, "not JSON: syntax error in line %zu",
+                                line_number(marked, end));
+    }
     arena_free(arena);
-    if (status == CM_OK) *ret = (struct json_value *)root;
     return status;
 }
 

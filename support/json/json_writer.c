@@ -61,14 +61,6 @@ static void write_escaped(const struct json_writer *json, const char *text, size
 /* Escapes of the characters 0x08 to 0x0d; \v has none. */
 static const char short_escapes[] = "btn\0fr";
 
-static void write_point(FILE *out, uint32_t point) {
-    const bool is_short = point >= 0x08 && point <= 0x0d && point != 0x0b;
-    if (is_short)
-        fprintf(out, "\\%c", short_escapes[point - 0x08]);
-    else
-        fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* no unsafe one is larger */
-}
-
 static void write_quoted(const struct json_writer *json, const char *text) {
     FILE *out = json->out;
     const size_t n = strlen(text);
@@ -80,7 +72,12 @@ static void write_quoted(const struct json_writer *json, const char *text) {
         const size_t safe = text_find_unsafe(text + i, n - i, &point, &length);
         write_escaped(json, text + i, safe);
         i += safe;
-        if (is_utf8 && length > 0) write_point(out, point);
+        if (is_utf8 && length > 0) {
+            if (point >= 0x08 && point <= 0x0d && point != 0x0b)
+                fprintf(out, "\\%c", short_escapes[point - 0x08]);
+            else
+                fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* no unsafe one is larger */
+        }
         for (size_t k = 0; !is_utf8 && k < length; k++)
             fprintf(out, "\\\\x%02x", (unsigned char)text[i + k]);
         i += length;
@@ -96,30 +93,27 @@ void json_write_key(struct json_writer *json, const char *key) {
 }
 
 void json_write_string(struct json_writer *json, const char *text) {
-    if (text == NULL) {
-        json_write_null(json);
-        return;
-    }
     separate(json);
-    write_quoted(json, text);
+    if (text != NULL)
+        write_quoted(json, text);
+    else
+        fputs("null", json->out);
 }
 
 void json_write_integer(struct json_writer *json, int64_t value) {
-    if (!is_known(value)) {
-        json_write_null(json);
-        return;
-    }
     separate(json);
-    fprintf(json->out, "%" PRId64, value);
+    if (is_known(value))
+        fprintf(json->out, "%" PRId64, value);
+    else
+        fputs("null", json->out);
 }
 
 void json_write_index(struct json_writer *json, size_t index) {
-    if (index == CM_NO_INDEX) {
-        json_write_null(json);
-        return;
-    }
     separate(json);
-    fprintf(json->out, "%zu", index);
+    if (index != CM_NO_INDEX)
+        fprintf(json->out, "%zu", index);
+    else
+        fputs("null", json->out);
 }
 
 void json_write_bool(struct json_writer *json, bool value) {
