@@ -31,7 +31,7 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
     struct cm_settings settings = {.n = 0};
     struct cm_reason reason = {""};
     const struct cm_backend *backend = NULL;
-    if (backends_places(arena, &places) != CM_OK) return diag_no_memory(diag);
+    if (loader_places(arena, &places) != CM_OK) return diag_no_memory(diag);
     int status = settings_parse(options->backend, arena, &name, &settings, &reason);
     if (status == CM_BACKEND_OK)
         status = backends_find(&places, name, arena, &backend, &reason);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends by name: the built-in ones, then the modules found in the search path. It never
- * includes the working directory: anyone who can write a file there could run code as the
- * caller. */
+/* Backends by name: the built-in ones, then the modules found in the search path. */
 #include "backends/backend_registry.h"
 
 #include <dirent.h>
@@ -11,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/plugin/loader.h"
 #include "backends/plugin/reason.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -23,65 +20,10 @@
 #define SUFFIX       ".so"
 #define MAX_MODULES  64 /* per folder */
 #define LONGEST_NAME 64
-#define LONGEST_PATH 4096
 
 static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
-
-int backends_places_in(const char *path, struct arena *arena, struct places *ret) {
-    size_t n = 1;
-    for (const char *at = path; *at != '\0'; at++) n += *at == ':';
-    struct module_place *items = arena_array(arena, n, sizeof(*items));
-    if (items == NULL) return CM_NO_MEMORY;
-    n = 0;
-    while (*path != '\0') {
-        const size_t length = strcspn(path, ":");
-        if (length > 0) {
-            items[n].path = arena_strndup(arena, path, length);
-            if (items[n].path == NULL) return CM_NO_MEMORY;
-            items[n].any_owner = true;
-            if (path[0] != '/')
-                (void)reason_fail(&items[n].reason, 0, "is not absolute: not searched");
-            n++;
-        }
-        path += length + (path[length] == ':');
-    }
-    *ret = (struct places){n, items};
-    return CM_OK;
-}
-
-/* Returns the folder of modules of the program: `backends` next to it if it is in a build
- * folder of CMake. Returns NULL if unknown or out of memory. */
-static const char *own_folder(struct arena *arena) {
-    char program[LONGEST_PATH];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    if (length <= 0) return NULL;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash == NULL) return NULL;
-    *slash = '\0';
-    const char *cache = arena_printf(arena, "%s/CMakeCache.txt", program);
-    if (cache != NULL && access(cache, F_OK) == 0)
-        return arena_printf(arena, "%s/backends", program);
-    return arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, program);
-}
-
-int backends_places(struct arena *arena, struct places *ret) {
-    const char *set = getenv("COSTMODEL_BACKEND_PATH");
-    if (set != NULL) return backends_places_in(set, arena, ret);
-    struct module_place *items = arena_array(arena, 2, sizeof(*items));
-    if (items == NULL) return CM_NO_MEMORY;
-    size_t n = 0;
-    items[n].path = own_folder(arena);
-    if (arena_failed(arena)) return CM_NO_MEMORY;
-    if (items[n].path != NULL) n++;
-#ifdef COSTMODEL_BACKEND_INSTALLED
-    items[n++].path = COSTMODEL_BACKEND_INSTALLED;
-#endif
-    *ret = (struct places){n, items};
-    return CM_OK;
-}
 
 /* Returns true if a name is safe in a path: lower-case letters, digits and '-' only. */
 static bool is_name(const char *name, size_t length) {

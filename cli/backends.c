@@ -284,7 +284,7 @@ int command_backends(const struct invocation *call) {
     int status = options_parse(backends_options, call, &listing, &operands);
     if (status == CM_OK && operands.n > 1)
         status = options_fault(call, "backends takes at most one backend, got %zu", operands.n);
-    if (status == CM_OK && backends_places(call->arena, &listing.places) != CM_OK)
+    if (status == CM_OK && loader_places(call->arena, &listing.places) != CM_OK)
         status = diag_no_memory(call->diag);
     if (status != CM_OK) return command_exit(status);
     const bool all = operands.n == 0;

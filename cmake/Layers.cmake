@@ -58,7 +58,7 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}
 # relocatable build does not have.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
-target_compile_definitions(layer_backends PRIVATE
+target_compile_definitions(layer_backends_plugin PRIVATE
   COSTMODEL_BACKEND_FOLDER="${backend_folder}"
   $<$<NOT:$<BOOL:${COSTMODEL_STATIC}>>:COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel">)
 

@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a module: a shared library that contains a backend. */
+/* Finds and loads modules: shared libraries that contain a backend. */
 #ifndef BACKENDS_PLUGIN_LOADER_H
 #define BACKENDS_PLUGIN_LOADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "costmodel/backend.h"
+
+struct arena;
+
+/* A folder of the search path. */
+struct module_place {
+    const char *path;
+    bool any_owner; /* accept modules of any user, because the caller named the folder */
+    struct cm_reason reason; /* why it is not searched; "" if it is */
+};
+
+struct places {
+    size_t n;
+    struct module_place *items;
+};
+
+/*
+ * Sets *ret to the search path, in `arena`: the folders of COSTMODEL_BACKEND_PATH (absolute,
+ * separated by colons) if it is set; else a folder relative to the program (`backends` next to
+ * it if it is in a build folder) and the installed one. Returns CM_OK or CM_NO_MEMORY.
+ */
+int loader_places(struct arena *arena, struct places *ret) __attribute__((warn_unused_result));
+
+/* Sets *ret to the folders of `path`, a text in the format of COSTMODEL_BACKEND_PATH. */
+int loader_places_in(const char *path, struct arena *arena, struct places *ret)
+    __attribute__((warn_unused_result));
 
 /*
  * Loads the module at the absolute path `name`, which stays loaded until the program ends. Its

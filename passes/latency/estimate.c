@@ -420,7 +420,7 @@ static int run_backend(const struct analysis *analysis, struct request *request,
     struct places places;
     struct subprocess *child = NULL;
     struct cm_reason reason = {""};
-    if (backends_places(analysis->arena, &places) != CM_OK) return diag_no_memory(analysis->diag);
+    if (loader_places(analysis->arena, &places) != CM_OK) return diag_no_memory(analysis->diag);
     if (backends_find(&places, request->name, analysis->arena, &request->backend, &reason) !=
         CM_BACKEND_OK)
         return report_problem(analysis, request->name, &reason, ret);

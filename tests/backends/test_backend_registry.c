@@ -34,7 +34,7 @@ static int end(void **state) {
 
 static struct places places_of(struct arena *arena, const char *path) {
     struct places places;
-    assert_int_equal(backends_places_in(path, arena, &places), 0);
+    assert_int_equal(loader_places_in(path, arena, &places), 0);
     return places;
 }
 
@@ -199,7 +199,7 @@ static void never_searches_the_working_directory(void **state) {
                      CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "the path 'costmodel-good.so' is not absolute");
     assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
-    assert_int_equal(backends_places(*state, &places), 0);
+    assert_int_equal(loader_places(*state, &places), 0);
     assert_true(places.n > 0);
     for (size_t i = 0; i < places.n; i++) assert_int_equal(places.items[i].path[0], '/');
     assert_int_equal(chdir(before), 0);
@@ -208,7 +208,7 @@ static void never_searches_the_working_directory(void **state) {
 static void searches_the_folders_of_the_environment(void **state) {
     struct places places;
     assert_int_equal(setenv("COSTMODEL_BACKEND_PATH", "/a:/b", 1), 0);
-    assert_int_equal(backends_places(*state, &places), 0);
+    assert_int_equal(loader_places(*state, &places), 0);
     assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
     assert_int_equal(places.n, 2);
     assert_string_equal(places.items[1].path, "/b");
@@ -297,7 +297,7 @@ static void accepts_any_owner_only_in_folders_of_the_environment(void **state) {
     struct places places = places_of(*state, "/a");
     assert_true(places.items[0].any_owner);
     assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
-    assert_int_equal(backends_places(*state, &places), 0);
+    assert_int_equal(loader_places(*state, &places), 0);
     for (size_t i = 0; i < places.n; i++) assert_false(places.items[i].any_owner);
 }
 
