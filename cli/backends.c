@@ -27,10 +27,7 @@
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT},
-    {"json", FORMAT_JSON},
-    {NULL, 0},
-};
+    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
 
 /* A backend and the facts of its device. */
 struct found {
@@ -49,8 +46,8 @@ struct listing {
 
 /* clang-format off */
 const struct option backends_options[] = {
-    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
-     .offset = OPTION_AT(struct listing, int, format), .value = "FORMAT", .choices = formats,
+    {.heading = "Output", .name = "format", .letter = 'f',
+     OPTION_INTO(CHOICE, struct listing, format), .value = "FORMAT", .choices = formats,
      .help = "text (default) or json"},
     {.name = NULL},
 };

@@ -25,10 +25,7 @@ static const struct option_choice modes[] = {
 };
 
 static const struct option_choice schedules[] = {
-    {"file", CM_SCHEDULE_FILE},
-    {"min-memory", CM_SCHEDULE_MIN_MEMORY},
-    {NULL, 0},
-};
+    {"file", CM_SCHEDULE_FILE}, {"min-memory", CM_SCHEDULE_MIN_MEMORY}, {NULL, 0}};
 
 const struct option_choice choices_units[] = {
     {"auto", CM_UNITS_AUTO},
@@ -39,11 +36,7 @@ const struct option_choice choices_units[] = {
 };
 
 static const struct option_choice choices_color[] = {
-    {"auto", COLOR_AUTO},
-    {"always", COLOR_ALWAYS},
-    {"never", COLOR_NEVER},
-    {NULL, 0},
-};
+    {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER}, {NULL, 0}};
 
 /* clang-format off */
 const struct option option_output[] = {
@@ -60,20 +53,20 @@ const struct option option_color[] = {
 };
 /* clang-format on */
 
-#define AT(type, member) OPTION_AT(struct binding, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct binding, member)
 
 /* clang-format off */
 const struct option binding_batch[] = {
-    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', .kind = OPTION_TEXT,
-     .offset = AT(const char *, batch), .value = "N",
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', INTO(TEXT, batch),
+     .value = "N",
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic)"},
     {.name = NULL},
 };
 
 const struct option binding_batches[] = {
-    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', .kind = OPTION_TEXT,
-     .offset = AT(const char *, batch), .value = "N[,N...]",
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', INTO(TEXT, batch),
+     .value = "N[,N...]",
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic); a list such as\n"
              "1,8,32 prints a table"},
@@ -81,82 +74,72 @@ const struct option binding_batches[] = {
 };
 
 const struct option binding_model[] = {
-    {.name = "dim", .common = true, .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
-     .value = "NAME=N",
+    {.name = "dim", .common = true, INTO(LIST, dims), .value = "NAME=N",
      .help = "size of a symbolic dim, e.g. --dim seq=128; repeatable"},
-    {.name = "input", .kind = OPTION_LIST, .offset = AT(struct option_list, inputs),
-     .value = "NAME=SHAPE",
+    {.name = "input", INTO(LIST, inputs), .value = "NAME=SHAPE",
      .help = "full shape of an input, e.g. --input image=1x3x224x224; repeatable"},
-    {.name = "value", .kind = OPTION_LIST, .offset = AT(struct option_list, values),
-     .value = "NAME=LIST",
+    {.name = "value", INTO(LIST, values), .value = "NAME=LIST",
      .help = "elements of an input, e.g. --value shape=1,3,-1: numbers, true/false\n"
              "or strings; repeatable"},
-    {.name = "trip-count", .kind = OPTION_LIST, .offset = AT(struct option_list, trip_counts),
-     .value = "NAME=N",
+    {.name = "trip-count", INTO(LIST, trip_counts), .value = "NAME=N",
      .help = "trip count of a Loop with a data-dependent exit; NAME is the node,\n"
              "its number or one of its outputs; repeatable"},
-    {.name = "op-costs", .kind = OPTION_LIST, .offset = AT(struct option_list, op_costs),
-     .value = "FILE.json",
+    {.name = "op-costs", INTO(LIST, op_costs), .value = "FILE.json",
      .help = "file that describes shapes and costs of custom operators\n"
              "(docs/op-costs.md); repeatable, the last description wins"},
-    {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
-     .choices = modes,
+    {.name = "mode", INTO(CHOICE, mode), .value = "MODE", .choices = modes,
      .help = "mode of BatchNormalization, Dropout, ...: training, inference, or\n"
              "model: as each node specifies (default)"},
     {.name = NULL},
 };
 
 const struct option binding_counting[] = {
-    {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
-     .offset = AT(const char *, options.convention), .value = "NAME",
+    {.heading = "Counting", .name = "convention", INTO(TEXT, options.convention),
+     .value = "NAME",
      .help = "FLOP-counting convention: deepspeed (default), exact, macs, torch,\n"
              "fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
-    {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, options.strict),
+    {.name = "strict", INTO(SET, options.strict),
      .help = "refuse models with unknown operators, opsets or shapes"},
     {.name = NULL},
 };
 
 const struct option binding_training[] = {
-    {.heading = "Training step", .name = "optimizer", .common = true, .kind = OPTION_TEXT,
-     .offset = AT(const char *, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
+    {.heading = "Training step", .name = "optimizer", .common = true,
+     INTO(TEXT, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
              "saved activations, gradients and optimizer states; implies\n"
              "--mode training unless --mode inference is given"},
-    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, options.amp),
+    {.name = "amp", INTO(SET, options.amp),
      .help = "use mixed precision: 2-byte activations, weights and gradients,\n"
              "4-byte master weights and optimizer states"},
-    {.name = "freeze", .kind = OPTION_LIST, .offset = AT(struct option_list, freeze),
-     .value = "PATTERN",
+    {.name = "freeze", INTO(LIST, freeze), .value = "PATTERN",
      .help = "parameters or modules that are not trained, e.g.\n"
              "--freeze 'layer1.*'; repeatable"},
-    {.name = "checkpoint", .kind = OPTION_LIST, .offset = AT(struct option_list, checkpoint),
-     .value = "MODULE",
+    {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
     {.name = NULL},
 };
 
 const struct option binding_modules[] = {
-    {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
-     .offset = AT(const char *, options.module_source), .value = "NAME",
+    {.heading = "Modules", .name = "module-source", INTO(TEXT, options.module_source),
+     .value = "NAME",
      .help = "use only this source to recover the module hierarchy: metadata,\n"
              "functions, scopes, paddle, mxnet, parameters, fused or types\n"
              "(default: the first of these that covers a node)"},
-    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, options.group),
-     .value = "REGEX",
+    {.name = "group", INTO(TEXT, options.group), .value = "REGEX",
      .help = "group modules by the text that this POSIX extended regular\n"
              "expression, or its first (...), matches in their paths"},
     {.name = NULL},
 };
 
 const struct option binding_memory[] = {
-    {.heading = "Memory", .name = "schedule", .kind = OPTION_CHOICE, .offset = AT(int, schedule),
-     .value = "ORDER", .choices = schedules,
+    {.heading = "Memory", .name = "schedule", INTO(CHOICE, schedule), .value = "ORDER",
+     .choices = schedules,
      .help = "execution order of the nodes: file (default), or min-memory: search\n"
              "an order with a lower memory peak"},
-    {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, options.memory_alignment),
-     .value = "N", .min = 1, .max = 1 << 30,
-     .help = "alignment of arena offsets in bytes, a power of two (default 1)"},
+    {.name = "memory-alignment", INTO(INT64, options.memory_alignment), .value = "N", .min = 1,
+     .max = 1 << 30, .help = "alignment of arena offsets in bytes, a power of two (default 1)"},
     {.name = NULL},
 };
 /* clang-format on */

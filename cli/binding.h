@@ -9,7 +9,6 @@
 #ifndef CLI_BINDING_H
 #define CLI_BINDING_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

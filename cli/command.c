@@ -2,7 +2,6 @@
 /* Options and exit statuses that commands share. */
 #include "cli/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "cli/streams.h"

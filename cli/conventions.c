@@ -32,20 +32,17 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT},
-    {"json", FORMAT_JSON},
-    {NULL, 0},
-};
+    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
 
-#define AT(type, member) OPTION_AT(struct request, type, member)
+#define AT(type, member)   OPTION_AT(struct request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
 /* clang-format off */
 const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
-    {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
-     .offset = AT(int, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default) or json"},
+    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
+     .value = "FORMAT", .choices = formats, .help = "text (default) or json"},
     {.name = NULL},
 };
 /* clang-format on */

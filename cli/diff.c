@@ -43,7 +43,8 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(type, member) OPTION_AT(struct request, type, member)
+#define AT(type, member)   OPTION_AT(struct request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
 /* clang-format off */
 const struct option diff_options[] = {
@@ -54,30 +55,26 @@ const struct option diff_options[] = {
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
-    {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE, .offset = AT(int, format),
+    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
      .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown for a pull request comment, or html (a\n"
              "page for a browser)"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort), .value = "METRIC",
+    {.name = "sort", INTO(TEXT, sort), .value = "METRIC",
      .help = "sort modules and operators by the change of this metric (JSON key):\n"
              "macs, params, flops, activation_bytes, latency_ps, ... (default:\n"
              "macs, or the first metric that changed)"},
-    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, report.depth), .value = "N",
-     .min = -1, .max = INT_MAX,
+    {.name = "depth", INTO(INT, report.depth), .value = "N", .min = -1, .max = INT_MAX,
      .help = "merge modules deeper than N into their ancestor at depth N (default\n"
              "-1: do not merge)"},
-    {.name = "top", .kind = OPTION_INT, .offset = AT(int, report.top), .value = "N",
-     .min = 0, .max = INT_MAX,
+    {.name = "top", INTO(INT, report.top), .value = "N", .min = 0, .max = INT_MAX,
      .help = "list N modules and N operators (default 10; 0 and json: all)"},
-    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
-     .choices = choices_units,
+    {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
      .help = "exact (integers), si (three digits and k, M, G), binary (bytes in\n"
              "KiB, MiB, GiB) or auto (default)"},
-    {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
+    {.name = "exit-code", INTO(SET, exit_code),
      .help = "exit with status 1 if the two differ (times are ignored)"},
-    {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N", .min = 0,
-     .max = INT_MAX,
+    {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns into which tables must fit, others are omitted (default:\n"
              "those of the terminal, else 100; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},

@@ -31,20 +31,20 @@ struct request {
 static const char header[] = "model,node,batch,precision,layout,seconds,optimizer";
 static const char old_header[] = "model,node,batch,precision,layout,seconds";
 
-#define AT(type, member) OPTION_AT(struct request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
 /* clang-format off */
 const struct option fit_options[] = {
-    {.heading = "Fit", .name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
-     .value = "RUNTIME", .choices = timing_runtimes,
+    {.heading = "Fit", .name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME",
+     .choices = timing_runtimes,
      .help = "runtime of the measurements: compiled (default) or eager"},
-    {.name = "basis", .kind = OPTION_TEXT, .offset = AT(const char *, basis), .value = "TEXT",
+    {.name = "basis", INTO(TEXT, basis), .value = "TEXT",
      .help = "what was measured, for reports; default: the path of TIMES.csv"},
-    {.name = "models", .kind = OPTION_TEXT, .offset = AT(const char *, models_folder),
-     .value = "FOLDER", .help = "folder of the models; default: the current folder"},
-    {.name = "hold-out", .kind = OPTION_SET, .offset = AT(bool, hold_out),
+    {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER",
+     .help = "folder of the models; default: the current folder"},
+    {.name = "hold-out", INTO(SET, hold_out),
      .help = "fit to one half of the models and nodes; print the errors of both halves"},
-    {.name = "rows", .kind = OPTION_TEXT, .offset = AT(const char *, rows_path), .value = "FILE",
+    {.name = "rows", INTO(TEXT, rows_path), .value = "FILE",
      .help = "write all rows, with their modelled times, to a CSV file"},
     {.name = NULL},
 };

@@ -36,28 +36,26 @@ static const struct option_choice formats[] = {
     {"json", FORMAT_JSON}, {"html", FORMAT_HTML}, {NULL, 0},
 };
 
-#define AT(type, member) OPTION_AT(struct request, type, member)
+#define AT(type, member)   OPTION_AT(struct request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
 /* clang-format off */
 const struct option merge_options[] = {
-    {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
-     .value = "FORMAT", .choices = formats,
+    {.heading = "Report", .name = "format", INTO(CHOICE, format), .value = "FORMAT",
+     .choices = formats,
      .help = "text (default), csv, markdown, json, or html (heat map of models by devices)"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
-     .value = "A,B,...",
+    {.name = "columns", INTO(TEXT, columns), .value = "A,B,...",
      .help = "columns of the table, or all; an unknown name lists the valid ones"},
-    {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort),
-     .value = "KEY[:asc|desc]", .help = "sort by this column"},
-    {.name = "filter", .kind = OPTION_LIST, .offset = AT(struct option_list, filters),
-     .value = "CONDITION",
+    {.name = "sort", INTO(TEXT, sort), .value = "KEY[:asc|desc]",
+     .help = "sort by this column"},
+    {.name = "filter", INTO(LIST, filters), .value = "CONDITION",
      .help = "keep matching rows, e.g. 'device=h200' or 'batch>=8'; repeatable"},
-    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N", .min = 0,
-     .max = INT_MAX, .help = "print the first N rows"},
-    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
-     .choices = choices_units, .help = "exact (default for csv), si, binary or auto (default)"},
-    {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N", .min = 0,
-     .max = INT_MAX,
+    {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = INT_MAX,
+     .help = "print the first N rows"},
+    {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
+     .help = "exact (default for csv), si, binary or auto (default)"},
+    {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns into which the table must fit, others are omitted (default:\n"
              "those of the terminal; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},

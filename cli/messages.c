@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "costmodel/costmodel.h"
-#include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
 

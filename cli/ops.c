@@ -23,19 +23,15 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT},
-    {"json", FORMAT_JSON},
-    {"markdown", FORMAT_MARKDOWN},
-    {NULL, 0},
-};
+    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"markdown", FORMAT_MARKDOWN}, {NULL, 0}};
 
 /* clang-format off */
 const struct option ops_options[] = {
-    {.heading = "Output", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
-     .offset = OPTION_AT(struct request, int, format), .value = "FORMAT", .choices = formats,
+    {.heading = "Output", .name = "format", .letter = 'f',
+     OPTION_INTO(CHOICE, struct request, format), .value = "FORMAT", .choices = formats,
      .help = "text (default), json (every row with its signature) or markdown\n"
              "(costs of each operator)"},
-    {.name = "markdown", .kind = OPTION_SET, .offset = OPTION_AT(struct request, bool, markdown),
+    {.name = "markdown", OPTION_INTO(SET, struct request, markdown),
      .help = "the same as --format markdown"},
     {.name = NULL},
 };

@@ -68,6 +68,21 @@ struct option {
 #define OPTION_AT(target, type, member)                                                        \
     (offsetof(target, member) + 0 * sizeof((type *)0 == &((target *)0)->member))
 
+/* Kind of an option, and the member of `target` that it sets: OPTION_INTO(TEXT, struct request,
+ * output). */
+#define OPTION_INTO(kind_of, target, member)                                                   \
+    .kind = OPTION_##kind_of, .offset = OPTION_AT(target, OPTION_##kind_of##_TYPE, member)
+#define OPTION_SET_TYPE     bool
+#define OPTION_UNSET_TYPE   bool
+#define OPTION_INT_TYPE     int
+#define OPTION_INT64_TYPE   int64_t
+#define OPTION_BYTES_TYPE   int64_t
+#define OPTION_CHOICE_TYPE  int
+#define OPTION_CHOICES_TYPE struct option_choices
+#define OPTION_NAME_TYPE    const char *
+#define OPTION_TEXT_TYPE    const char *
+#define OPTION_LIST_TYPE    struct option_list
+
 /*
  * Parses the arguments into `target` and `operands` (arguments that are not options). `--name
  * value` and `--name=value` are equivalent; `--` ends the options; the last of repeated options

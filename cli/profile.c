@@ -160,8 +160,8 @@ struct made {
     bool is_interrupted;
 };
 
-/* Profiles the model, or fits its formula, without times. Refuses outputs that are its files.
- */
+/* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
+ * finds its formula. Refuses outputs that are files of the model. */
 static int make(const struct request *request, const struct cm_options *options,
                 struct cm_diagnostics *diag, struct made *ret) {
     const struct batches *batches = &request->binding.batches;

@@ -6,8 +6,6 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
-#include "support/arena.h"
-#include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -18,8 +16,7 @@ struct request {
 
 /* clang-format off */
 const struct option schema_options[] = {
-    {.heading = "Output", .name = "markdown", .kind = OPTION_SET,
-     .offset = OPTION_AT(struct request, bool, markdown),
+    {.heading = "Output", .name = "markdown", OPTION_INTO(SET, struct request, markdown),
      .help = "print Markdown tables, as in docs/json.md"},
     {.name = NULL},
 };

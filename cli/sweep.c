@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `costmodel sweep`: runs a campaign, or one shard of it. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,55 +37,44 @@ struct request {
     const char *folder;
 };
 
-#define AT(type, member) OPTION_AT(struct request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
 /* clang-format off */
 const struct option sweep_options[] = {
-    {.heading = "Combinations", .name = "batch", .kind = OPTION_TEXT,
-     .offset = AT(const char *, batches), .value = "N[,N...]",
+    {.heading = "Combinations", .name = "batch", INTO(TEXT, batches), .value = "N[,N...]",
      .help = "batch sizes (default: the batch of each file)"},
-    {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
-     .value = "NAME=N[,N...]",
+    {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]",
      .help = "sizes of a symbolic dim, for the models that have it; repeatable"},
-    {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, devices),
-     .value = "NAME[,NAME...]",
+    {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]",
      .help = "devices to model: built-in names, files (.json), or all"},
-    {.name = "precision", .kind = OPTION_TEXT, .offset = AT(const char *, precisions),
-     .value = "PRECISION[,...]",
+    {.name = "precision", INTO(TEXT, precisions), .value = "PRECISION[,...]",
      .help = "compute precisions: fp32 (default), tf32, fp16, bf16, int8, fp8, amp"},
-    {.name = "measure", .kind = OPTION_CHOICE, .offset = AT(int, measure), .value = "WHERE",
-     .alone = "cuda", .choices = timing_measurers,
+    {.name = "measure", INTO(CHOICE, measure), .value = "WHERE", .alone = "cuda",
+     .choices = timing_measurers,
      .help = "also measure each model on this machine, one at a time: cuda or cpu"},
-    {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
-     .value = "NAME[:key=value,...]",
+    {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]",
      .help = "as --measure, with this backend and these settings"},
-    {.name = "manifest", .kind = OPTION_TEXT, .offset = AT(const char *, manifest),
-     .value = "FILE.json",
+    {.name = "manifest", INTO(TEXT, manifest), .value = "FILE.json",
      .help = "take models and options from a manifest (costmodel schema campaign)\n"
              "instead of the command line"},
-    {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
-     .offset = AT(const char *, convention), .value = "NAME",
+    {.heading = "Counting", .name = "convention", INTO(TEXT, convention), .value = "NAME",
      .help = "FLOP-counting convention, as of profile"},
-    {.name = "mode", .kind = OPTION_TEXT, .offset = AT(const char *, mode), .value = "MODE",
+    {.name = "mode", INTO(TEXT, mode), .value = "MODE",
      .help = "mode of BatchNormalization, ...: model (default), training, inference"},
-    {.name = "optimizer", .kind = OPTION_TEXT, .offset = AT(const char *, optimizer),
-     .value = "NAME", .help = "add a training step, as of profile"},
-    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, amp),
-     .help = "use mixed precision in the training step"},
-    {.name = "runtime", .kind = OPTION_TEXT, .offset = AT(const char *, runtime),
-     .value = "RUNTIME", .help = "kernels of the modelled devices: compiled (default) or eager"},
-    {.heading = "Run", .name = "shard", .kind = OPTION_TEXT, .offset = AT(const char *, shard),
-     .value = "I/N",
+    {.name = "optimizer", INTO(TEXT, optimizer), .value = "NAME",
+     .help = "add a training step, as of profile"},
+    {.name = "amp", INTO(SET, amp), .help = "use mixed precision in the training step"},
+    {.name = "runtime", INTO(TEXT, runtime), .value = "RUNTIME",
+     .help = "kernels of the modelled devices: compiled (default) or eager"},
+    {.heading = "Run", .name = "shard", INTO(TEXT, shard), .value = "I/N",
      .help = "run part I of N: every N-th combination (default 1/1)"},
-    {.name = "jobs", .letter = 'j', .kind = OPTION_INT, .offset = AT(int, jobs), .value = "N",
-     .min = 1, .max = 1024,
+    {.name = "jobs", .letter = 'j', INTO(INT, jobs), .value = "N", .min = 1, .max = 1024,
      .help = "processes at a time (default: one per core; 1 if models are measured)"},
-    {.name = "retry", .kind = OPTION_SET, .offset = AT(bool, retry),
-     .help = "run combinations that failed again"},
-    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, cache),
+    {.name = "retry", INTO(SET, retry), .help = "run combinations that failed again"},
+    {.name = "no-cache", INTO(UNSET, cache),
      .help = "measure all layers again, do not use the cache of measured times"},
-    {.heading = "Output", .name = "output", .letter = 'o', .kind = OPTION_TEXT,
-     .offset = AT(const char *, folder), .value = "FOLDER",
+    {.heading = "Output", .name = "output", .letter = 'o', INTO(TEXT, folder),
+     .value = "FOLDER",
      .help = "folder of the results, created with its parents if missing (required)"},
     {.name = NULL},
 };

@@ -29,10 +29,7 @@ static const char *const backends[] = {
     [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 
 const struct option_choice timing_measurers[] = {
-    {"cpu", MEASURE_CPU},
-    {"cuda", MEASURE_CUDA},
-    {NULL, 0},
-};
+    {"cpu", MEASURE_CPU}, {"cuda", MEASURE_CUDA}, {NULL, 0}};
 
 static const struct option_choice precisions[] = {
     {"fp32", CM_PRECISION_AS_STORED}, {"tf32", CM_PRECISION_TF32},
@@ -42,58 +39,46 @@ static const struct option_choice precisions[] = {
 };
 
 static const struct option_choice layouts[] = {
-    {"auto", CM_LAYOUT_AUTO},
-    {"nchw", CM_LAYOUT_NCHW},
-    {"nhwc", CM_LAYOUT_NHWC},
-    {NULL, 0},
-};
+    {"auto", CM_LAYOUT_AUTO}, {"nchw", CM_LAYOUT_NCHW}, {"nhwc", CM_LAYOUT_NHWC}, {NULL, 0}};
 
 const struct option_choice timing_runtimes[] = {
-    {"compiled", CM_RUNTIME_COMPILED},
-    {"eager", CM_RUNTIME_EAGER},
-    {NULL, 0},
-};
+    {"compiled", CM_RUNTIME_COMPILED}, {"eager", CM_RUNTIME_EAGER}, {NULL, 0}};
 
 #define RUNTIME_DEFAULT  CM_N_RUNTIMES /* --runtime is not given */
 #define PROGRESS_SECONDS 30
 
-#define AT(type, member) OPTION_AT(struct timing, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct timing, member)
 
 /* clang-format off */
 const struct option timing_options[] = {
-    {.heading = "Times", .name = "measure", .common = true, .kind = OPTION_CHOICE,
-     .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = timing_measurers,
+    {.heading = "Times", .name = "measure", .common = true, INTO(CHOICE, measure),
+     .value = "WHERE", .alone = "cuda", .choices = timing_measurers,
      .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
              "processors of this machine (cpu)"},
-    {.name = "device", .common = true, .kind = OPTION_TEXT, .offset = AT(const char *, device),
-     .value = "NAME",
+    {.name = "device", .common = true, INTO(TEXT, device), .value = "NAME",
      .help = "model each layer's time with the roofline of a device, e.g. h200\n"
              "(listed by `costmodel backends`), or of a device description (.json)"},
-    {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
-     .value = "NAME[:key=value,...]",
+    {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
-    {.name = "precision", .common = true, .kind = OPTION_CHOICES,
-     .offset = AT(struct option_choices, precisions), .value = "PRECISION[,...]", .choices = precisions,
+    {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",
+     .choices = precisions,
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
              "torch.autocast: fp16 products; norms, softmax and reductions in fp32);\n"
              "`costmodel profile` compares the layers' times of a list such as\n"
              "fp32,tf32,fp16"},
-    {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
-     .value = "RUNTIME", .choices = timing_runtimes,
+    {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
              "kernel; measured or planned, products run with the elementwise nodes\n"
              "behind them. eager (default with --measure and --cudnn-plan): each\n"
              "operator on its own"},
-    {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
-     .value = "LAYOUT", .choices = layouts,
+    {.name = "layout", INTO(CHOICE, layout), .value = "LAYOUT", .choices = layouts,
      .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
              "runs another layout faster"},
-    {.name = "autotune", .kind = OPTION_INT, .offset = AT(int, autotune),
-     .value = "K", .min = 1, .max = 1000,
+    {.name = "autotune", INTO(INT, autotune), .value = "K", .min = 1, .max = 1000,
      .help = "try up to K algorithms per layer and keep the fastest, if the backend\n"
              "has a choice (cuda); default 1: the recommended one"},
-    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, cache),
+    {.name = "no-cache", INTO(UNSET, cache),
      .help = "do not read or write the cache of measured times ($COSTMODEL_CACHE,\n"
              "$XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.name = NULL},
@@ -102,8 +87,8 @@ const struct option timing_options[] = {
 
 /* clang-format off */
 const struct option timing_import[] = {
-    {.name = "times", .kind = OPTION_LIST, .offset = AT(struct option_list, times),
-     .value = "FILE", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
+    {.name = "times", INTO(LIST, times), .value = "FILE",
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "take measured times from a profile of ONNX Runtime, from trtexec's\n"
              "--exportProfile (and --exportLayerInfo), or from CSV (node,time_us);\n"
              "repeatable; with --device, also compare them with expected times"},

@@ -5,7 +5,6 @@
  */
 #include "compare/limit.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "support/arena.h"

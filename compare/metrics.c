@@ -9,7 +9,6 @@
 
 #include "report/names.h"
 #include "report/table/columns.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 

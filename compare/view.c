@@ -5,7 +5,6 @@
  */
 #include "compare/view.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

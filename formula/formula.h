@@ -4,7 +4,6 @@
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
 
-#include <stdbool.h>
 
 #include "api/handle.h"
 #include "costmodel/formula.h"

@@ -9,14 +9,11 @@
 #include "formula/formula.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/dims.h"
-#include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 

@@ -9,7 +9,6 @@
 #include "passes/work.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
 

@@ -8,7 +8,6 @@
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/streams.h"
 #include "cli/timing.h"
 #include "costmodel/check.h"
 

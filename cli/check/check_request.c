@@ -21,35 +21,32 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(type, member) OPTION_AT(struct check_request, type, member)
+#define AT(type, member)   OPTION_AT(struct check_request, type, member)
+#define INTO(kind, member) OPTION_INTO(kind, struct check_request, member)
 
 /* clang-format off */
 const struct option check_options[] = {
-    {.heading = "Regression gate", .name = "baseline", .kind = OPTION_TEXT,
-     .offset = AT(const char *, baseline), .value = "FILE",
+    {.heading = "Regression gate", .name = "baseline", INTO(TEXT, baseline), .value = "FILE",
      .help = "baseline to compare with: a file of --update-baseline or a profile in\n"
              "JSON; - is standard input"},
-    {.name = "budget", .kind = OPTION_TEXT, .offset = AT(const char *, budget),
-     .value = "FILE", .help = "limits and the batches and dims to check them at"},
-    {.name = "limit", .kind = OPTION_LIST, .offset = AT(struct option_list, limits),
-     .value = "LIMIT",
+    {.name = "budget", INTO(TEXT, budget), .value = "FILE",
+     .help = "limits and the batches and dims to check them at"},
+    {.name = "limit", INTO(LIST, limits), .value = "LIMIT",
      .help = "limit [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], e.g.\n"
              "'macs <= 4.1G', 'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB';\n"
              "repeatable (default: no cost may increase over the baseline)"},
-    {.name = "allow-incomplete", .kind = OPTION_SET, .offset = AT(bool, allow_incomplete),
+    {.name = "allow-incomplete", INTO(SET, allow_incomplete),
      .help = "check the known costs of a model with unknown operators or shapes"},
-    {.name = "fail-ambiguous", .kind = OPTION_SET, .offset = AT(bool, fail_ambiguous),
+    {.name = "fail-ambiguous", INTO(SET, fail_ambiguous),
      .help = "fail if measured times overlap, so a regression cannot be excluded"},
-    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
-     .min = 0, .max = 1000,
+    {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = 1000,
      .help = "modules to list per regression (default 3)"},
-    {.name = "update-baseline", .kind = OPTION_SET, .offset = AT(bool, update),
+    {.name = "update-baseline", INTO(SET, update),
      .help = "write the current costs to the file of --baseline instead of checking"},
-    {.name = "reason", .kind = OPTION_TEXT, .offset = AT(const char *, reason),
-     .value = "TEXT",
+    {.name = "reason", INTO(TEXT, reason), .value = "TEXT",
      .help = "reason for the update, recorded in the baseline; required if a cost\n"
              "increased"},
-    {.name = "ratchet", .kind = OPTION_SET, .offset = AT(bool, ratchet),
+    {.name = "ratchet", INTO(SET, ratchet),
      .help = "after a pass, update the baseline if a cost decreased and none\n"
              "increased"},
     {.rows = binding_batches, .offset = AT(struct binding, binding)},
@@ -60,13 +57,12 @@ const struct option check_options[] = {
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.rows = timing_import, .offset = AT(struct timing, timing)},
-    {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
-     .offset = AT(int, format), .value = "FORMAT", .choices = formats,
+    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
+     .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown (pull request comment), junit, sarif,\n"
              "github (workflow annotations) or html (a page for a browser)"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "report", .kind = OPTION_LIST, .offset = AT(struct option_list, reports),
-     .value = "FORMAT=FILE",
+    {.name = "report", INTO(LIST, reports), .value = "FORMAT=FILE",
      .help = "also write the report to FILE in this format; repeatable"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
