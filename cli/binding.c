@@ -254,33 +254,30 @@ static char *read_element(const struct invocation *call, const char **at) {
     return element;
 }
 
-static int read_value(const struct invocation *call, const char *given,
-                      struct cm_value_option *ret) {
-    const char *equals = find_separator(given);
-    if (equals == NULL)
-        return options_fault(
-            call, "option --value requires NAME=LIST such as k=2,3,4, got '%s'", given);
-    const char *at = equals + 1;
-    const char **elements = arena_array(call->arena, strlen(at) + 1, sizeof *elements);
-    ret->name = arena_strndup(call->arena, given, (size_t)(equals - given));
-    if (elements == NULL || ret->name == NULL) return diag_no_memory(call->diag);
-    for (bool more = *at != '\0'; more; ret->n++) {
-        elements[ret->n] = read_element(call, &at);
-        if (elements[ret->n] == NULL) return diag_no_memory(call->diag);
-        more = *at == ',';
-        at += more;
-    }
-    ret->elements = elements;
-    return CM_OK;
-}
-
 static int read_values(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) {
     struct cm_value_option *values = arena_array(call->arena, given->n, sizeof *values);
     if (values == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < given->n; i++) {
-        int status = read_value(call, given->values[i], &values[i]);
-        if (status == CM_OK) status = check_unique(call, "value", values, sizeof *values, i);
+        struct cm_value_option *value = &values[i];
+        const char *equals = find_separator(given->values[i]);
+        if (equals == NULL)
+            return options_fault(call,
+                                 "option --value requires NAME=LIST such as k=2,3,4, got '%s'",
+                                 given->values[i]);
+        const char *at = equals + 1;
+        const char **elements = arena_array(call->arena, strlen(at) + 1, sizeof *elements);
+        value->name =
+            arena_strndup(call->arena, given->values[i], (size_t)(equals - given->values[i]));
+        value->elements = elements;
+        if (elements == NULL || value->name == NULL) return diag_no_memory(call->diag);
+        for (bool more = *at != '\0'; more; value->n++) {
+            elements[value->n] = read_element(call, &at);
+            if (elements[value->n] == NULL) return diag_no_memory(call->diag);
+            more = *at == ',';
+            at += more;
+        }
+        const int status = check_unique(call, "value", values, sizeof *values, i);
         if (status != CM_OK) return status;
     }
     ret->n_values = given->n;

@@ -11,8 +11,7 @@
 
 #include "support/banned.h"
 
-/* Prints the known values of an option, separated by spaces. Returns false if there are none.
- */
+/* Prints the known values of an option, separated by spaces. Returns false if it has none. */
 static bool print_values(const struct option *option) {
     size_t n = 0;
     for (const struct option_choice *choice = option->choices; choice && choice->name; choice++)

@@ -97,7 +97,7 @@ static int write_report(const void *context, FILE *out) {
     return cm_sweep_write_table(sweep, report->table, &text, report->diag, out);
 }
 
-/* Returns EXIT_INCOMPLETE if a combination failed, with a warning that has the first message.
+/* Returns EXIT_INCOMPLETE, with a warning that has the first message, if a combination failed.
  */
 static int exit_of(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
     const struct cm_sweep_row *first = NULL;
@@ -162,25 +162,20 @@ static int check_paths(const struct invocation *call, const struct request *requ
     return status;
 }
 
-/* Refuses options that the format ignores, and pages in a build without d3. */
-static int check_format(const struct invocation *call, const struct request *request) {
-    const bool is_page = request->format == FORMAT_HTML;
-    if (!is_page && request->format != FORMAT_JSON) return CM_OK;
-    if (selects(request) || request->units != CM_UNITS_AUTO)
-        return options_fault(call,
-                             "--format %s has all rows and columns, --columns, --sort, "
-                             "--filter, --top and --units do not apply",
-                             is_page ? "html" : "json");
-    return is_page ? cm_html_check(call->diag) : CM_OK;
-}
-
 int command_merge(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT, .width = -1};
     struct option_list folders = {0, NULL};
     int status = options_parse(merge_options, call, &request, &folders);
     if (status == CM_OK && folders.n == 0)
         status = options_fault(call, "merge requires a folder of costmodel sweep");
-    if (status == CM_OK) status = check_format(call, &request);
+    const bool is_page = request.format == FORMAT_HTML;
+    const bool is_whole = is_page || request.format == FORMAT_JSON;
+    if (status == CM_OK && is_whole && (selects(&request) || request.units != CM_UNITS_AUTO))
+        status = options_fault(call,
+                               "--format %s has all rows and columns, --columns, --sort, "
+                               "--filter, --top and --units do not apply",
+                               is_page ? "html" : "json");
+    if (status == CM_OK && is_page) status = cm_html_check(call->diag);
     if (status == CM_OK) status = check_paths(call, &request, &folders);
     return status == CM_OK ? merge(call, &request, &folders) : command_exit(status);
 }

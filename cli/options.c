@@ -126,14 +126,6 @@ static int read_name(const struct parse *parse, const struct option *row, const 
     return refuse_value(parse, row, &names, value, strlen(value));
 }
 
-static int read_choice(const struct parse *parse, const struct option *row, const char *value,
-                       int *ret) {
-    const struct option_choice *choice = find_choice(row, value, strlen(value));
-    if (choice == NULL) return refuse_choice(parse, row, value, strlen(value));
-    *ret = choice->value;
-    return CM_OK;
-}
-
 /* "fp32,fp16" */
 static int read_choices(const struct parse *parse, const struct option *row, const char *value,
                         struct option_choices *ret) {
@@ -158,6 +150,7 @@ static int read_choices(const struct parse *parse, const struct option *row, con
 static int store(const struct parse *parse, const struct walk *at, const char *value) {
     const struct option *row = at->row;
     void *field = parse->target + at->base + row->offset;
+    const struct option_choice *choice = NULL;
     int64_t integer = 0;
     int status = CM_OK;
     switch (row->kind) {
@@ -177,7 +170,10 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
             parse->call, "option --%s requires a size such as 16GiB, 1.5GB or 512MiB, got '%s'",
             row->name, value);
     case OPTION_CHOICE:
-        return read_choice(parse, row, value, field);
+        choice = find_choice(row, value, strlen(value));
+        if (choice == NULL) return refuse_choice(parse, row, value, strlen(value));
+        *(int *)field = choice->value;
+        return CM_OK;
     case OPTION_CHOICES:
         return read_choices(parse, row, value, field);
     case OPTION_NAME:
@@ -189,17 +185,6 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
         return append(parse->call, field, value);
     }
     BUG("a kind of option without a rule");
-}
-
-static int unknown_option(const struct parse *parse, const char *name, size_t length) {
-    struct suggestion suggestion;
-    suggest_init(&suggestion, name, length);
-    for (struct walk walk = walk_begin(parse->table); walk.row != NULL; walk_next(&walk))
-        if (!walk.row->hidden) suggest_offer(&suggestion, walk.row->name);
-    if (suggestion.best == NULL)
-        return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
-    return options_fault(parse->call, "unknown option '--%.*s', did you mean '--%s'?",
-                         (int)length, name, suggestion.best);
 }
 
 /*
@@ -227,8 +212,16 @@ static int parse_long(struct parse *parse, const char *name) {
     while (at.row != NULL &&
            (strlen(at.row->name) != length || memcmp(at.row->name, name, length) != 0))
         walk_next(&at);
-    if (at.row == NULL) return unknown_option(parse, name, length);
-    return store_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
+    if (at.row != NULL)
+        return store_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
+    struct suggestion suggestion;
+    suggest_init(&suggestion, name, length);
+    for (at = walk_begin(parse->table); at.row != NULL; walk_next(&at))
+        if (!at.row->hidden) suggest_offer(&suggestion, at.row->name);
+    if (suggestion.best == NULL)
+        return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
+    return options_fault(parse->call, "unknown option '--%.*s', did you mean '--%s'?",
+                         (int)length, name, suggestion.best);
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {

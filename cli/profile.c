@@ -96,7 +96,7 @@ static int check_annotate(const struct invocation *call, const struct request *r
     return CM_OK;
 }
 
-/* Warns if external weights would not be found: their paths are relative to the model's folder.
+/* Warns if external weights would not be found: their paths are relative to that of the model.
  */
 static int warn_of_weights(const struct request *request, const struct cm_result *result,
                            struct cm_diagnostics *diag) {

@@ -35,8 +35,7 @@ enum request_rule {
     TAKES_ALL = 2 * TAKES_LAYERS - TAKES_REPORT,
 };
 
-/* Value of --depth, --top, --width and --rows if not given: each format has its own default.
- */
+/* Value of --depth, --top, --width and --rows if not given: each format has its default. */
 #define NOT_GIVEN INT_MIN
 
 /* A format of the library and how this program writes it. */

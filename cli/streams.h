@@ -29,8 +29,7 @@ int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* A function that writes to `out`. CM_OK, CM_IO, CM_NO_MEMORY; CM_USAGE: nothing was written.
- */
+/* Writes to `out`. CM_OK, CM_IO, CM_NO_MEMORY; CM_USAGE: nothing was written. */
 typedef int stream_writer(const void *context, FILE *out);
 
 /* Writes the file `path` atomically, or standard output if it is NULL or "-". Returns the

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums up blamed modules by their ancestors, so that a few rows account for the whole change.
- */
+/* Sums up blamed modules by their ancestors, so that few rows account for the whole change. */
 #ifndef COMPARE_BLAME_H
 #define COMPARE_BLAME_H
 

@@ -101,22 +101,6 @@ static void gather(struct gathered *gathered, const struct cm_check_finding *fin
     gathered->list[gathered->n++] = *finding;
 }
 
-/* Judges the whole model, or each module that the pattern of the limit matches. */
-static void judge_values(const struct side *side, const struct limit *limit,
-                         struct gathered *gathered, struct cm_check_case *ret) {
-    const bool total = limit->modules[0] == '\0';
-    const size_t n = total ? 1 : side->now->n_modules;
-    for (size_t i = 0; i < n; i++) {
-        const char *path = total ? "" : side->now->modules[i].path;
-        if (!total && (path[0] == '\0' || !glob_matches(limit->modules, path))) continue;
-        const struct figure figure = side_figure(side, limit, total ? CM_NO_INDEX : i);
-        struct cm_check_finding finding = {.path = path};
-        const enum judgement judgement = judge(limit, &figure, &finding);
-        ret->compared++;
-        if (total || judgement != JUDGED_PASS) gather(gathered, &finding, judgement);
-    }
-}
-
 /* Adds a not-compared finding, so that a limit that matches no value does not pass. */
 static void judge_nothing(const char *because, struct gathered *gathered) {
     const struct cm_check_finding finding = {
@@ -136,25 +120,6 @@ static const char *const changes[] = {
     [CM_DIFF_ADDED] = "added",  [CM_DIFF_REMOVED] = "removed",
 };
 
-static struct cm_check_blame blame_one(struct check *check, const struct side *side,
-                                       const struct cm_blame *blame, size_t metric) {
-    const struct cm_diff_module *pair = &side->diff->modules[blame->module];
-    const struct cm_change change = cm_diff_of_module(side->diff, blame->module, metric);
-    const bool gone = pair->new_module == CM_NO_INDEX;
-    const bool fresh = pair->old_module == CM_NO_INDEX;
-    const char *was = fresh ? "" : side->old.modules[pair->old_module].path;
-    return (struct cm_check_blame){
-        .path = keep(check, gone ? was : side->now->modules[pair->new_module].path),
-        .was = keep(check, was),
-        .change = changes[pair->status],
-        .value = change.new_value,
-        .old = change.old_value,
-        .upper_bound = change.new_upper_bound,
-        .old_upper_bound = change.old_upper_bound,
-        .by = blame->difference,
-    };
-}
-
 /* Lists the modules that caused the regression of a limit on the whole model. */
 static int list_blame(struct check *check, const struct side *side, const struct limit *limit,
                       struct cm_check_case *ret) {
@@ -168,10 +133,26 @@ static int list_blame(struct check *check, const struct side *side, const struct
     if (arena_failed(check->arena)) return diag_no_memory(check->diag);
     for (size_t i = 0; i < n; i++) {
         if (!is_known(all[i].difference) || all[i].difference <= 0) continue;
-        if (ret->n_blame < top)
-            list[ret->n_blame++] = blame_one(check, side, &all[i], limit->metric);
-        else
+        if (ret->n_blame == top) {
             ret->more_blame++;
+            continue;
+        }
+        const struct cm_diff_module *pair = &side->diff->modules[all[i].module];
+        const struct cm_change change =
+            cm_diff_of_module(side->diff, all[i].module, limit->metric);
+        const bool gone = pair->new_module == CM_NO_INDEX;
+        const bool fresh = pair->old_module == CM_NO_INDEX;
+        const char *was = fresh ? "" : side->old.modules[pair->old_module].path;
+        list[ret->n_blame++] = (struct cm_check_blame){
+            .path = keep(check, gone ? was : side->now->modules[pair->new_module].path),
+            .was = keep(check, was),
+            .change = changes[pair->status],
+            .value = change.new_value,
+            .old = change.old_value,
+            .upper_bound = change.new_upper_bound,
+            .old_upper_bound = change.old_upper_bound,
+            .by = all[i].difference,
+        };
     }
     ret->blame = list;
     return CM_OK;
@@ -213,19 +194,30 @@ static void end_case(struct check *check, struct gathered *gathered,
     verdict->not_compared += gathered->worst == JUDGED_NOT_COMPARED;
 }
 
+/* Judges the whole model, or each module that the pattern of the limit matches. */
 static int make_case(struct check *check, const struct side *side, const struct limit *limit,
                      struct cm_check_case *ret) {
+    const bool total = limit->modules[0] == '\0';
+    const size_t n = total ? 1 : side->now->n_modules;
     struct gathered gathered;
     const int status = begin_case(check, limit, side->now->options.batch, &gathered, ret);
     if (status != CM_OK) return status;
-    judge_values(side, limit, &gathered, ret);
+    for (size_t i = 0; i < n; i++) {
+        const char *path = total ? "" : side->now->modules[i].path;
+        if (!total && (path[0] == '\0' || !glob_matches(limit->modules, path))) continue;
+        const struct figure figure = side_figure(side, limit, total ? CM_NO_INDEX : i);
+        struct cm_check_finding finding = {.path = path};
+        const enum judgement judgement = judge(limit, &figure, &finding);
+        ret->compared++;
+        if (total || judgement != JUDGED_PASS) gather(&gathered, &finding, judgement);
+    }
     if (ret->compared == 0)
         judge_nothing(arena_printf(check->arena, "no module matches '%s'", limit->modules),
                       &gathered);
     end_case(check, &gathered, ret);
     if (gathered.worst != JUDGED_REGRESSION) return CM_OK;
     check->can_accept |= limit_is_relative(limit);
-    return limit->modules[0] == '\0' ? list_blame(check, side, limit, ret) : CM_OK;
+    return total ? list_blame(check, side, limit, ret) : CM_OK;
 }
 
 /* Makes the cases of one profile. Limits without a batch are skipped if `only_named`. */

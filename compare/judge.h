@@ -9,7 +9,7 @@
 #include "compare/limit.h"
 #include "costmodel/check.h"
 
-/* Best first. A limit takes the best judgement of its bounds, a case the worst of its findings.
+/* Best first. A limit takes the best one of its bounds, a case the worst one of its findings.
  */
 enum judgement { JUDGED_PASS, JUDGED_AMBIGUOUS, JUDGED_NOT_COMPARED, JUDGED_REGRESSION };
 

@@ -39,8 +39,7 @@ struct bins {
 
 #define BINS_NO_KEY 0 /* key of an item that is not inserted; no hash has this value */
 
-/* Combines a and b non-commutatively and applies the finalizer of MurmurHash3 (public domain).
- */
+/* Combines a and b non-commutatively, then finalizes as MurmurHash3 (public domain). */
 static uint64_t bins_mix(uint64_t a, uint64_t b) {
     uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
@@ -125,8 +124,7 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
     return CM_OK;
 }
 
-/* Returns true if the module has params or MACs, which distinguish it from others of its class.
- */
+/* Returns true if the module has params or MACs, which distinguish it within its class. */
 static bool is_distinctive(const struct cm_module *module) {
     return (is_known(module->costs.params) && module->costs.params > 0) ||
            (is_known(module->costs.macs) && module->costs.macs > 0);
@@ -158,8 +156,7 @@ static void pair(struct matcher *matcher, size_t before, size_t after) {
     matcher->queue[matcher->n_queue++] = after;
 }
 
-/* Returns the unmatched child of `before_parent` with the name of `after`; CM_NO_INDEX: none.
- */
+/* Returns the unmatched child of `before_parent` named as `after`; CM_NO_INDEX: none. */
 static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
     const char *name = module_at(&matcher->after, after)->name;
     const uint64_t key = bins_mix(bins_text(name), before_parent);

@@ -69,27 +69,20 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
     return NULL;
 }
 
-/* Returns true if a cost of a node is unknown, for example because its upper bound overflows;
- * sums omit it. */
-static bool has_unknown_cost(const struct cm_result *result) {
-    for (size_t i = 0; i < result->n_nodes; i++) {
-        const struct cm_costs *costs = &result->nodes[i].costs;
-        if (!is_known(costs->macs) || !is_known(costs->flops) || !is_known(costs->bytes_read) ||
-            !is_known(costs->bytes_written) || !is_known(costs->activation_bytes))
-            return true;
-    }
-    return false;
-}
-
 /* Returns why sums are incomplete; NULL: they are complete. */
 static const char *find_unbounded(const struct cm_result *result, const char *whose,
                                   struct arena *arena) {
     const int64_t n_shapes = cm_coverage_unbounded(&result->coverage);
     const char *unknown = find_unknown(result, n_shapes, whose, arena);
     if (unknown != NULL || result->coverage.unknown_shapes == 0) return unknown;
-    return has_unknown_cost(result)
-               ? arena_printf(arena, "%s has nodes with unbounded costs", whose)
-               : NULL;
+    /* Sums omit unknown costs of nodes, for example upper bounds that overflow. */
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        const struct cm_costs *costs = &result->nodes[i].costs;
+        if (!is_known(costs->macs) || !is_known(costs->flops) || !is_known(costs->bytes_read) ||
+            !is_known(costs->bytes_written) || !is_known(costs->activation_bytes))
+            return arena_printf(arena, "%s has nodes with unbounded costs", whose);
+    }
+    return NULL;
 }
 
 static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,

@@ -106,17 +106,6 @@ static int compare_profiles(const struct cm_result results[2],
     return status;
 }
 
-/* Returns true if sums omit unknown operators, unknown gradients or unbounded shapes. */
-static bool has_gaps(const struct cm_baseline *baseline) {
-    for (size_t i = 0; i < baseline->n_profiles; i++) {
-        const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
-        if (coverage->n_unknown_ops > 0 || coverage->n_unknown_gradients > 0 ||
-            cm_coverage_unbounded(coverage) > 0)
-            return true;
-    }
-    return false;
-}
-
 /* Compares all batches; baselines with different batches are not comparable. */
 static int compare_all(const struct cm_baseline *old, const struct cm_baseline *now,
                        const struct compared_metrics *metrics, struct arena *arena,
@@ -158,6 +147,11 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     status = arena_end(arena, status);
     if (status != CM_OK) return diag_finish(diagnostics, status);
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};
-    ret_trend->incomplete = has_gaps(now);
+    for (size_t i = 0; i < now->n_profiles; i++) { /* sums omit what is unknown */
+        const struct cm_coverage *coverage = &now->profiles[i].figures.coverage;
+        ret_trend->incomplete |= coverage->n_unknown_ops > 0 ||
+                                 coverage->n_unknown_gradients > 0 ||
+                                 cm_coverage_unbounded(coverage) > 0;
+    }
     return CM_OK;
 }

@@ -325,20 +325,8 @@ static const char *next_argument(const char *arguments) {
     return *arguments == '\0' ? arguments : arguments + strlen(", ");
 }
 
-/* Appends "64 -> 128", "stride=(1, 1) -> (2, 2)". */
-static void append_argument(struct text *text, const char *was, const char *is,
-                            const char *arrow) {
-    const size_t old_length = names_argument_length(was);
-    const size_t new_length = names_argument_length(is);
-    const char *equals = memchr(was, '=', old_length);
-    size_t name = equals == NULL ? 0 : (size_t)(equals - was) + 1; /* length of "stride=" */
-    if (name > new_length || memcmp(was, is, name) != 0) name = 0;
-    text_append_n(text, was, old_length);
-    text_printf(text, " %s ", arrow);
-    text_append_n(text, is + name, new_length - name);
-}
-
-/* Appends only the arguments that differ, if both have the same number of arguments. */
+/* Appends "64 -> 128, stride=(1, 1) -> (2, 2)": only the arguments that differ, if both have
+ * the same number of arguments. */
 static void append_arguments(struct text *text, const char *was, const char *is,
                              const char *arrow) {
     const char *between = "";
@@ -351,10 +339,16 @@ static void append_arguments(struct text *text, const char *was, const char *is,
         return;
     }
     for (; *was != '\0'; was = next_argument(was), is = next_argument(is)) {
-        const size_t length = names_argument_length(was);
-        if (length == names_argument_length(is) && memcmp(was, is, length) == 0) continue;
+        const size_t old_length = names_argument_length(was);
+        const size_t new_length = names_argument_length(is);
+        if (old_length == new_length && memcmp(was, is, old_length) == 0) continue;
+        const char *equals = memchr(was, '=', old_length);
+        size_t name = equals == NULL ? 0 : (size_t)(equals - was) + 1; /* length of "stride=" */
+        if (name > new_length || memcmp(was, is, name) != 0) name = 0;
         text_append(text, between);
-        append_argument(text, was, is, arrow);
+        text_append_n(text, was, old_length);
+        text_printf(text, " %s ", arrow);
+        text_append_n(text, is + name, new_length - name);
         between = ", ";
     }
 }

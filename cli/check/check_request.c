@@ -167,8 +167,7 @@ static void append_word(struct text *text, const char *word) {
     text_append(text, "'");
 }
 
-/* The same command line without the report options, plus the options that update the baseline.
- */
+/* The command line without the report options, plus the options that update the baseline. */
 const char *check_accept_command(const struct invocation *call) {
     bool ended = false; /* `--` was seen */
     struct text text = {.arena = call->arena};
