@@ -41,7 +41,6 @@ static void print_commands(const struct command_table *table) {
     fputs("help", stdout);
 }
 
-/* Prints a branch of a shell `case` for each command except the default. */
 static void print_command_cases(const struct command_table *table) {
     for (size_t i = 1; i < table->n; i++)
         if (table->commands[i].summary != NULL)

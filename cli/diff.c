@@ -82,7 +82,6 @@ const struct option diff_options[] = {
 };
 /* clang-format on */
 
-/* The old or the new side. */
 struct side {
     const char *path;
     struct cm_model *model; /* NULL for a profile */
@@ -104,7 +103,6 @@ static const char *shown_path(const char *path) {
     return text_equal(path, "-") ? "standard input" : path;
 }
 
-/* Returns true if the side has a symbolic dim of this name. */
 static bool has_dim(const struct side *side, const char *name) {
     const struct cm_result *result = side->result;
     for (size_t i = 0; side->dims != NULL && i < side->dims->n; i++)
@@ -234,7 +232,6 @@ static int run(struct job *job) {
     return job->request.exit_code && cm_diff_differs(job->diff) ? EXIT_DIFFERENT : EXIT_DONE;
 }
 
-/* Finds the metric of --sort. */
 static int read_metric(const struct invocation *call, const char *name, size_t *ret) {
     struct suggestion suggestion;
     struct cm_metric metric;

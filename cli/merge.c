@@ -63,7 +63,6 @@ const struct option merge_options[] = {
 };
 /* clang-format on */
 
-/* Context of write. */
 struct report {
     const struct request *request;
     const struct cm_table_options *table;

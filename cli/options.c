@@ -14,7 +14,6 @@
 
 #include "support/banned.h"
 
-/* State of the parser. */
 struct parse {
     const struct option *table;
     const struct invocation *call;
@@ -83,7 +82,6 @@ static int read_integer(const struct parse *parse, const struct option *row, con
                          row->name, row->min, row->max, value);
 }
 
-/* Returns the choice of that name; NULL: none. */
 static const struct option_choice *find_choice(const struct option *row, const char *name,
                                                size_t length) {
     const struct option_choice *choice = row->choices;

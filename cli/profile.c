@@ -120,19 +120,6 @@ static int warn_of_weights(const struct request *request, const struct cm_result
     return CM_OK;
 }
 
-/* Context of write_annotated. */
-struct annotating {
-    struct cm_model *model;
-    const struct cm_result *result;
-    struct cm_diagnostics *diag;
-};
-
-static int write_annotated(const void *context, FILE *out) {
-    const struct annotating *annotating = context;
-    return cm_model_annotate(annotating->model, annotating->result, annotating->diag, out);
-}
-
-/* Profiles the model at each batch or precision. */
 static int sweep_model(const struct request *request, struct cm_model *model,
                        const struct cm_options *options, struct cm_diagnostics *diag,
                        struct cm_sweep **ret) {
@@ -158,12 +145,19 @@ struct made {
     struct cm_sweep *sweep;
     struct cm_formula *formula;
     bool is_interrupted;
+    struct cm_diagnostics *diag; /* messages about the model */
 };
+
+static int write_annotated(const void *context, FILE *out) {
+    const struct made *made = context;
+    return cm_model_annotate(made->model, made->result, made->diag, out);
+}
 
 /* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
  * finds its formula. Refuses outputs that are files of the model. */
 static int make(const struct request *request, const struct cm_options *options,
-                struct cm_diagnostics *diag, struct made *ret) {
+                struct made *ret) {
+    struct cm_diagnostics *diag = ret->diag;
     const struct batches *batches = &request->binding.batches;
     struct cm_options shown = *options;
     struct progress progress;
@@ -190,10 +184,9 @@ static int make(const struct request *request, const struct cm_options *options,
     progress_end(&progress);
     ret->is_interrupted = progress.is_interrupted;
     if (status != CM_OK || request->annotate == NULL) return status;
-    const struct annotating annotating = {ret->model, ret->result, diag};
     status = warn_of_weights(request, ret->result, diag);
     if (status != CM_OK) return status;
-    return streams_write(request->annotate, write_annotated, &annotating, diag);
+    return streams_write(request->annotate, write_annotated, ret, diag);
 }
 
 /* Reports a model above the memory limit, after the report was written. */
@@ -237,7 +230,6 @@ static const struct {
     {"refused", EXIT_REFUSED, DIAG_BATCH}, {"failed", EXIT_REFUSED, DIAG_BATCH},
 };
 
-/* Returns the index of the row's state in `ends`. */
 static size_t end_of(const struct cm_sweep_row *row) {
     size_t end = 0;
     while (end + 1 < sizeof(ends) / sizeof(ends[0]) && !text_equal(ends[end].state, row->state))
@@ -269,10 +261,10 @@ static void report_failures(const struct request *request, const struct cm_sweep
  * exit status. */
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
-    struct made made = {.model = NULL};
     struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct made made = {.diag = diag};
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = make(request, options, diag, &made);
+    int status = make(request, options, &made);
     cm_model_free(made.model);
     const struct cm_result *result = made.result;
     if (made.sweep != NULL) report_failures(request, made.sweep, diag);
@@ -343,7 +335,6 @@ static int check_sweep(const struct invocation *call, const struct request *requ
     return CM_OK;
 }
 
-/* Context of write_calibration. */
 struct calibration {
     const struct cm_options *options;
     struct cm_diagnostics *diag;

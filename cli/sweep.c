@@ -141,7 +141,6 @@ static const char *given(const char *text) {
     return text ? text : "";
 }
 
-/* Makes a campaign from the command line. */
 static int plan(const struct invocation *call, const struct request *request,
                 const struct option_list *models, struct cm_campaign **ret) {
     struct cm_campaign_model *list = arena_array(call->arena, models->n, sizeof(*list));

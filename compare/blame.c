@@ -116,7 +116,6 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
     return n;
 }
 
-/* Increase of a module of the diff. */
 struct increase {
     int64_t own;   /* without its children */
     int64_t sum;   /* with its children */

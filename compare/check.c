@@ -70,7 +70,6 @@ static int read_limits(struct check *check, const char *convention) {
     return CM_OK;
 }
 
-/* Findings of one case. */
 struct gathered {
     struct cm_check_finding *list; /* MAX_FINDINGS */
     size_t n;
@@ -158,7 +157,6 @@ static int list_blame(struct check *check, const struct side *side, const struct
     return CM_OK;
 }
 
-/* Begins a case without findings. */
 static int begin_case(struct check *check, const struct limit *limit, int64_t batch,
                       struct gathered *gathered, struct cm_check_case *ret) {
     *gathered = (struct gathered){.worst = JUDGED_PASS};

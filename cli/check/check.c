@@ -20,7 +20,6 @@
 
 #include "support/banned.h"
 
-/* One run. */
 struct check {
     const struct invocation *call;
     struct check_request request;
@@ -146,7 +145,6 @@ static int save_baseline(const struct check *check, const struct cm_baseline *no
     return status;
 }
 
-/* Lists the limits of the budget, then those of the command line. */
 static int list_limits(struct check *check) {
     const struct option_list *given = &check->request.limits;
     const size_t n_budget = check->budget == NULL ? 0 : check->budget->n_limits;
@@ -219,15 +217,15 @@ static int use_profile(struct check *check, struct cm_result *taken,
 }
 
 /* Prints messages about the model with its path and, for several batches, the batch. */
-static int print_messages(const struct check *check, const struct cm_diagnostics *diag,
-                          int64_t batch) {
+static void print_messages(const struct check *check, const struct cm_diagnostics *diag,
+                           int64_t batch) {
     const char *model = check->request.model;
-    const char *subject = text_equal(model, "-") ? "standard input" : model;
+    const char *subject = NULL;
     if (batch > 0 && check->plan.n_batches + check->plan.n_limit_batches > 1)
-        subject = arena_printf(check->call->arena, "%s, batch %" PRId64, subject, batch);
-    if (subject == NULL) return diag_no_memory(check->call->diag);
-    messages_print(diag, subject, (enum color_choice)check->request.color);
-    return CM_OK;
+        subject = arena_printf(check->call->arena, "%s, batch %" PRId64,
+                               text_equal(model, "-") ? "standard input" : model, batch);
+    messages_print(diag, subject == NULL ? model : subject,
+                   (enum color_choice)check->request.color);
 }
 
 /* Each batch has its own list of messages, because a list keeps only the first ones. */
@@ -243,25 +241,8 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     progress_end(&check->progress);
     if (status == CM_OK) check->n_results++;
     status = progress_require_end(&check->progress, status, diag);
-    const int printed = print_messages(check, diag, batch);
+    print_messages(check, diag, batch);
     cm_diagnostics_free(diag);
-    return status == CM_OK ? printed : status;
-}
-
-/* Loads the model or a profile, and refuses outputs that are files of the model. */
-static int load(struct check *check, struct cm_diagnostics *diag, struct cm_model **ret) {
-    const struct check_request *request = &check->request;
-    struct cm_result *taken = NULL;
-    const size_t capacity = check->plan.n_batches + check->plan.n_limit_batches + 1;
-    check->results = arena_array(check->call->arena, capacity, sizeof(struct cm_result *));
-    if (check->results == NULL) return diag_no_memory(diag);
-    int status = cm_load_file(request->model, diag, ret, &taken);
-    if (status != CM_OK) return status;
-    if (taken != NULL) return use_profile(check, taken, diag);
-    if (request->update || request->ratchet)
-        status = outputs_keep_weights(*ret, request->baseline, diag);
-    for (size_t i = 0; status == CM_OK && i < check->n_reports; i++)
-        status = outputs_keep_weights(*ret, check->reports[i].path, diag);
     return status;
 }
 
@@ -288,15 +269,24 @@ static int profile_batches(struct check *check, struct cm_model *model) {
     return status;
 }
 
-/* Loads the model and profiles it at each batch, or loads a profile. */
+/* Loads the model and profiles it at each batch, or loads a profile. Refuses outputs that are
+ * files of the model. */
 static int load_results(struct check *check) {
+    const struct check_request *request = &check->request;
+    const size_t capacity = check->plan.n_batches + check->plan.n_limit_batches + 1;
     struct cm_model *model = NULL;
-    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_result *taken = NULL;
+    check->results = arena_array(check->call->arena, capacity, sizeof(struct cm_result *));
+    struct cm_diagnostics *diag = check->results == NULL ? NULL : cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(check->call->diag);
-    int status = load(check, diag, &model);
-    const int printed = print_messages(check, diag, 0);
+    int status = cm_load_file(request->model, diag, &model, &taken);
+    if (taken != NULL) status = use_profile(check, taken, diag);
+    if (model != NULL && (request->update || request->ratchet))
+        status = outputs_keep_weights(model, request->baseline, diag);
+    for (size_t i = 0; model != NULL && status == CM_OK && i < check->n_reports; i++)
+        status = outputs_keep_weights(model, check->reports[i].path, diag);
+    print_messages(check, diag, 0);
     cm_diagnostics_free(diag);
-    if (status == CM_OK) status = printed;
     check->n_requested = check->n_results;
     if (status == CM_OK && model != NULL) status = profile_batches(check, model);
     cm_model_free(model);
