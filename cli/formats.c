@@ -16,14 +16,10 @@
 #define DEFAULT_LINES 24 /* of a terminal of unknown size */
 
 static struct cm_table_options table_options(const struct request *request) {
-    struct cm_table_options options;
-    cm_table_options_init(&options);
+    struct cm_table_options options = request->table;
     if (request->rows != NOT_GIVEN) options.rows = (enum cm_rows)request->rows;
-    options.columns = request->columns;
-    options.sort = request->sort;
     options.n_filters = request->filters.n;
     options.filters = request->filters.values;
-    options.metric = request->metric;
     if (request->depth != NOT_GIVEN) options.depth = request->depth;
     if (request->top != NOT_GIVEN) options.top = (size_t)request->top;
     options.units = (enum cm_units)request->units;
@@ -31,16 +27,10 @@ static struct cm_table_options table_options(const struct request *request) {
 }
 
 static struct cm_text_options text_options(const struct request *request, FILE *out) {
-    struct cm_text_options options;
-    cm_text_options_init(&options);
+    struct cm_text_options options = request->text;
     if (request->depth != NOT_GIVEN) options.depth = request->depth;
     if (request->top != NOT_GIVEN) options.top = options.rows = request->top;
-    options.tree = request->tree;
-    options.detailed = request->detailed;
     options.height = request->top == 0 ? 0 : streams_lines(out, DEFAULT_LINES) - 1;
-    options.operators = request->operators;
-    options.layers = request->layers;
-    options.kernels = request->kernels;
     options.curve = request->binding.options.memory_curve;
     options.width = streams_columns(out, request->width, options.width);
     options.table_width = streams_columns(out, request->width, 0);
@@ -89,9 +79,9 @@ static void specialize_text(const struct request *request, struct format *format
 int format_find(const struct invocation *call, struct request *request) {
     const char *name = request->format_name;
     /* Text with rows, columns, an order or a filter is a table. */
-    const bool is_table =
-        text_equal(name, "text") && (request->rows != NOT_GIVEN || request->columns != NULL ||
-                                     request->sort != NULL || request->filters.n > 0);
+    const bool is_table = text_equal(name, "text") &&
+                          (request->rows != NOT_GIVEN || request->table.columns != NULL ||
+                           request->table.sort != NULL || request->filters.n > 0);
     const struct cm_format *found = cm_format_find(is_table ? "table" : name);
     BUG_ON(found == NULL); /* the parser accepts these names only */
     struct format *format = &request->format;
@@ -102,8 +92,9 @@ int format_find(const struct invocation *call, struct request *request) {
     format->of_formulas = text_equal(found->name, "text") || text_equal(found->name, "json");
     if (text_equal(found->name, "text")) specialize_text(request, format);
     if (text_equal(found->name, "table")) format->called = "a table";
-    if (request->layers && request->rows == NOT_GIVEN && (format->takes & TAKES_ROWS) != 0) {
-        request->layers = false; /* in a table, --layers is --rows layers */
+    if (request->text.layers && request->rows == NOT_GIVEN &&
+        (format->takes & TAKES_ROWS) != 0) {
+        request->text.layers = false; /* in a table, --layers is --rows layers */
         request->rows = CM_ROWS_LAYERS;
     }
     return format->called != NULL ? CM_OK : diag_no_memory(call->diag);

@@ -21,8 +21,7 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_HTML
 
 struct request {
     int format;
-    const char *columns;
-    const char *sort;
+    struct cm_table_options table; /* members that the command line sets directly */
     struct option_list filters;
     int top;
     int units; /* enum cm_units */
@@ -45,9 +44,9 @@ const struct option merge_options[] = {
      .choices = formats,
      .help = "text (default), csv, markdown, json, or html (heat map of models by devices)"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "columns", INTO(TEXT, columns), .value = "A,B,...",
+    {.name = "columns", INTO(TEXT, table.columns), .value = "A,B,...",
      .help = "columns of the table, or all; an unknown name lists the valid ones"},
-    {.name = "sort", INTO(TEXT, sort), .value = "KEY[:asc|desc]",
+    {.name = "sort", INTO(TEXT, table.sort), .value = "KEY[:asc|desc]",
      .help = "sort by this column"},
     {.name = "filter", INTO(LIST, filters), .value = "CONDITION",
      .help = "keep matching rows, e.g. 'device=h200' or 'batch>=8'; repeatable"},
@@ -71,8 +70,8 @@ struct report {
 };
 
 static bool selects(const struct request *request) {
-    return request->columns != NULL || request->sort != NULL || request->filters.n > 0 ||
-           request->top > 0;
+    return request->table.columns != NULL || request->table.sort != NULL ||
+           request->filters.n > 0 || request->top > 0;
 }
 
 static int write_report(const void *context, FILE *out) {
@@ -116,10 +115,7 @@ static int exit_of(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
 static int merge(const struct invocation *call, const struct request *request,
                  const struct option_list *folders) {
     struct cm_sweep *sweep = NULL;
-    struct cm_table_options table;
-    cm_table_options_init(&table);
-    table.columns = request->columns;
-    table.sort = request->sort;
+    struct cm_table_options table = request->table;
     table.n_filters = request->filters.n;
     table.filters = request->filters.values;
     table.top = (size_t)request->top;
@@ -164,6 +160,7 @@ static int check_paths(const struct invocation *call, const struct request *requ
 int command_merge(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT, .width = -1};
     struct option_list folders = {0, NULL};
+    cm_table_options_init(&request.table);
     int status = options_parse(merge_options, call, &request, &folders);
     if (status == CM_OK && folders.n == 0)
         status = options_fault(call, "merge requires a folder of costmodel sweep");

@@ -52,7 +52,9 @@ static int times_fault(const struct invocation *call, const char *option) {
  * If times were requested but are missing, the report explains why. */
 static int check_times(const struct invocation *call, const struct request *request,
                        const struct cm_result *result) {
-    const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
+    const char *option = request->text.layers    ? "layers"
+                         : request->text.kernels ? "kernels"
+                                                 : NULL;
     if (request->format.of.requires_times && !cm_result_timed(result))
         return diag_error(call->diag, result->measure == NULL ? DIAG_USAGE : DIAG_BACKEND,
                           "--format trace requires times, and there are none");
@@ -294,14 +296,6 @@ static int run_report(const struct invocation *call, const struct request *reque
     return exit_status;
 }
 
-static int check_formula(const struct invocation *call, const struct request *request) {
-    if (!request->formula) return CM_OK;
-    const char *other = timing_given(&request->timing);
-    if (other == NULL) other = request_given(request, NO_FORMULA);
-    if (other == NULL) return CM_OK;
-    return options_fault(call, "options --formula and --%s are mutually exclusive", other);
-}
-
 static int check_sweep(const struct invocation *call, const struct request *request) {
     const struct format *format = &request->format;
     const char *precisions = request->timing.precisions.text;
@@ -345,15 +339,6 @@ static int write_calibration(const void *context, FILE *out) {
     return cm_calibrate(calibration->options, calibration->diag, out);
 }
 
-/* The exit status for an unusable backend is the same as for a profile. */
-static int run_calibration(const struct invocation *call, const struct request *request,
-                           const struct cm_options *options) {
-    const struct calibration calibration = {options, call->diag};
-    const int status =
-        streams_write(request->calibrate, write_calibration, &calibration, call->diag);
-    return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
-}
-
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options) {
     struct option_list operands = {0, NULL};
@@ -366,7 +351,11 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
     if (status == CM_OK) status = check_annotate(call, request);
-    if (status == CM_OK) status = check_formula(call, request);
+    const char *timed = timing_given(&request->timing);
+    const char *barred = timed ? timed : request_given(request, NO_FORMULA);
+    if (status == CM_OK && request->formula && barred != NULL)
+        status =
+            options_fault(call, "options --formula and --%s are mutually exclusive", barred);
     if (status == CM_OK) status = format_check(call, request);
     options->dump = stderr;
     options->sweep_layers = request_lists_layers(request);
@@ -382,7 +371,7 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
     if (status == CM_OK && request_is_sweep(request) && options->sweep_layers &&
         options->backend == NULL)
-        return times_fault(call, request->layers ? "layers" : "rows layers");
+        return times_fault(call, request->text.layers ? "layers" : "rows layers");
     if (status == CM_OK && options->sample_bytes > 0 &&
         ((options->backend == NULL && options->n_times == 0) || options->plan_only))
         return options_fault(call, "option --sample-bytes requires --measure, --backend, "
@@ -392,10 +381,13 @@ static int read_request(const struct invocation *call, struct request *request,
 
 static int run(const struct invocation *call, struct request *request) {
     struct cm_options options;
-    const int status = read_request(call, request, &options);
+    int status = read_request(call, request, &options);
     if (status != CM_OK) return command_exit(status);
-    if (request->calibrate != NULL) return run_calibration(call, request, &options);
-    return run_report(call, request, &options);
+    if (request->calibrate == NULL) return run_report(call, request, &options);
+    const struct calibration calibration = {&options, call->diag};
+    status = streams_write(request->calibrate, write_calibration, &calibration, call->diag);
+    /* The exit status for an unusable backend is the same as for a profile. */
+    return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
 }
 
 int command_profile(const struct invocation *call) {

@@ -88,15 +88,15 @@ const struct option profile_options[] = {
      .help = "text, csv, markdown: print a table of modules, nodes or operators, or of\n"
              "the layers at several batches or precisions; in text, this and the next\n"
              "three options replace the report"},
-    {.name = "columns", INTO(TEXT, columns), .value = "A,B,...", .rules = TAKES_COLUMNS,
+    {.name = "columns", INTO(TEXT, table.columns), .value = "A,B,...", .rules = TAKES_COLUMNS,
      .help = "columns of the table, or all (without shares); also the labels of dot\n"
              "and mermaid; an unknown name lists the valid ones"},
-    {.name = "sort", INTO(TEXT, sort), .value = "KEY[:asc|desc]", .rules = TAKES_ROWS,
+    {.name = "sort", INTO(TEXT, table.sort), .value = "KEY[:asc|desc]", .rules = TAKES_ROWS,
      .help = "sort by this column; default order: largest first, names from a to z"},
     {.name = "filter", INTO(LIST, filters), .value = "CONDITION", .rules = TAKES_ROWS,
      .help = "keep matching rows, e.g. 'type=Conv*', 'macs>=1.5M' or\n"
              "'macs_share<1%' (same as <0.01); repeatable"},
-    {.name = "metric", INTO(TEXT, metric), .value = "KEY", .rules = TAKES_METRIC,
+    {.name = "metric", INTO(TEXT, table.metric), .value = "KEY", .rules = TAKES_METRIC,
      .help = "folded: metric of the stacks (default macs)"},
     {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
      .rules = NO_FORMULA | TAKES_UNITS,
@@ -108,16 +108,16 @@ const struct option profile_options[] = {
     {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = INT_MAX, .rules = TAKES_TOP,
      .help = "text: list N modules (default: one screen; 0: all); deepspeed: N modules\n"
              "per depth (default 1); table: print the first N rows"},
-    {.name = "tree", .common = true, INTO(SET, tree),
+    {.name = "tree", .common = true, INTO(SET, text.tree),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT, .help = "text: add the module tree"},
-    {.name = "no-detail", INTO(UNSET, detailed), .rules = TAKES_REPORT, .hidden = true},
-    {.name = "operators", INTO(SET, operators), .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
+    {.name = "no-detail", INTO(UNSET, text.detailed), .rules = TAKES_REPORT, .hidden = true},
+    {.name = "operators", INTO(SET, text.operators), .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the costs by operator"},
-    {.name = "layers", INTO(SET, layers), .rules = NO_FORMULA | TAKES_LAYERS,
+    {.name = "layers", INTO(SET, text.layers), .rules = NO_FORMULA | TAKES_LAYERS,
      .help = "text: add each distinct primitive and its time; with several batches or\n"
              "precisions (also json) each layer with its times and algorithms; in a\n"
              "table: as --rows layers; requires times"},
-    {.name = "kernels", INTO(SET, kernels), .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
+    {.name = "kernels", INTO(SET, text.kernels), .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the time by kernel; requires times"},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .rules = TAKES_WIDTH,
@@ -130,8 +130,6 @@ const struct option profile_options[] = {
 /* clang-format on */
 
 void request_defaults(struct request *request) {
-    struct cm_text_options text;
-    cm_text_options_init(&text);
     *request = (struct request){
         .format_name = "text",
         .rows = NOT_GIVEN,
@@ -139,9 +137,10 @@ void request_defaults(struct request *request) {
         .depth = NOT_GIVEN,
         .top = NOT_GIVEN,
         .width = NOT_GIVEN,
-        .detailed = text.detailed,
         .color = COLOR_AUTO,
     };
+    cm_table_options_init(&request->table);
+    cm_text_options_init(&request->text);
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
 }
@@ -151,7 +150,7 @@ bool request_is_sweep(const struct request *request) {
 }
 
 bool request_lists_layers(const struct request *request) {
-    return request->layers || request->rows == CM_ROWS_LAYERS || request->timing.plan ||
+    return request->text.layers || request->rows == CM_ROWS_LAYERS || request->timing.plan ||
            request->timing.precisions.n > 1;
 }
 

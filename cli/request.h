@@ -56,19 +56,13 @@ struct request {
     const char *format_name;
     struct format format; /* set by format_find */
     int rows;             /* enum cm_rows or NOT_GIVEN */
-    const char *columns;
-    const char *sort;
     struct option_list filters;
-    const char *metric;
-    int units; /* enum cm_units */
+    struct cm_table_options table; /* members that the command line sets directly */
+    struct cm_text_options text;   /* likewise */
+    int units;                     /* enum cm_units */
     int depth;
     int top;
     int width;
-    bool tree;
-    bool detailed;
-    bool operators;
-    bool layers;
-    bool kernels;
     int color; /* enum color_choice */
     const char *output;
     bool formula;

@@ -17,6 +17,8 @@
 
 #define MAX_ITEMS 1024 /* of one list */
 
+#define PLANS 1 /* option.rules: --manifest replaces the option */
+
 struct request {
     const char *batches;
     struct option_list dims;
@@ -24,11 +26,7 @@ struct request {
     const char *devices;
     int measure; /* enum measure_target */
     const char *backend;
-    const char *runtime;
-    const char *convention;
-    const char *mode;
-    const char *optimizer;
-    bool amp;
+    struct cm_campaign wanted; /* members that the command line sets directly */
     const char *manifest;
     const char *shard;
     int jobs; /* 0: not given */
@@ -39,32 +37,38 @@ struct request {
 
 #define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
+static const struct cm_campaign no_campaign = {
+    .measure = "", .runtime = "", .convention = "", .mode = "", .optimizer = ""};
+
 /* clang-format off */
 const struct option sweep_options[] = {
     {.heading = "Combinations", .name = "batch", INTO(TEXT, batches), .value = "N[,N...]",
+     .rules = PLANS,
      .help = "batch sizes (default: the batch of each file)"},
-    {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]",
+    {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]", .rules = PLANS,
      .help = "sizes of a symbolic dim, for the models that have it; repeatable"},
-    {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]",
+    {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]", .rules = PLANS,
      .help = "devices to model: built-in names, files (.json), or all"},
-    {.name = "precision", INTO(TEXT, precisions), .value = "PRECISION[,...]",
+    {.name = "precision", INTO(TEXT, precisions), .value = "PRECISION[,...]", .rules = PLANS,
      .help = "compute precisions: fp32 (default), tf32, fp16, bf16, int8, fp8, amp"},
     {.name = "measure", INTO(CHOICE, measure), .value = "WHERE", .alone = "cuda",
-     .choices = timing_measurers,
+     .choices = timing_measurers, .rules = PLANS,
      .help = "also measure each model on this machine, one at a time: cuda or cpu"},
-    {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]",
+    {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]", .rules = PLANS,
      .help = "as --measure, with this backend and these settings"},
     {.name = "manifest", INTO(TEXT, manifest), .value = "FILE.json",
      .help = "take models and options from a manifest (costmodel schema campaign)\n"
              "instead of the command line"},
-    {.heading = "Counting", .name = "convention", INTO(TEXT, convention), .value = "NAME",
+    {.heading = "Counting", .name = "convention", INTO(TEXT, wanted.convention), .value = "NAME",
+     .rules = PLANS,
      .help = "FLOP-counting convention, as of profile"},
-    {.name = "mode", INTO(TEXT, mode), .value = "MODE",
+    {.name = "mode", INTO(TEXT, wanted.mode), .value = "MODE", .rules = PLANS,
      .help = "mode of BatchNormalization, ...: model (default), training, inference"},
-    {.name = "optimizer", INTO(TEXT, optimizer), .value = "NAME",
+    {.name = "optimizer", INTO(TEXT, wanted.optimizer), .value = "NAME", .rules = PLANS,
      .help = "add a training step, as of profile"},
-    {.name = "amp", INTO(SET, amp), .help = "use mixed precision in the training step"},
-    {.name = "runtime", INTO(TEXT, runtime), .value = "RUNTIME",
+    {.name = "amp", INTO(SET, wanted.amp), .rules = PLANS,
+     .help = "use mixed precision in the training step"},
+    {.name = "runtime", INTO(TEXT, wanted.runtime), .value = "RUNTIME", .rules = PLANS,
      .help = "kernels of the modelled devices: compiled (default) or eager"},
     {.heading = "Run", .name = "shard", INTO(TEXT, shard), .value = "I/N",
      .help = "run part I of N: every N-th combination (default 1/1)"},
@@ -137,26 +141,16 @@ static int read_dims(const struct invocation *call, const struct option_list *li
     return CM_OK;
 }
 
-static const char *given(const char *text) {
-    return text ? text : "";
-}
-
 static int plan(const struct invocation *call, const struct request *request,
                 const struct option_list *models, struct cm_campaign **ret) {
     struct cm_campaign_model *list = arena_array(call->arena, models->n, sizeof(*list));
     const struct cm_campaign_dim *dims = NULL;
     const char *measure =
         request->backend ? request->backend : timing_backend(request->measure);
-    struct cm_campaign wanted = {
-        .n_models = models->n,
-        .models = list,
-        .measure = given(measure),
-        .runtime = given(request->runtime),
-        .convention = given(request->convention),
-        .mode = given(request->mode),
-        .optimizer = given(request->optimizer),
-        .amp = request->amp,
-    };
+    struct cm_campaign wanted = request->wanted;
+    wanted.n_models = models->n;
+    wanted.models = list;
+    if (measure != NULL) wanted.measure = measure;
     if (list == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < models->n; i++) list[i].path = models->values[i];
     int status = read_dims(call, &request->dims, &dims);
@@ -198,11 +192,9 @@ static int check(const struct invocation *call, const struct request *request,
         return options_fault(call, "options --measure and --backend are mutually exclusive");
     if (request->manifest == NULL && models->n == 0)
         return options_fault(call, "sweep requires a model or --manifest");
-    const bool is_planned = models->n > 0 || request->batches || request->dims.n > 0 ||
-                            request->precisions || request->devices || request->backend ||
-                            request->measure != MEASURE_NONE || request->runtime ||
-                            request->convention || request->mode || request->optimizer ||
-                            request->amp;
+    const struct request defaults = {.wanted = no_campaign, .cache = true};
+    const bool is_planned =
+        models->n > 0 || options_changed(sweep_options, request, &defaults, PLANS) != NULL;
     if (request->manifest != NULL && is_planned)
         return options_fault(call, "option --manifest replaces models and their options, which "
                                    "must not be given");
@@ -260,7 +252,7 @@ static int run(const struct invocation *call, const struct request *request,
 }
 
 int command_sweep(const struct invocation *call) {
-    struct request request = {.cache = true};
+    struct request request = {.wanted = no_campaign, .cache = true};
     struct option_list models = {0, NULL};
     int status = options_parse(sweep_options, call, &request, &models);
     if (status == CM_OK) status = run(call, &request, &models);

@@ -157,16 +157,6 @@ static struct cm_figure column_figure(const struct column *column,
                               .partial = bound == NUMBER_AT_LEAST};
 }
 
-/* Metrics of a training step omit tensors whose size is only an upper bound, so these metrics
- * are not upper bounds. */
-static bool is_upper_bound(const struct extra *extra, const struct cm_result *result) {
-    bool upper_bound = false;
-    if (extra->upper_bound == NOWHERE) return false;
-    if (extra->of_step == STEP_IF_PRESENT && result->training.present) return false;
-    memcpy(&upper_bound, (const char *)result + extra->upper_bound, sizeof(upper_bound));
-    return upper_bound;
-}
-
 bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm_figure *ret) {
     if (result == NULL || ret == NULL) return false;
     if (metric < n_columns) {
@@ -176,8 +166,11 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
-    *ret = (struct cm_figure){.value = read_at(result, extra->in_result),
-                              .upper_bound = is_upper_bound(extra, result)};
+    *ret = (struct cm_figure){.value = read_at(result, extra->in_result)};
+    /* Metrics of a training step are no upper bounds: they omit tensors that only have one. */
+    const bool is_of_step = extra->of_step == STEP_IF_PRESENT && result->training.present;
+    if (extra->upper_bound != NOWHERE && !is_of_step)
+        memcpy(&ret->upper_bound, (const char *)result + extra->upper_bound, sizeof(bool));
     return true;
 }
 

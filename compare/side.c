@@ -85,34 +85,23 @@ static const char *find_unbounded(const struct cm_result *result, const char *wh
     return NULL;
 }
 
-static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,
-                                struct arena *arena) {
-    if (!times->present || times->untimed_nodes == 0) return NULL;
-    if (!is_known(times->untimed_nodes))
-        return arena_printf(arena, "%s lacks the number of nodes without a time", whose);
-    return arena_printf(arena, "%s has %" PRId64 " node%s without a time", whose,
-                        times->untimed_nodes, text_plural(times->untimed_nodes));
-}
-
-/* Returns why metrics of a training step are incomplete; NULL: complete. Unlike other sums,
- * they also omit bounded shapes and operators without a gradient rule. */
-static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
-                                        struct arena *arena) {
-    const struct cm_coverage *coverage = &result->coverage;
-    const char *unknown = find_unknown(result, coverage->unknown_shapes, whose, arena);
-    if (unknown != NULL || coverage->n_unknown_gradients == 0) return unknown;
-    return arena_printf(arena, "%s has operators with unknown gradients: %s", whose,
-                        coverage->unknown_gradients[0].name);
-}
-
 static struct gaps find_gaps(const struct cm_result *result,
                              const struct cm_baseline_times *times, const char *whose,
                              struct arena *arena) {
-    return (struct gaps){
-        .sums = find_unbounded(result, whose, arena),
-        .step = find_unknown_of_step(result, whose, arena),
-        .times = find_untimed(times, whose, arena),
-    };
+    const struct cm_coverage *coverage = &result->coverage;
+    struct gaps gaps = {.sums = find_unbounded(result, whose, arena)};
+    /* Metrics of a training step also omit bounded shapes and operators without a gradient
+     * rule. */
+    gaps.step = find_unknown(result, coverage->unknown_shapes, whose, arena);
+    if (gaps.step == NULL && coverage->n_unknown_gradients > 0)
+        gaps.step = arena_printf(arena, "%s has operators with unknown gradients: %s", whose,
+                                 coverage->unknown_gradients[0].name);
+    if (times->present && !is_known(times->untimed_nodes))
+        gaps.times = arena_printf(arena, "%s lacks the number of nodes without a time", whose);
+    else if (times->present && times->untimed_nodes != 0)
+        gaps.times = arena_printf(arena, "%s has %" PRId64 " node%s without a time", whose,
+                                  times->untimed_nodes, text_plural(times->untimed_nodes));
+    return gaps;
 }
 
 static const char *gap_of(const struct gaps *gaps, const struct limit *limit,
@@ -157,15 +146,6 @@ static struct cm_figure figure_of(const struct limit *limit, const struct cm_res
     else
         (void)cm_metric_of_module(limit->metric, result, module, &figure);
     return figure;
-}
-
-/* Returns the baseline value of a module; 0 if it did not exist. */
-static struct cm_figure old_figure(const struct side *side, const struct limit *limit,
-                                   size_t module) {
-    if (module == CM_NO_INDEX) return figure_of(limit, &side->old, module);
-    const struct cm_diff_module *pair = &side->diff->modules[side->of_module[module]];
-    if (pair->old_module == CM_NO_INDEX) return (struct cm_figure){.value = 0};
-    return figure_of(limit, &side->old, pair->old_module);
 }
 
 /* Sets the spread of the total (of_module NULL) or of a module, and extends it to include the
@@ -226,7 +206,12 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
                           : limit->of.timed  ? "there are no times"
                                              : "the profile has no value of this metric";
     if (figure.no_old == NULL) {
-        figure.old = exactly(old_figure(side, limit, module));
+        size_t old = module;
+        if (module != CM_NO_INDEX)
+            old = side->diff->modules[side->of_module[module]].old_module;
+        const bool is_new = module != CM_NO_INDEX && old == CM_NO_INDEX;
+        figure.old = exactly(is_new ? (struct cm_figure){.value = 0}
+                                    : figure_of(limit, &side->old, old));
         if (!is_known(figure.old.value))
             figure.no_old = "the baseline has no value of this metric";
     }

@@ -81,17 +81,6 @@ static bool transform_line(const struct interpolation *interpolation, size_t axi
     return true;
 }
 
-static bool transform_axis(const struct interpolation *interpolation, size_t axis, wide *grid) {
-    size_t stride = 1;
-    for (size_t i = axis + 1; i < interpolation->n_axes; i++)
-        stride *= (size_t)interpolation->axes[i].degree + 1;
-    const size_t length = (size_t)interpolation->axes[axis].degree + 1;
-    for (size_t i = 0; i < interpolation->n_points; i++)
-        if (i / stride % length == 0 && !transform_line(interpolation, axis, grid + i, stride))
-            return false;
-    return true;
-}
-
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret) {
     /* Forward differences of degree 4 are up to 16 times as large, so below 2^127. */
@@ -100,7 +89,14 @@ bool polynomial_interpolate(const struct interpolation *interpolation, const int
     for (size_t axis = 0; axis < interpolation->n_axes; axis++) {
         for (size_t i = 0; i < interpolation->n_points; i++)
             if (ret[i] >= limit || ret[i] <= -limit) return false;
-        if (!transform_axis(interpolation, axis, ret)) return false;
+        size_t stride = 1;
+        for (size_t i = axis + 1; i < interpolation->n_axes; i++)
+            stride *= (size_t)interpolation->axes[i].degree + 1;
+        const size_t length = (size_t)interpolation->axes[axis].degree + 1;
+        for (size_t i = 0; i < interpolation->n_points; i++)
+            if (i / stride % length == 0 &&
+                !transform_line(interpolation, axis, ret + i, stride))
+                return false;
     }
     return true;
 }

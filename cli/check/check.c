@@ -118,29 +118,23 @@ static int write_baseline(const void *baseline, FILE *out) {
     return cm_baseline_write_json(baseline, out);
 }
 
-/* Replaces the baseline file. Requires the lock of its folder. Fails if another process changed
- * the file since it was read: its entry of the history would be lost. */
-static int replace_baseline(const struct check *check, const struct cm_baseline *now) {
+/* Replaces the baseline file under the lock of its folder. Fails if another process changed the
+ * file since it was read: its entry of the history would be lost. */
+static int save_baseline(const struct check *check, const struct cm_baseline *now) {
     const char *path = check->request.baseline;
     struct cm_diagnostics *diag = check->call->diag;
     char *text = NULL;
     size_t size = 0;
-    const int status = read_baseline_text(check, &text, &size);
-    if (status != CM_OK) return status;
-    const bool was_read = check->baseline_text != NULL;
-    if (was_read != (text != NULL) || size != check->baseline_size ||
-        (was_read && memcmp(text, check->baseline_text, size) != 0))
-        return diag_error(diag, DIAG_IO, "baseline file '%s' changed during the run: run again",
-                          path);
-    return streams_write(path, write_baseline, now, diag);
-}
-
-static int save_baseline(const struct check *check, const struct cm_baseline *now) {
-    const struct invocation *call = check->call;
     int lock = -1;
-    int status = outputs_lock_folder(check->request.baseline, call->arena, call->diag, &lock);
+    int status = outputs_lock_folder(path, check->call->arena, diag, &lock);
     if (status != CM_OK) return status;
-    status = replace_baseline(check, now);
+    status = read_baseline_text(check, &text, &size);
+    const bool was_read = check->baseline_text != NULL;
+    if (status == CM_OK && (was_read != (text != NULL) || size != check->baseline_size ||
+                            (was_read && memcmp(text, check->baseline_text, size) != 0)))
+        status = diag_error(diag, DIAG_IO,
+                            "baseline file '%s' changed during the run: run again", path);
+    if (status == CM_OK) status = streams_write(path, write_baseline, now, diag);
     outputs_unlock_folder(lock);
     return status;
 }
