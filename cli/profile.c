@@ -357,26 +357,27 @@ static int read_request(const struct invocation *call, struct request *request,
         status =
             options_fault(call, "options --formula and --%s are mutually exclusive", barred);
     if (status == CM_OK) status = format_check(call, request);
+    if (status != CM_OK) return status;
+    const bool is_page = request->format.of.is_page;
     options->dump = stderr;
     options->sweep_layers = request_lists_layers(request);
-    const bool is_page = status == CM_OK && request->format.of.is_page;
-    options->memory_curve |= is_page || (status == CM_OK && request->format.of.requires_times);
+    options->memory_curve |= is_page || request->format.of.requires_times;
     options->memory_plan |= is_page;
     options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
-    if (status == CM_OK) status = timing_check_output(call, &request->timing, request->output);
+    status = timing_check_output(call, &request->timing, request->output);
     if (status == CM_OK)
         status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
-    if (status == CM_OK && request_is_sweep(request) && options->sweep_layers &&
-        options->backend == NULL)
+    if (status != CM_OK) return status;
+    if (request_is_sweep(request) && options->sweep_layers && options->backend == NULL)
         return times_fault(call, request->text.layers ? "layers" : "rows layers");
-    if (status == CM_OK && options->sample_bytes > 0 &&
+    if (options->sample_bytes > 0 &&
         ((options->backend == NULL && options->n_times == 0) || options->plan_only))
         return options_fault(call, "option --sample-bytes requires --measure, --backend, "
                                    "--device or --times");
-    return status;
+    return CM_OK;
 }
 
 static int run(const struct invocation *call, struct request *request) {
