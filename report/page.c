@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and their folding. One code point counts as one column. */
+/* Lines and their folding. One code point counts as one column. Most styles are attributes, not
+ * colours: attributes are readable on any background. */
 #include "report/page.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "costmodel/costmodel.h"
+#include "report/times.h"
 #include "support/arena.h"
 #include "support/file.h"
 
@@ -14,6 +15,12 @@
 #define RULE_WIDTH   78 /* DeepSpeed's */
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
+
+/* ECMA-48 SGR sequences. */
+static const char *const sequences[] = {
+    [STYLE_PLAIN] = "",        [STYLE_TITLE] = "\033[1m",    [STYLE_NAME] = "\033[1m",
+    [STYLE_SHARE] = "\033[2m", [STYLE_WARNING] = "\033[33m", [STYLE_BAR] = "\033[36m",
+};
 
 static const enum number_style style_of[] = {
     [CM_UNITS_AUTO] = NUMBERS_PLAIN,
@@ -34,6 +41,7 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
     };
     text_init(&page->line, arena);
     text_init(&page->item, arena);
+    text_init(&page->safe, arena);
 }
 
 int page_finish(struct page *page) {
@@ -53,46 +61,42 @@ size_t page_bytes(const char *string, size_t n_columns) {
     return n;
 }
 
-/* Appends to the line. All text passes here, so that no control character reaches a terminal.
- */
-static void put(struct page *page, enum style style, const char *string) {
-    const size_t length = strlen(string);
-    const bool plain = text_is_plain(string, length);
-    if (page->options->color) text_append(&page->line, style_on(style));
-    if (plain)
-        text_append_n(&page->line, string, length);
-    else
-        text_append_name(&page->line, string);
-    if (page->options->color) text_append(&page->line, style_off(style));
-    page->column += plain ? length : page_width(string);
+const char *page_safe_item(struct page *page) {
+    const char *item = text_string(&page->item);
+    if (text_is_plain(item, page->item.length)) return item;
+    text_clear(&page->safe);
+    text_append_name(&page->safe, item);
+    return text_string(&page->safe);
 }
 
-__attribute__((format(printf, 3, 0))) static void vprint(struct page *page, enum style style,
-                                                         const char *format, va_list args) {
-    text_clear(&page->item);
-    text_vprintf(&page->item, format, args);
-    put(page, style, text_string(&page->item));
+/* Appends the item, made safe, to the line: no control character reaches a terminal. */
+static void put_item(struct page *page, enum style style) {
+    const char *item = page_safe_item(page);
+    const bool color = page->options->color && style != STYLE_PLAIN;
+    if (color) text_append(&page->line, sequences[style]);
+    text_append(&page->line, item);
+    if (color) text_append(&page->line, "\033[0m");
+    page->column += page_width(item);
+}
+
+void page_vprint(struct page *page, enum style style, const char *format, va_list args) {
+    text_vprintf(page_item(page), format, args);
+    put_item(page, style);
 }
 
 void page_print(struct page *page, enum style style, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vprint(page, style, format, args);
+    page_vprint(page, style, format, args);
     va_end(args);
 }
 
 void page_line(struct page *page, enum style style, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vprint(page, style, format, args);
+    page_vprint(page, style, format, args);
     va_end(args);
     page_end_line(page);
-}
-
-void page_name(struct page *page, enum style style, const char *name) {
-    text_clear(&page->item);
-    text_append_name(&page->item, name);
-    put(page, style, text_string(&page->item));
 }
 
 static void fill(struct page *page, const char *character, size_t n) {
@@ -133,16 +137,11 @@ struct text *page_item(struct page *page) {
     return &page->item;
 }
 
-/* Returns true if the item fits on the line; one column is reserved for a bracket or comma. */
-static bool item_fits(const struct page *page) {
-    size_t width = page_width(text_string(&page->item));
-    if (!page->first_item) width += strlen(page->separator);
-    return page->options->width <= 0 || page->column <= page->hang ||
-           page->column + width + 1 <= (size_t)page->options->width;
-}
-
 void page_item_end(struct page *page, enum style style) {
-    bool fits = item_fits(page);
+    size_t width = page_width(page_safe_item(page)) + 1; /* a bracket or comma may follow */
+    if (!page->first_item) width += strlen(page->separator);
+    const bool fits = page->options->width <= 0 || page->column <= page->hang ||
+                      page->column + width <= (size_t)page->options->width;
     if (!page->first_item) {
         size_t length = strlen(page->separator);
         if (!fits && length > 0 && page->separator[length - 1] == ' ') length--;
@@ -153,7 +152,7 @@ void page_item_end(struct page *page, enum style style) {
         page_end_line(page);
         page_indent(page, page->hang);
     }
-    put(page, style, text_string(&page->item));
+    put_item(page, style);
     page->first_item = false;
 }
 
@@ -165,21 +164,9 @@ void page_item_print(struct page *page, enum style style, const char *format, ..
     page_item_end(page, style);
 }
 
-void page_item_name(struct page *page, enum style style, const char *name) {
-    text_append_name(page_item(page), name);
-    page_item_end(page, style);
-}
-
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value) {
     number_append(page_item(page), page->units, unit, value);
-    page_item_end(page, style);
-}
-
-void page_item_percent(struct page *page, enum style style, int64_t part, int64_t whole,
-                       const char *after) {
-    number_append_percent(page_item(page), part, whole);
-    text_append(&page->item, after);
     page_item_end(page, style);
 }
 
@@ -191,12 +178,40 @@ void page_paragraph(struct page *page, const char *sentence) {
 
 void page_words(struct page *page, enum style style, const char *sentence) {
     while (*sentence != '\0') {
-        size_t length = strcspn(sentence, " ");
-        char *word = arena_array(page->arena, length + 1, 1);
-        if (word == NULL) return;
-        memcpy(word, sentence, length);
-        page_item_name(page, style, word);
+        const size_t length = strcspn(sentence, " ");
+        text_append_n(page_item(page), sentence, length);
+        page_item_end(page, style);
         sentence += length;
         sentence += strspn(sentence, " ");
     }
+}
+
+const char *page_number(struct page *page, enum number_unit unit, int64_t value) {
+    struct text text = {.arena = page->arena};
+    number_append(&text, page->units, unit, value);
+    return text_string(&text);
+}
+
+const char *page_exact(struct page *page, int64_t value) {
+    struct text text = {.arena = page->arena};
+    number_append_exact(&text, value);
+    return text_string(&text);
+}
+
+const char *page_digits(struct page *page, int64_t value) {
+    struct text text = {.arena = page->arena};
+    number_append(&text, NUMBERS_EXACT, NUMBER_PARAMS, value);
+    return text_string(&text);
+}
+
+const char *page_percent(struct page *page, int64_t part, int64_t whole) {
+    struct text text = {.arena = page->arena};
+    number_append_percent(&text, part, whole);
+    return text_string(&text);
+}
+
+const char *page_time(struct page *page, int64_t ps) {
+    struct text text = {.arena = page->arena};
+    times_append(&text, page->units, ps);
+    return text_string(&text);
 }

@@ -7,27 +7,30 @@
  * Only lists are folded: items joined by a separator, with a line break before an item that
  * would exceed the page width; continuation lines are indented to the hang column.
  *
- *     page_print(page, STYLE_NAME, "(conv1)");
+ *     page_print(page, STYLE_NAME, "(%s)", name);
  *     page_list(page, ", ", 8);
- *     number_append(page_item(page), page->units, NUMBER_PARAMS, 256);
- *     page_item_end(page, STYLE_PLAIN);
+ *     page_item_number(page, STYLE_PLAIN, NUMBER_PARAMS, 256);
+ *     page_item_print(page, STYLE_PLAIN, "%s of all", page_percent(page, 256, n));
  *     page_print(page, STYLE_PLAIN, ")");
  *     page_end_line(page);
  */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "report/number.h"
-#include "report/style.h"
 #include "support/text.h"
 
 struct arena;
 struct cm_text_options;
+
+/* Text styles of a terminal: names are bold, shares faint, bars coloured. */
+enum style { STYLE_PLAIN, STYLE_TITLE, STYLE_NAME, STYLE_SHARE, STYLE_WARNING, STYLE_BAR };
 
 struct page {
     const struct cm_text_options *options;
@@ -36,6 +39,7 @@ struct page {
     struct arena *arena;
     struct text line;
     struct text item;
+    struct text safe;    /* the item, if it needs escapes */
     size_t column;       /* visible characters in the line */
     size_t n_lines;      /* lines written */
     size_t label_width;  /* columns of the label of a summary line (report/text/labels.h) */
@@ -55,14 +59,15 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
 /* Flushes. CM_OK, CM_IO. */
 int page_finish(struct page *page) __attribute__((warn_unused_result));
 
-/* Writes text of this program; never folded. */
+/* Writes text; never folded. Here and below, names from a file may be arguments of the format:
+ * all text is made safe for a terminal. */
 void page_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same, and ends the line. */
 void page_line(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Writes a name from a file, made safe for a terminal; never folded. */
-void page_name(struct page *page, enum style style, const char *name);
+void page_vprint(struct page *page, enum style style, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 void page_indent(struct page *page, size_t n_columns);
 void page_end_line(struct page *page);
 /* Writes a line of dashes with a centred title; NULL: dashes only. */
@@ -72,18 +77,24 @@ void page_list(struct page *page, const char *separator, size_t hang);
 /* Returns the text of the next item; page_item_end writes it. */
 struct text *page_item(struct page *page);
 void page_item_end(struct page *page, enum style style);
-/* Write an item of one piece: text of this program, a name from a file, a number. */
+/* Writes an item. */
 void page_item_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void page_item_name(struct page *page, enum style style, const char *name);
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
-/* Writes the item "12.50%", followed by `after`. */
-void page_item_percent(struct page *page, enum style style, int64_t part, int64_t whole,
-                       const char *after);
-/* Writes a sentence, made safe for a terminal, with one item per word. */
+/* Returns the current item, made safe for a terminal; valid until the next. */
+const char *page_safe_item(struct page *page);
+/* Writes a sentence with one item per word. */
 void page_words(struct page *page, enum style style, const char *sentence);
 /* Writes a sentence as a line of its own, folded at the page width. */
 void page_paragraph(struct page *page, const char *sentence);
+
+/* Return figures for the arguments of a format, in the arena: "14.07 GMACs", "14,068,146,176",
+ * "14068146176", "12.50%", and a latency, which is "0 s" if it is 0. "?" if unknown. */
+const char *page_number(struct page *page, enum number_unit unit, int64_t value);
+const char *page_exact(struct page *page, int64_t value);
+const char *page_digits(struct page *page, int64_t value);
+const char *page_percent(struct page *page, int64_t part, int64_t whole);
+const char *page_time(struct page *page, int64_t ps);
 
 #endif

@@ -29,18 +29,12 @@ void times_append_sum(struct text *text, enum number_style style, const struct c
 }
 
 const char *times_kind(const struct cm_result *result) {
-    if (result->measure != NULL && result->measure->modelled) return "modelled";
-    if (result->measure != NULL && result->measure->imported) return "imported";
-    return result->measure != NULL && result->measure->invented ? "invented" : "";
-}
-
-void times_append_kind(struct text *text, const struct cm_result *result) {
-    const char *kind = times_kind(result);
-    if (*kind != '\0') text_printf(text, " %s", kind);
-}
-
-void times_append_ratio(struct text *text, int64_t ratio) {
-    number_append_percent(text, ratio, CM_RATIO_ONE);
+    const struct cm_measure *measure = result->measure;
+    if (measure == NULL) return "";
+    return measure->modelled   ? "modelled"
+           : measure->imported ? "imported"
+           : measure->invented ? "invented"
+                               : "";
 }
 
 void times_append_rate(struct text *text, enum number_style style, int64_t operations,

@@ -19,14 +19,8 @@ void times_append_sum(struct text *text, enum number_style style, const struct c
                       bool unicode);
 /* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
-/* Appends " modelled", " imported" or " invented"; nothing for measured times. */
-void times_append_kind(struct text *text, const struct cm_result *result);
-
 /* Operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
 void times_append_rate(struct text *text, enum number_style style, int64_t operations,
                        int64_t latency_ps);
-
-/* Appends a ratio (CM_RATIO_ONE is 1) as a percentage: "37.93%". */
-void times_append_ratio(struct text *text, int64_t ratio);
 
 #endif

@@ -16,51 +16,35 @@
 
 #include "support/banned.h"
 
-struct commands {
-    const struct cm_verdict *verdict;
-    struct arena *arena;
-    FILE *out;
-};
-
-static void put_escaped(struct commands *commands, const struct text *text, const char *which) {
-    for (const char *c = text_string(text); *c != '\0'; c++) {
-        if (strchr(which, *c) != NULL)
-            fprintf(commands->out, "%%%02X", (unsigned)(unsigned char)*c);
+static void put_escaped(const char *text, const char *which, FILE *out) {
+    for (; *text != '\0'; text++) {
+        if (strchr(which, *text) != NULL)
+            fprintf(out, "%%%02X", (unsigned)(unsigned char)*text);
         else
-            fputc(*c, commands->out);
+            fputc(*text, out);
     }
-}
-
-static void put_case(struct commands *commands, const struct cm_check_case *case_,
-                     const struct check_look *look) {
-    struct text file = {.arena = commands->arena};
-    struct text title = {.arena = commands->arena};
-    struct text message = {.arena = commands->arena};
-    text_append_name(&file, commands->verdict->model);
-    check_append_title(&title, case_);
-    check_append_lines(&message, case_);
-    fprintf(commands->out, "::%s file=", look->github);
-    put_escaped(commands, &file, "%\r\n:,");
-    fprintf(commands->out, ",title=costmodel %s%%3A ", case_->state);
-    put_escaped(commands, &title, "%\r\n:,");
-    fputs("::", commands->out);
-    put_escaped(commands, &message, "%\r\n");
-    fputs("\n", commands->out);
 }
 
 int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct commands commands = {.verdict = verdict, .out = out};
-    commands.arena = arena_new("commands", 0);
-    if (commands.arena == NULL) return CM_NO_MEMORY;
+    struct arena *arena = arena_new("commands", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    struct text file = {.arena = arena};
+    text_append_name(&file, verdict->model);
     for (size_t i = 0; i < verdict->n_cases; i++) {
-        const struct check_look *look = check_look(verdict, verdict->cases[i].state);
-        if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        const struct check_look *look = check_look(verdict, case_->state);
+        if (look->github == NULL) continue;
+        fprintf(out, "::%s file=", look->github);
+        put_escaped(text_string(&file), "%\r\n:,", out);
+        fprintf(out, ",title=costmodel %s%%3A ", case_->state);
+        put_escaped(check_title(arena, case_), "%\r\n:,", out);
+        fputs("::", out);
+        put_escaped(check_lines(arena, case_), "%\r\n", out);
+        fputs("\n", out);
     }
-    struct text text = {.arena = commands.arena};
-    check_append_counts(&text, commands.verdict);
-    fputs("::notice title=costmodel check::", commands.out);
-    put_escaped(&commands, &text, "%\r\n");
-    fputs("\n", commands.out);
-    return arena_end(commands.arena, output_flush(out));
+    fputs("::notice title=costmodel check::", out);
+    put_escaped(check_counts(arena, verdict), "%\r\n", out);
+    fputs("\n", out);
+    return arena_end(arena, output_flush(out));
 }

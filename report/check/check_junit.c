@@ -5,8 +5,6 @@
  */
 #include "costmodel/check.h"
 
-#include <string.h>
-
 #include "report/check/check_report.h"
 #include "report/markup.h"
 #include "support/arena.h"
@@ -16,81 +14,59 @@
 
 #include "support/banned.h"
 
-struct xml {
-    const struct cm_verdict *verdict;
-    struct arena *arena;
-    FILE *out;
-};
-
-static void put_attribute(struct xml *xml, const char *key, const struct text *value) {
-    fprintf(xml->out, " %s=\"", key);
-    markup_write(xml->out, text_string(value));
-    fputs("\"", xml->out);
+/* `text` is safe for a terminal. */
+static void put_attribute(FILE *out, const char *key, const char *text) {
+    fprintf(out, " %s=\"", key);
+    markup_write(out, text);
+    fputs("\"", out);
 }
 
-static void put_name(struct xml *xml, const char *key, const char *name) {
-    struct text text = {.arena = xml->arena};
+static void put_name(struct arena *arena, FILE *out, const char *key, const char *name) {
+    struct text text = {.arena = arena};
     text_append_name(&text, name);
-    put_attribute(xml, key, &text);
+    put_attribute(out, key, text_string(&text));
 }
 
-static void put_counts(struct xml *xml) {
-    const struct cm_verdict *verdict = xml->verdict;
+static void put_counts(const struct cm_verdict *verdict, FILE *out) {
     const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
-    const int64_t failures = verdict->regressions + as_failures;
-    const int64_t skipped = verdict->ambiguous - as_failures;
-    fprintf(xml->out,
-            " tests=\"%zu\" failures=\"%lld\" errors=\"%lld\" skipped=\"%lld\" time=\"0\"",
-            verdict->n_cases, (long long)failures, (long long)verdict->not_compared,
-            (long long)skipped);
-}
-
-static void put_case(struct xml *xml, const struct cm_check_case *case_) {
-    const struct check_look *look = check_look(xml->verdict, case_->state);
-    struct text name = {.arena = xml->arena};
-    check_append_title(&name, case_);
-    fputs("    <testcase classname=\"costmodel\"", xml->out);
-    put_attribute(xml, "name", &name);
-    fputs(" time=\"0\"", xml->out);
-    if (look->junit == NULL || case_->n_findings == 0) {
-        fputs("/>\n", xml->out);
-        return;
-    }
-    struct text message = {.arena = xml->arena};
-    check_append_sentence(&message, case_, &case_->findings[0]);
-    fprintf(xml->out, ">\n      <%s", look->junit);
-    put_attribute(xml, "message", &message);
-    put_name(xml, "type", case_->state);
-    fputs(">", xml->out);
-    struct text lines = {.arena = xml->arena};
-    check_append_lines(&lines, case_);
-    markup_write(xml->out, text_string(&lines));
-    fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
-}
-
-static void put_unchecked(struct xml *xml) {
-    if (xml->verdict->n_unchecked == 0) return;
-    struct text text = {.arena = xml->arena};
-    check_append_unchecked(&text, xml->verdict);
-    fputs("    <system-out>", xml->out);
-    markup_write(xml->out, text_string(&text));
-    fputs("</system-out>\n", xml->out);
+    fprintf(out, " tests=\"%zu\" failures=\"%lld\" errors=\"%lld\" skipped=\"%lld\" time=\"0\"",
+            verdict->n_cases, (long long)(verdict->regressions + as_failures),
+            (long long)verdict->not_compared, (long long)(verdict->ambiguous - as_failures));
 }
 
 int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct xml xml = {.verdict = verdict, .out = out};
-    xml.arena = arena_new("xml", 0);
-    if (xml.arena == NULL) return CM_NO_MEMORY;
+    struct arena *arena = arena_new("xml", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"costmodel check\"",
           out);
-    put_counts(&xml);
+    put_counts(verdict, out);
     fputs(">\n  <testsuite", out);
-    put_name(&xml, "name", verdict->model);
-    put_counts(&xml);
+    put_name(arena, out, "name", verdict->model);
+    put_counts(verdict, out);
     fputs(">\n", out);
-    for (size_t i = 0; i < verdict->n_cases; i++) put_case(&xml, &verdict->cases[i]);
-    put_unchecked(&xml);
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        const struct check_look *look = check_look(verdict, case_->state);
+        fputs("    <testcase classname=\"costmodel\"", out);
+        put_attribute(out, "name", check_title(arena, case_));
+        fputs(" time=\"0\"", out);
+        if (look->junit == NULL || case_->n_findings == 0) {
+            fputs("/>\n", out);
+            continue;
+        }
+        fprintf(out, ">\n      <%s", look->junit);
+        put_attribute(out, "message", check_sentence(arena, case_, &case_->findings[0]));
+        put_name(arena, out, "type", case_->state);
+        fputs(">", out);
+        markup_write(out, check_lines(arena, case_));
+        fprintf(out, "</%s>\n    </testcase>\n", look->junit);
+    }
+    if (verdict->n_unchecked > 0) {
+        fputs("    <system-out>", out);
+        markup_write(out, check_unchecked(arena, verdict));
+        fputs("</system-out>\n", out);
+    }
     fputs("  </testsuite>\n</testsuites>\n", out);
-    return arena_end(xml.arena, output_flush(out));
+    return arena_end(arena, output_flush(out));
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "report/check/check_report.h"
-#include "report/table/cell.h"
 #include "report/table/markdown.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -26,20 +25,6 @@ struct comment {
     size_t written;
     size_t left_out;
 };
-
-static size_t longest_run(const char *name, char c) {
-    size_t longest = 0;
-    size_t run = 0;
-    for (; *name != '\0'; name++) {
-        run = *name == c ? run + 1 : 0;
-        if (run > longest) longest = run;
-    }
-    return longest;
-}
-
-static void append_run(struct text *text, char c, size_t n) {
-    for (size_t i = 0; i < n; i++) text_append_n(text, &c, 1);
-}
 
 static const char *safe(const struct text *text, const char *name) {
     struct text copy = {.arena = text->arena};
@@ -79,36 +64,27 @@ static void append_bounded(struct text *row, const char *unit, int64_t value,
     if (is_known(value)) check_append_short(row, unit, value);
 }
 
-/* Used for the row of a case without findings. */
-static const struct cm_check_finding nothing = {
-    .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .allowed = CM_UNKNOWN, .because = ""};
-
 static void write_row(struct comment *comment, const struct cm_check_case *case_,
                       const struct cm_check_finding *finding) {
-    const char *state = finding == NULL ? case_->state : finding->state;
-    const bool bold = !text_equal(state, "pass");
+    const char *bold = text_equal(finding->state, "pass") ? "" : "**";
     struct text row = {.arena = comment->arena};
-    text_printf(&row, "| %s%s%s | ", bold ? "**" : "", state, bold ? "**" : "");
+    text_printf(&row, "| %s%s%s | ", bold, finding->state, bold);
     const char *code = safe(&row, case_->limit);
     if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
         text_printf(&row, "`%s`", code);
     else
         markdown_append_name(&row, case_->limit, comment->arena);
     text_append(&row, " | ");
-    if (finding != NULL && finding->path[0] != '\0')
-        markdown_append_name(&row, finding->path, comment->arena);
+    markdown_append_name(&row, finding->path, comment->arena);
     text_append(&row, " | ");
     if (is_known(case_->batch)) text_printf(&row, "%lld", (long long)case_->batch);
-    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->value,
-                   (finding == NULL ? &nothing : finding)->upper_bound);
-    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->old,
-                   (finding == NULL ? &nothing : finding)->old_upper_bound);
+    append_bounded(&row, case_->unit, finding->value, finding->upper_bound);
+    append_bounded(&row, case_->unit, finding->old, finding->old_upper_bound);
     text_append(&row, " | ");
-    check_append_change(&row, (finding == NULL ? &nothing : finding)->value,
-                        (finding == NULL ? &nothing : finding)->old);
-    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->allowed, false);
+    check_append_change(&row, finding->value, finding->old);
+    append_bounded(&row, case_->unit, finding->allowed, false);
     text_append(&row, " | ");
-    append_words(&row, (finding == NULL ? &nothing : finding)->because);
+    append_words(&row, finding->because);
     text_append(&row, " |\n");
     put_row(comment, &row);
 }
@@ -120,7 +96,13 @@ static void write_table(struct comment *comment) {
           comment->out);
     for (size_t i = 0; i < verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &verdict->cases[i];
-        if (case_->n_findings == 0) write_row(comment, case_, NULL);
+        const struct cm_check_finding none = {.path = "",
+                                              .state = case_->state,
+                                              .value = CM_UNKNOWN,
+                                              .old = CM_UNKNOWN,
+                                              .allowed = CM_UNKNOWN,
+                                              .because = ""};
+        if (case_->n_findings == 0) write_row(comment, case_, &none);
         for (size_t k = 0; k < case_->n_findings; k++)
             write_row(comment, case_, &case_->findings[k]);
         comment->left_out += (size_t)case_->more_findings;
@@ -178,25 +160,24 @@ static void write_head(struct comment *comment) {
         text_append(&head, ", times ");
         append_words(&head, verdict->times);
     }
-    text_append(&head, ": ");
-    check_append_counts(&head, verdict);
-    text_append(&head, ".\n");
+    text_printf(&head, ": %s.\n", check_counts(comment->arena, verdict));
     fputs(text_string(&head), comment->out);
 }
 
 static void write_foot(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
     if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
-    struct text foot = {.arena = comment->arena};
-    text_append(&foot, "\nTo accept what changed:\n\n");
-    const char *code = safe(&foot, verdict->accept);
-    const size_t run = longest_run(code, '`');
-    const size_t fence = run < 3 ? 3 : run + 1;
-    append_run(&foot, '`', fence);
-    text_printf(&foot, "%s\n%s\n", "sh", code);
-    append_run(&foot, '`', fence);
-    text_append(&foot, "\n");
-    fputs(text_string(&foot), comment->out);
+    struct text fence = {.arena = comment->arena}; /* longer than any run of ` in the code */
+    const char *code = safe(&fence, verdict->accept);
+    size_t length = 3;
+    size_t run = 0;
+    for (const char *c = code; *c != '\0'; c++) {
+        run = *c == '`' ? run + 1 : 0;
+        if (run >= length) length = run + 1;
+    }
+    while (length-- > 0) text_append(&fence, "`");
+    fprintf(comment->out, "\nTo accept what changed:\n\n%ssh\n%s\n%s\n", text_string(&fence),
+            code, text_string(&fence));
 }
 
 int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {

@@ -3,7 +3,6 @@
  * made safe for a terminal here, and each format escapes the sentences. */
 #include "report/check/check_report.h"
 
-#include "report/number.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -50,130 +49,124 @@ void check_append_short(struct text *text, const char *unit, int64_t value) {
     number_append_exact(text, value);
 }
 
-/* "4.41 GMACs (4,412,112,896)"; below 1000 only "999 MACs"; "?" if unknown */
-static void append_figure(struct text *text, const char *unit, int64_t value) {
-    check_append_short(text, unit, value);
-    if (!is_known(value) || value < 1000) return;
-    text_append(text, " (");
-    number_append_exact(text, value);
-    text_append(text, ")");
+/* "at most 4.41 GMACs (4,412,112,896)"; below 1000 only "999 MACs"; "?" if unknown */
+static const char *figure(struct arena *arena, const char *unit, int64_t value,
+                          bool upper_bound) {
+    struct text text = {.arena = arena};
+    if (upper_bound) text_append(&text, "at most ");
+    check_append_short(&text, unit, value);
+    if (is_known(value) && value >= 1000) {
+        text_append(&text, " (");
+        number_append_exact(&text, value);
+        text_append(&text, ")");
+    }
+    return text_string(&text);
 }
 
 void check_append_change(struct text *text, int64_t value, int64_t old) {
     if (!is_known(value) || !is_known(old)) return;
     const int64_t by = checked_sub(value, old);
-    if (old == 0 && by != 0) {
-        text_append(text, "new");
-        return;
-    }
-    if (!is_known(by)) {
-        text_append(text, "?%");
+    if (!is_known(by) || (old == 0 && by != 0)) {
+        text_append(text, is_known(by) ? "new" : "?%");
         return;
     }
     text_append(text, by < 0 ? "-" : "+");
     number_append_percent(text, by < 0 ? -by : by, old);
 }
 
-void check_append_title(struct text *text, const struct cm_check_case *case_) {
-    text_append_name(text, case_->limit);
-    if (is_known(case_->batch)) text_printf(text, " at batch %lld", (long long)case_->batch);
+/* Returns a name made safe for a terminal. */
+static const char *safe(struct arena *arena, const char *name) {
+    struct text text = {.arena = arena};
+    text_append_name(&text, name);
+    return text_string(&text);
 }
 
-static void append_bounded(struct text *text, const char *unit, int64_t value,
-                           bool upper_bound) {
-    if (upper_bound) text_append(text, "at most ");
-    append_figure(text, unit, value);
+const char *check_title(struct arena *arena, const struct cm_check_case *case_) {
+    struct text text = {.arena = arena};
+    text_append_name(&text, case_->limit);
+    if (is_known(case_->batch)) text_printf(&text, " at batch %lld", (long long)case_->batch);
+    return text_string(&text);
 }
 
-void check_append_sentence(struct text *text, const struct cm_check_case *case_,
+const char *check_sentence(struct arena *arena, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
-    text_append(text, case_->metric);
-    if (finding->path[0] != '\0') {
-        text_append(text, " of ");
-        text_append_name(text, finding->path);
-    }
-    text_append(text, " is ");
-    append_bounded(text, case_->unit, finding->value, finding->upper_bound);
+    const char *unit = case_->unit;
+    struct text text = {.arena = arena};
+    text_printf(&text, "%s%s%s is %s", case_->metric, finding->path[0] == '\0' ? "" : " of ",
+                safe(arena, finding->path),
+                figure(arena, unit, finding->value, finding->upper_bound));
     if (is_known(finding->old) && finding->old == finding->value &&
         finding->old_upper_bound == finding->upper_bound) {
-        text_append(text, ", as before");
+        text_append(&text, ", as before");
     } else if (is_known(finding->old)) {
-        text_append(text, ", was ");
-        append_bounded(text, case_->unit, finding->old, finding->old_upper_bound);
-        text_append(text, ", ");
-        check_append_change(text, finding->value, finding->old);
+        text_printf(&text, ", was %s, ",
+                    figure(arena, unit, finding->old, finding->old_upper_bound));
+        check_append_change(&text, finding->value, finding->old);
     }
-    if (is_known(finding->over)) {
-        text_append(text, "; ");
-        append_figure(text, case_->unit, finding->over);
-        text_append(text, " more than the limit of ");
-        append_figure(text, case_->unit, finding->allowed);
-    }
-    if (finding->because[0] == '\0') return;
-    text_append(text, "; ");
-    text_append(text, text_equal(finding->state, "not-compared") ? "not compared: "
-                      : text_equal(finding->state, "ambiguous")  ? "ambiguous: "
-                                                                 : "");
-    text_append_name(text, finding->because);
+    if (is_known(finding->over))
+        text_printf(&text, "; %s more than the limit of %s",
+                    figure(arena, unit, finding->over, false),
+                    figure(arena, unit, finding->allowed, false));
+    if (finding->because[0] != '\0')
+        text_printf(&text, "; %s%s",
+                    text_equal(finding->state, "not-compared") ? "not compared: "
+                    : text_equal(finding->state, "ambiguous")  ? "ambiguous: "
+                                                               : "",
+                    safe(arena, finding->because));
+    return text_string(&text);
 }
 
-void check_append_blame(struct text *text, const struct cm_check_blame *blame) {
-    text_append_name(text, blame->path[0] == '\0' ? "(root)" : blame->path);
-    text_append(text, blame->by < 0 ? " -" : " +");
-    number_append_exact(text, blame->by < 0 ? -blame->by : blame->by);
-    if (text_equal(blame->change, "changed")) return;
-    text_printf(text, " (%s", blame->change);
-    if (text_equal(blame->change, "renamed")) {
-        text_append(text, " from ");
-        text_append_name(text, blame->was);
-    }
-    text_append(text, ")");
+const char *check_blame(struct arena *arena, const struct cm_check_blame *blame) {
+    const bool is_renamed = text_equal(blame->change, "renamed");
+    struct text text = {.arena = arena};
+    text_printf(&text, "%s %c", blame->path[0] == '\0' ? "(root)" : safe(arena, blame->path),
+                blame->by < 0 ? '-' : '+');
+    number_append_exact(&text, blame->by < 0 ? -blame->by : blame->by);
+    if (!text_equal(blame->change, "changed"))
+        text_printf(&text, " (%s%s%s)", blame->change, is_renamed ? " from " : "",
+                    is_renamed ? safe(arena, blame->was) : "");
+    return text_string(&text);
 }
 
-void check_append_findings(struct text *text, const struct cm_check_case *case_) {
-    for (size_t i = 0; i < case_->n_findings; i++) {
-        if (i > 0) text_append(text, "\n");
-        check_append_sentence(text, case_, &case_->findings[i]);
-    }
+const char *check_findings(struct arena *arena, const struct cm_check_case *case_) {
+    struct text text = {.arena = arena};
+    for (size_t i = 0; i < case_->n_findings; i++)
+        text_printf(&text, "%s%s", i > 0 ? "\n" : "",
+                    check_sentence(arena, case_, &case_->findings[i]));
     if (case_->more_findings > 0)
-        text_printf(text, "\nand %lld more modules", (long long)case_->more_findings);
+        text_printf(&text, "\nand %lld more modules", (long long)case_->more_findings);
+    return text_string(&text);
 }
 
-void check_append_lines(struct text *text, const struct cm_check_case *case_) {
-    check_append_findings(text, case_);
-    for (size_t i = 0; i < case_->n_blame; i++) {
-        text_append(text, "\n  ");
-        check_append_blame(text, &case_->blame[i]);
-    }
+const char *check_lines(struct arena *arena, const struct cm_check_case *case_) {
+    struct text text = {.arena = arena};
+    text_append(&text, check_findings(arena, case_));
+    for (size_t i = 0; i < case_->n_blame; i++)
+        text_printf(&text, "\n  %s", check_blame(arena, &case_->blame[i]));
     if (case_->more_blame > 0)
-        text_printf(text, "\n  and %lld more", (long long)case_->more_blame);
+        text_printf(&text, "\n  and %lld more", (long long)case_->more_blame);
+    return text_string(&text);
 }
 
-void check_append_against(struct text *text, const struct cm_verdict *verdict) {
-    if (verdict->baseline[0] == '\0') {
-        text_append(text, "no baseline");
-        return;
-    }
-    text_append(text, "the baseline of ");
-    text_append_name(text, verdict->baseline);
-}
-
-void check_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
-    if (verdict->n_unchecked == 0) return;
-    text_append(text, verdict->n_unchecked == 1 ? "batch" : "batches");
+const char *check_unchecked(struct arena *arena, const struct cm_verdict *verdict) {
+    const bool is_one = verdict->n_unchecked == 1;
+    struct text text = {.arena = arena};
+    if (verdict->n_unchecked == 0) return "";
+    text_append(&text, is_one ? "batch" : "batches");
     for (size_t i = 0; i < verdict->n_unchecked; i++)
-        text_printf(text, "%s %zu", i > 0 ? "," : "", verdict->unchecked[i]);
-    text_printf(text, " of the baseline %s not checked",
-                verdict->n_unchecked == 1 ? "was" : "were");
+        text_printf(&text, "%s %zu", i > 0 ? "," : "", verdict->unchecked[i]);
+    text_printf(&text, " of the baseline %s not checked", is_one ? "was" : "were");
+    return text_string(&text);
 }
 
-void check_append_counts(struct text *text, const struct cm_verdict *verdict) {
-    text_printf(text, "%lld passed, %lld regression%s", (long long)verdict->passed,
+const char *check_counts(struct arena *arena, const struct cm_verdict *verdict) {
+    struct text text = {.arena = arena};
+    text_printf(&text, "%lld passed, %lld regression%s", (long long)verdict->passed,
                 (long long)verdict->regressions, text_plural(verdict->regressions));
     if (verdict->ambiguous > 0)
-        text_printf(text, ", %lld ambiguous", (long long)verdict->ambiguous);
+        text_printf(&text, ", %lld ambiguous", (long long)verdict->ambiguous);
     if (verdict->not_compared > 0)
-        text_printf(text, ", %lld not compared", (long long)verdict->not_compared);
-    if (verdict->n_unchecked > 0) text_append(text, "; ");
-    check_append_unchecked(text, verdict);
+        text_printf(&text, ", %lld not compared", (long long)verdict->not_compared);
+    if (verdict->n_unchecked > 0) text_printf(&text, "; %s", check_unchecked(arena, verdict));
+    return text_string(&text);
 }

@@ -9,8 +9,9 @@
 
 #include "costmodel/check.h"
 
-#include "report/style.h"
+#include "report/page.h"
 
+struct arena;
 struct text;
 
 /* One row per state of cm_check_case. */
@@ -33,23 +34,25 @@ const struct check_look *check_look(const struct cm_verdict *verdict, const char
 void check_append_short(struct text *text, const char *unit, int64_t value);
 /* "+7.90%"; "new" if only the old value is 0, "" if either value is unknown */
 void check_append_change(struct text *text, int64_t value, int64_t old);
-/* "macs <= +0% at batch 1", with names made safe for a terminal. */
-void check_append_title(struct text *text, const struct cm_check_case *case_);
+
+/* The following return texts in the arena, with names made safe for a terminal; of several
+ * lines, the last has no newline. */
+
+/* "macs <= +0% at batch 1" */
+const char *check_title(struct arena *arena, const struct cm_check_case *case_);
 /* "macs is 4.41 GMACs (4,412,112,896), was 4.09 GMACs (4,089,184,256), +7.90%", then, if the
  * limit is exceeded, by how much, and the reason if the finding has one. */
-void check_append_sentence(struct text *text, const struct cm_check_case *case_,
+const char *check_sentence(struct arena *arena, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding);
-/* The findings, one per line, without a final newline. */
-void check_append_findings(struct text *text, const struct cm_check_case *case_);
-/* The findings and the blamed modules, one per line, without a final newline. */
-void check_append_lines(struct text *text, const struct cm_check_case *case_);
+/* The findings, one per line. */
+const char *check_findings(struct arena *arena, const struct cm_check_case *case_);
+/* The findings and the blamed modules, one per line. */
+const char *check_lines(struct arena *arena, const struct cm_check_case *case_);
 /* The change of one module: "layer3.0.conv1 +1,234 (renamed from layer3.0.conv)" */
-void check_append_blame(struct text *text, const struct cm_check_blame *blame);
-/* "the baseline of resnet50.onnx" or "no baseline" */
-void check_append_against(struct text *text, const struct cm_verdict *verdict);
-/* "batches 8, 32 of the baseline were not checked"; nothing if all were */
-void check_append_unchecked(struct text *text, const struct cm_verdict *verdict);
+const char *check_blame(struct arena *arena, const struct cm_check_blame *blame);
+/* "batches 8, 32 of the baseline were not checked"; "" if all were */
+const char *check_unchecked(struct arena *arena, const struct cm_verdict *verdict);
 /* "4 passed, 1 regression; batch 8 of the baseline was not checked" */
-void check_append_counts(struct text *text, const struct cm_verdict *verdict);
+const char *check_counts(struct arena *arena, const struct cm_verdict *verdict);
 
 #endif

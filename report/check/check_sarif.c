@@ -9,30 +9,11 @@
 
 #include "report/check/check_report.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/file.h"
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
-
-struct sarif {
-    const struct cm_verdict *verdict;
-    struct arena *arena;
-    struct json_writer json;
-};
-
-/* Percent-encodes all but unreserved characters (RFC 3986) and the slashes of a path. */
-static void append_uri(struct text *text, const char *path) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-._~/";
-    for (; *path != '\0'; path++) {
-        if (strchr(plain, *path) != NULL)
-            text_append_n(text, path, 1);
-        else
-            text_printf(text, "%%%02X", (unsigned)(unsigned char)*path);
-    }
-}
 
 /* Writes {"text": "..."} under a key. */
 static void put_text(struct json_writer *json, const char *key, const char *text) {
@@ -59,12 +40,19 @@ static void put_rules(struct json_writer *json) {
     json_end(json, ']');
 }
 
-static void put_location(struct sarif *sarif, const char *module) {
-    struct json_writer *json = &sarif->json;
-    struct text uri = {.arena = sarif->arena};
-    struct text path = {.arena = sarif->arena};
-    append_uri(&uri, sarif->verdict->model);
-    text_append_name(&path, module);
+/* Writes the file, percent-encoded except for unreserved characters (RFC 3986) and slashes, and
+ * the module. */
+static void put_location(struct json_writer *json, struct arena *arena, const char *path,
+                         const char *module) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-._~/";
+    struct text uri = {.arena = arena};
+    for (; *path != '\0'; path++) {
+        if (strchr(plain, *path) != NULL)
+            text_append_n(&uri, path, 1);
+        else
+            text_printf(&uri, "%%%02X", (unsigned)(unsigned char)*path);
+    }
     json_open(json, "locations", '[');
     json_begin(json, '{');
     json_open(json, "physicalLocation", '{');
@@ -76,10 +64,12 @@ static void put_location(struct sarif *sarif, const char *module) {
     json_end(json, '}');
     json_end(json, '}');
     if (module[0] != '\0') {
+        struct text name = {.arena = arena};
+        text_append_name(&name, module);
         json_open(json, "logicalLocations", '[');
         json_begin(json, '{');
         json_key_string(json, "kind", "module");
-        json_key_string(json, "fullyQualifiedName", text_string(&path));
+        json_key_string(json, "fullyQualifiedName", text_string(&name));
         json_end(json, '}');
         json_end(json, ']');
     }
@@ -88,22 +78,18 @@ static void put_location(struct sarif *sarif, const char *module) {
 }
 
 /* Writes a result; viewers match results of two runs by their fingerprint. */
-static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
+static void put_result(struct json_writer *json, struct arena *arena,
+                       const struct cm_verdict *verdict, const struct cm_check_case *case_,
                        const struct cm_check_finding *finding) {
-    const struct check_look *look = check_look(sarif->verdict, finding->state);
-    struct json_writer *json = &sarif->json;
+    const struct check_look *look = check_look(verdict, finding->state);
     if (look->level == NULL) return;
-    struct text message = {.arena = sarif->arena};
-    struct text fingerprint = {.arena = sarif->arena};
-    check_append_title(&message, case_);
-    text_append(&message, ": ");
-    check_append_sentence(&message, case_, finding);
-    for (size_t i = 0; i < case_->n_blame; i++) {
-        text_append(&message, "\n");
-        check_append_blame(&message, &case_->blame[i]);
-    }
-    check_append_title(&fingerprint, case_);
-    text_append(&fingerprint, " ");
+    const char *title = check_title(arena, case_);
+    struct text message = {.arena = arena};
+    struct text fingerprint = {.arena = arena};
+    text_printf(&message, "%s: %s", title, check_sentence(arena, case_, finding));
+    for (size_t i = 0; i < case_->n_blame; i++)
+        text_printf(&message, "\n%s", check_blame(arena, &case_->blame[i]));
+    text_printf(&fingerprint, "%s ", title);
     text_append_name(&fingerprint, finding->path);
     json_break_line(json, 8, false);
     json_begin(json, '{');
@@ -113,7 +99,7 @@ static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
     json_break_line(json, 9, false);
     put_text(json, "message", text_string(&message));
     json_break_line(json, 9, false);
-    put_location(sarif, finding->path);
+    put_location(json, arena, verdict->model, finding->path);
     json_break_line(json, 9, false);
     json_open(json, "partialFingerprints", '{');
     json_key_string(json, "limit/v1", text_string(&fingerprint));
@@ -121,24 +107,8 @@ static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
     json_end(json, '}');
 }
 
-static void put_results(struct sarif *sarif) {
-    struct json_writer *json = &sarif->json;
-    json_open(json, "results", '[');
-    for (size_t i = 0; i < sarif->verdict->n_cases; i++) {
-        const struct cm_check_case *case_ = &sarif->verdict->cases[i];
-        for (size_t k = 0; k < case_->n_findings; k++)
-            put_result(sarif, case_, &case_->findings[k]);
-    }
-    if (json->needs_comma) json_break_line(json, 6, true);
-    json_end(json, ']');
-}
-
 /* Notifications about the run, without a location (SARIF 2.1.0, 3.20.21). */
-static void put_unchecked(struct sarif *sarif) {
-    struct json_writer *json = &sarif->json;
-    if (sarif->verdict->n_unchecked == 0) return;
-    struct text text = {.arena = sarif->arena};
-    check_append_unchecked(&text, sarif->verdict);
+static void put_unchecked(struct json_writer *json, const char *text) {
     json_break_line(json, 6, false);
     json_open(json, "invocations", '[');
     json_begin(json, '{');
@@ -146,7 +116,7 @@ static void put_unchecked(struct sarif *sarif) {
     json_open(json, "toolExecutionNotifications", '[');
     json_begin(json, '{');
     json_key_string(json, "level", "note");
-    put_text(json, "message", text_string(&text));
+    put_text(json, "message", text);
     json_end(json, '}');
     json_end(json, ']');
     json_end(json, '}');
@@ -172,10 +142,10 @@ static void put_tool(struct json_writer *json) {
 
 int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct sarif sarif = {.verdict = verdict, .json = {.out = out, .spaced = true}};
-    struct json_writer *json = &sarif.json;
-    sarif.arena = arena_new("sarif", 0);
-    if (sarif.arena == NULL) return CM_NO_MEMORY;
+    struct json_writer writer = {.out = out, .spaced = true};
+    struct json_writer *json = &writer;
+    struct arena *arena = arena_new("sarif", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
     json_begin(json, '{');
     json_break_line(json, 2, false);
     json_key_string(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
@@ -186,9 +156,15 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     json_break_line(json, 4, false);
     json_begin(json, '{');
     put_tool(json);
-    put_unchecked(&sarif);
+    if (verdict->n_unchecked > 0) put_unchecked(json, check_unchecked(arena, verdict));
     json_break_line(json, 6, false);
-    put_results(&sarif);
+    json_open(json, "results", '[');
+    for (size_t i = 0; i < verdict->n_cases; i++)
+        for (size_t k = 0; k < verdict->cases[i].n_findings; k++)
+            put_result(json, arena, verdict, &verdict->cases[i],
+                       &verdict->cases[i].findings[k]);
+    if (json->needs_comma) json_break_line(json, 6, true);
+    json_end(json, ']');
     json_break_line(json, 4, true);
     json_end(json, '}');
     json_break_line(json, 2, true);
@@ -196,5 +172,5 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     json_break_line(json, 0, true);
     json_end(json, '}');
     fputc('\n', out);
-    return arena_end(sarif.arena, output_flush(out));
+    return arena_end(arena, output_flush(out));
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/check/check_report.h"
-#include "report/page.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -13,41 +12,6 @@
 #include "support/banned.h"
 
 #define STATE_WIDTH 14
-
-static void print_text(struct page *page, enum style style, const struct text *text) {
-    page_print(page, style, "%s", text_string(text));
-}
-
-static void write_head(struct page *page, const struct cm_verdict *verdict) {
-    struct text text = {.arena = page->arena};
-    text_append_name(&text, verdict->model);
-    text_append(&text, " against ");
-    check_append_against(&text, verdict);
-    text_printf(&text, ", convention %s", verdict->convention);
-    if (verdict->times[0] != '\0') {
-        text_append(&text, ", times ");
-        text_append_name(&text, verdict->times);
-    }
-    text_append(&text, ": ");
-    print_text(page, STYLE_PLAIN, &text);
-    page_line(page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
-}
-
-static void write_lines(struct page *page, const struct cm_check_case *case_) {
-    struct text text = {.arena = page->arena};
-    if (case_->n_findings == 0) return;
-    check_append_findings(&text, case_);
-    for (const char *at = text_string(&text); at != NULL;) {
-        const size_t length = strcspn(at, "\n");
-        const char *line = arena_strndup(page->arena, at, length);
-        if (line == NULL) return;
-        page_indent(page, STATE_WIDTH + 2);
-        page_list(page, " ", STATE_WIDTH + 4);
-        page_words(page, STYLE_PLAIN, line);
-        page_end_line(page);
-        at = at[length] == '\n' ? at + length + 1 : NULL;
-    }
-}
 
 /* Returns true if an earlier case from `first` on blames the same module. */
 static bool is_repeated(const struct cm_verdict *verdict, size_t first, size_t case_index,
@@ -63,14 +27,11 @@ static bool is_repeated(const struct cm_verdict *verdict, size_t first, size_t c
 static void write_module(struct page *page, const struct cm_verdict *verdict, size_t first,
                          size_t end, const struct cm_check_blame *module) {
     page_indent(page, 4);
-    page_name(page, STYLE_NAME, *module->path == '\0' ? "(root)" : module->path);
-    if (text_equal(module->change, "renamed")) {
-        page_print(page, STYLE_PLAIN, " (renamed from ");
-        page_name(page, STYLE_PLAIN, module->was);
-        page_print(page, STYLE_PLAIN, ")");
-    } else if (!text_equal(module->change, "changed")) {
+    page_print(page, STYLE_NAME, "%s", *module->path == '\0' ? "(root)" : module->path);
+    if (text_equal(module->change, "renamed"))
+        page_print(page, STYLE_PLAIN, " (renamed from %s)", module->was);
+    else if (!text_equal(module->change, "changed"))
         page_print(page, STYLE_PLAIN, " (%s)", module->change);
-    }
     page_print(page, STYLE_PLAIN, ":");
     page_list(page, ", ", 8);
     const char *before = " ";
@@ -106,16 +67,25 @@ static void write_blame(struct page *page, const struct cm_verdict *verdict, siz
     if (more > 0) page_line(page, STYLE_PLAIN, "    and %lld more", (long long)more);
 }
 
-static void write_foot(struct page *page, const struct cm_verdict *verdict) {
-    struct text text = {.arena = page->arena};
-    check_append_counts(&text, verdict);
-    print_text(page, STYLE_PLAIN, &text);
+static void write_case(struct page *page, const struct cm_verdict *verdict,
+                       const struct cm_check_case *case_) {
+    page_print(page, check_look(verdict, case_->state)->style, "  %-*s", STATE_WIDTH,
+               case_->state);
+    page_print(page, STYLE_PLAIN, "%s", case_->limit);
+    if (case_->compared != 1)
+        page_print(page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
     page_end_line(page);
-    if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
-    page_line(page, STYLE_PLAIN, "to accept what changed:");
-    page_indent(page, 2);
-    page_name(page, STYLE_NAME, verdict->accept);
-    page_end_line(page);
+    const char *lines = check_findings(page->arena, case_);
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        const char *line = arena_strndup(page->arena, lines, length);
+        if (line == NULL) return;
+        page_indent(page, STATE_WIDTH + 2);
+        page_list(page, " ", STATE_WIDTH + 4);
+        page_words(page, STYLE_PLAIN, line);
+        page_end_line(page);
+        lines += length + (lines[length] == '\n');
+    }
 }
 
 int cm_verdict_write_text(const struct cm_verdict *verdict,
@@ -125,28 +95,27 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
-    write_head(&page, verdict);
+    page_print(&page, STYLE_PLAIN, "%s against %s%s, convention %s%s%s: ", verdict->model,
+               verdict->baseline[0] == '\0' ? "no baseline" : "the baseline of ",
+               verdict->baseline, verdict->convention,
+               verdict->times[0] == '\0' ? "" : ", times ", verdict->times);
+    page_line(&page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
     size_t begin = 0; /* first case of the batch */
     for (size_t i = 0; i < verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &verdict->cases[i];
-        const bool first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
-        const bool has_batch = is_known(case_->batch);
-        if (first && has_batch) {
+        const bool is_first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
+        if (is_first && is_known(case_->batch))
             page_line(&page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
-        }
-        const struct check_look *look = check_look(verdict, case_->state);
-        struct text title = {.arena = page.arena};
-        text_append_name(&title, case_->limit);
-        page_print(&page, look->style, "  %-*s", STATE_WIDTH, case_->state);
-        print_text(&page, STYLE_PLAIN, &title);
-        if (case_->compared != 1)
-            page_print(&page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
-        page_end_line(&page);
-        write_lines(&page, case_);
+        write_case(&page, verdict, case_);
         if (i + 1 < verdict->n_cases && verdict->cases[i + 1].batch == case_->batch) continue;
         write_blame(&page, verdict, begin, i + 1);
         begin = i + 1;
     }
-    write_foot(&page, verdict);
+    page_line(&page, STYLE_PLAIN, "%s", check_counts(arena, verdict));
+    if (verdict->regressions > 0 && verdict->accept[0] != '\0') {
+        page_line(&page, STYLE_PLAIN, "to accept what changed:");
+        page_indent(&page, 2);
+        page_line(&page, STYLE_NAME, "%s", verdict->accept);
+    }
     return arena_end(arena, page_finish(&page));
 }

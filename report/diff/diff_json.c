@@ -58,41 +58,25 @@ static struct diff_metric metric_row(size_t index, const struct cm_change *chang
     };
 }
 
-static void gather_totals(struct gatherer *gatherer, struct diff_document *ret) {
-    const struct cm_diff *diff = gatherer->diff;
-    struct diff_metric *rows = arena_array(gatherer->arena, diff->n_metrics, sizeof(*rows));
-    for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
-        const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
-        rows[i] = metric_row(diff->metrics[i], &total);
-    }
-    ret->n_totals = rows == NULL ? 0 : diff->n_metrics;
-    ret->totals = rows;
-}
-
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
-
-static size_t count_changes(const struct cm_diff *diff, size_t row, change_getter *get) {
-    size_t n = 0;
-    for (size_t i = 0; i < diff->n_metrics; i++) {
-        const struct cm_change change = get(diff, row, diff->metrics[i]);
-        n += !diff_is_unchanged(&change);
-    }
-    return n;
-}
 
 /* Returns the metrics in which the row differs. Counts them first to allocate no more than
  * needed, because models have many rows. */
 static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_t row,
                                                 change_getter *get, size_t *ret_n) {
     const struct cm_diff *diff = gatherer->diff;
-    struct diff_metric *rows =
-        arena_array(gatherer->arena, count_changes(diff, row, get), sizeof(*rows));
     size_t n = 0;
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        const struct cm_change change = get(diff, row, diff->metrics[i]);
+        n += !diff_is_unchanged(&change);
+    }
+    struct diff_metric *rows = arena_array(gatherer->arena, n, sizeof(*rows));
+    *ret_n = 0;
     for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
-        if (!diff_is_unchanged(&change)) rows[n++] = metric_row(diff->metrics[i], &change);
+        if (!diff_is_unchanged(&change))
+            rows[(*ret_n)++] = metric_row(diff->metrics[i], &change);
     }
-    *ret_n = n;
     return rows;
 }
 
@@ -152,39 +136,49 @@ static void gather_operators(struct gatherer *gatherer, struct diff_document *re
         rows[i].metrics =
             gather_metrics(gatherer, row, cm_diff_of_operator, &rows[i].n_metrics);
     }
-    ret->n_operators = rows == NULL ? 0 : view->n_operators;
+    ret->n_operators = view->n_operators;
     ret->operators = rows;
 }
 
-static int write_document(struct gatherer *gatherer, json_document_writer *write, FILE *out) {
+/* A failed allocation is found in the arena before anything is written. */
+static void gather(struct gatherer *gatherer, struct diff_document *ret) {
     const struct cm_diff *diff = gatherer->diff;
-    struct diff_document document = {
+    struct diff_condition *conditions =
+        arena_array(gatherer->arena, diff->n_conditions, sizeof(*conditions));
+    struct diff_metric *totals = arena_array(gatherer->arena, diff->n_metrics, sizeof(*totals));
+    for (size_t i = 0; conditions != NULL && i < diff->n_conditions; i++) {
+        const struct cm_condition *condition = &diff->conditions[i];
+        conditions[i] =
+            (struct diff_condition){condition->key, condition->old_value, condition->new_value,
+                                    effects[condition->weight]};
+    }
+    for (size_t i = 0; totals != NULL && i < diff->n_metrics; i++) {
+        const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
+        totals[i] = metric_row(diff->metrics[i], &total);
+    }
+    *ret = (struct diff_document){
         .old_side = side_of(diff->old_result),
         .new_side = side_of(diff->new_result),
         .comparable = cm_diff_comparable(diff),
+        .n_conditions = diff->n_conditions,
+        .conditions = conditions,
+        .n_totals = diff->n_metrics,
+        .totals = totals,
         .sorted_by = gatherer->view.by.key,
     };
-    struct diff_condition *rows =
-        arena_array(gatherer->arena, diff->n_conditions, sizeof(*rows));
-    for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
-        const struct cm_condition *condition = &diff->conditions[i];
-        rows[i] = (struct diff_condition){condition->key, condition->old_value,
-                                          condition->new_value, effects[condition->weight]};
-    }
-    document.n_conditions = rows == NULL ? 0 : diff->n_conditions;
-    document.conditions = rows;
-    gather_totals(gatherer, &document);
-    gather_modules(gatherer, &document);
-    gather_operators(gatherer, &document);
-    return arena_failed(gatherer->arena) ? CM_NO_MEMORY : write(&json_diff, &document, out);
+    gather_modules(gatherer, ret);
+    gather_operators(gatherer, ret);
 }
 
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
                     json_document_writer *write, FILE *out) {
     struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
+    struct diff_document document;
     if (gatherer.arena == NULL) return CM_NO_MEMORY;
     int status = view_make(diff, options, gatherer.arena, &gatherer.view);
-    if (status == CM_OK) status = write_document(&gatherer, write, out);
+    if (status == CM_OK) gather(&gatherer, &document);
+    if (status == CM_OK && !arena_failed(gatherer.arena))
+        status = write(&json_diff, &document, out);
     return arena_end(gatherer.arena, status);
 }
 

@@ -10,7 +10,6 @@
 
 #include "compare/diff.h"
 #include "compare/view.h"
-#include "report/table/cell.h"
 #include "report/table/markdown.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -67,21 +66,6 @@ static void put_change(struct writer *writer, struct view_look look,
     text_append(&writer->text, " ");
 }
 
-static void put_conditions(struct writer *writer) {
-    const size_t n = writer->diff->n_conditions;
-    for (size_t i = 0; i < n && i < MAX_CONDITIONS; i++) {
-        const struct cm_condition *condition = &writer->diff->conditions[i];
-        text_append(&writer->text, i == 0 ? "\nDiffers: " : ", ");
-        put_name(writer, condition->key);
-        text_append(&writer->text, " ");
-        put_name(writer, condition->old_value);
-        text_append(&writer->text, " → ");
-        put_name(writer, condition->new_value);
-    }
-    if (n > MAX_CONDITIONS) text_printf(&writer->text, " and %zu more", n - MAX_CONDITIONS);
-    if (n > 0) text_append(&writer->text, "\n");
-}
-
 static void put_described(struct writer *writer, const char *head,
                           const struct cm_coverage *coverage) {
     if (coverage->n_custom_ops == 0) return;
@@ -103,7 +87,17 @@ static void write_head(struct writer *writer) {
     text_append(&writer->text, ", convention ");
     put_name(writer, is->options.convention);
     text_append(&writer->text, "\n");
-    put_conditions(writer);
+    const size_t n = diff->n_conditions;
+    for (size_t i = 0; i < n && i < MAX_CONDITIONS; i++) {
+        text_append(&writer->text, i == 0 ? "\nDiffers: " : ", ");
+        put_name(writer, diff->conditions[i].key);
+        text_append(&writer->text, " ");
+        put_name(writer, diff->conditions[i].old_value);
+        text_append(&writer->text, " → ");
+        put_name(writer, diff->conditions[i].new_value);
+    }
+    if (n > MAX_CONDITIONS) text_printf(&writer->text, " and %zu more", n - MAX_CONDITIONS);
+    if (n > 0) text_append(&writer->text, "\n");
     const bool alike = view_is_described_alike(diff);
     if (!alike)
         put_described(writer, "\n" MARKDOWN_DESCRIBED ", old: ", &diff->old_result->coverage);

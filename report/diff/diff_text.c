@@ -5,8 +5,6 @@
 #include <inttypes.h>
 
 #include "compare/view.h"
-#include "report/page.h"
-#include "report/table/cell.h"
 #include "report/table/table.h"
 #include "report/text/labels.h"
 #include "support/arena.h"
@@ -21,12 +19,6 @@ struct writer {
     struct view view;
 };
 
-static void write_line(struct writer *writer, const char *label, const char *name) {
-    label_write(&writer->page, label);
-    page_name(&writer->page, STYLE_PLAIN, name);
-    page_end_line(&writer->page);
-}
-
 static const char *const effects[] = {
     [CM_CONDITION_NOTE] = "",
     [CM_CONDITION_INCOMPLETE] = ": sums leave them out",
@@ -34,40 +26,29 @@ static const char *const effects[] = {
     [CM_CONDITION_BREAKS] = ": not to be compared",
 };
 
-static void write_condition(struct writer *writer, const struct cm_condition *condition,
-                            bool first) {
-    label_write(&writer->page, first ? "differs" : "");
-    page_name(&writer->page, STYLE_PLAIN, condition->key);
-    page_print(&writer->page, STYLE_PLAIN, " ");
-    page_name(&writer->page, STYLE_PLAIN, condition->old_value);
-    page_print(&writer->page, STYLE_PLAIN, " -> ");
-    page_name(&writer->page, STYLE_PLAIN, condition->new_value);
-    page_line(&writer->page, STYLE_WARNING, "%s", effects[condition->weight]);
-}
-
-static void write_described(struct writer *writer, const char *label,
+static void write_described(struct page *page, const char *label,
                             const struct cm_coverage *coverage) {
-    label_operators(&writer->page, label, STYLE_PLAIN, coverage->custom_ops,
-                    coverage->n_custom_ops);
+    label_operators(page, label, STYLE_PLAIN, coverage->custom_ops, coverage->n_custom_ops);
 }
 
-static void write_head(struct writer *writer) {
-    const struct cm_diff *diff = writer->diff;
+static void write_head(struct page *page, const struct cm_diff *diff) {
     const struct cm_result *is = diff->new_result;
-    write_line(writer, "old", diff->old_result->model.path);
-    write_line(writer, "new", is->model.path);
-    if (is_known(is->options.batch)) {
-        label_write(&writer->page, "batch");
-        page_line(&writer->page, STYLE_PLAIN, "%" PRId64, is->options.batch);
-    }
-    write_line(writer, "convention", is->options.convention);
+    label_line(page, "old", "%s", diff->old_result->model.path);
+    label_line(page, "new", "%s", is->model.path);
+    if (is_known(is->options.batch)) label_line(page, "batch", "%" PRId64, is->options.batch);
+    label_line(page, "convention", "%s", is->options.convention);
     const bool alike = view_is_described_alike(diff);
-    if (!alike) write_described(writer, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
-    write_described(writer, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
+    if (!alike) write_described(page, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
+    write_described(page, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
                     &diff->new_result->coverage);
-    for (size_t i = 0; i < diff->n_conditions; i++)
-        write_condition(writer, &diff->conditions[i], i == 0);
-    page_end_line(&writer->page);
+    for (size_t i = 0; i < diff->n_conditions; i++) {
+        const struct cm_condition *condition = &diff->conditions[i];
+        label_write(page, i == 0 ? "differs" : "");
+        page_print(page, STYLE_PLAIN, "%s %s -> %s", condition->key, condition->old_value,
+                   condition->new_value);
+        page_line(page, STYLE_WARNING, "%s", effects[condition->weight]);
+    }
+    page_end_line(page);
 }
 
 static struct view_look look_of(const struct writer *writer, enum cm_unit unit) {
@@ -77,13 +58,13 @@ static struct view_look look_of(const struct writer *writer, enum cm_unit unit) 
 /* Fills the cells old, new, change and %. */
 static void fill_change(struct table *table, struct view_look look,
                         const struct cm_change *change) {
-    view_append_old(table_cell(table), look, change);
+    view_append_old(page_item(table->page), look, change);
     table_end_cell(table);
-    view_append_new(table_cell(table), look, change);
+    view_append_new(page_item(table->page), look, change);
     table_end_cell(table);
-    view_append_difference(table_cell(table), look, change->difference);
+    view_append_difference(page_item(table->page), look, change->difference);
     table_end_cell(table);
-    view_append_percent(table_cell(table), change);
+    view_append_percent(page_item(table->page), change);
     table_end_cell(table);
 }
 
@@ -99,8 +80,7 @@ static void write_totals(struct writer *writer) {
         struct cm_metric metric;
         (void)cm_metric_at(diff->metrics[i], &metric);
         fill_change(&table, look_of(writer, metric.unit), &total);
-        text_append(table_cell(&table), metric.heading);
-        table_end_cell(&table);
+        table_print(&table, "%s", metric.heading);
     }
     table_write(&table);
 }
@@ -109,13 +89,6 @@ static void write_totals(struct writer *writer) {
 static void write_rest(struct writer *writer, size_t n, size_t shown) {
     if (shown == n) return;
     page_line(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);
-}
-
-/* Appends the label of a row, made safe for a terminal. */
-static void append_label(struct writer *writer, struct text *cell, size_t row) {
-    struct text raw = {.arena = writer->page.arena};
-    view_append_label(&raw, writer->diff, row, "->");
-    text_append_name(cell, text_string(&raw));
 }
 
 static void write_modules(struct writer *writer) {
@@ -137,12 +110,11 @@ static void write_modules(struct writer *writer) {
         const struct cm_change change =
             view_blame_change(writer->diff, &module->blame, view->metric);
         fill_change(&table, look_of(writer, view->by.unit), &change);
-        view_append_difference(table_cell(&table), look_of(writer, view->second_by.unit),
+        view_append_difference(page_item(table.page), look_of(writer, view->second_by.unit),
                                module->second);
         table_end_cell(&table);
-        struct text *label = table_cell(&table);
-        append_label(writer, label, module->blame.module);
-        if (module->blame.is_rest) text_append(label, ", itself");
+        view_append_label(page_item(table.page), writer->diff, module->blame.module, "->");
+        if (module->blame.is_rest) text_append(&writer->page.item, ", itself");
         table_end_cell(&table);
     }
     table_write(&table);
@@ -158,7 +130,7 @@ static void write_plain(struct writer *writer) {
     for (size_t i = 0; i < n; i++) {
         const struct view_plain *row = &view->plain[i];
         struct text line = {.arena = writer->page.arena};
-        append_label(writer, &line, view->plain_rows[row->first]);
+        view_append_label(&line, writer->diff, view->plain_rows[row->first], "->");
         if (row->n > 1) text_printf(&line, ", and so on for %zu more behind it", row->n - 1);
         page_indent(&writer->page, 2);
         page_list(&writer->page, " ", 4);
@@ -183,19 +155,13 @@ static void write_operators(struct writer *writer) {
     for (size_t i = 0; i < n; i++) {
         const struct view_operator *row = &view->operators[i];
         fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
-        view_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
+        view_append_difference(page_item(table.page), look_of(writer, CM_UNIT_ELEMENTS),
                                row->nodes.difference);
         table_end_cell(&table);
-        text_append_name(table_cell(&table), writer->diff->operators[row->row].op);
-        table_end_cell(&table);
+        table_print(&table, "%s", writer->diff->operators[row->row].op);
     }
     table_write(&table);
     write_rest(writer, view->n_operators, n);
-}
-
-static void write_nothing(struct writer *writer) {
-    page_end_line(&writer->page);
-    page_line(&writer->page, STYLE_PLAIN, "No operator, module or cost differs.");
 }
 
 int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
@@ -211,12 +177,15 @@ int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options 
     page_init(&writer.page, &style, arena, out);
     int status = view_make(diff, options, arena, &writer.view);
     if (status == CM_OK) {
-        write_head(&writer);
+        write_head(&writer.page, diff);
         write_totals(&writer);
         write_modules(&writer);
         write_plain(&writer);
         write_operators(&writer);
-        if (!cm_diff_differs(diff)) write_nothing(&writer);
+        if (!cm_diff_differs(diff)) {
+            page_end_line(&writer.page);
+            page_line(&writer.page, STYLE_PLAIN, "No operator, module or cost differs.");
+        }
         status = page_finish(&writer.page);
     }
     return arena_end(arena, status);

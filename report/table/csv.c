@@ -17,7 +17,6 @@
 #define FORMULA_STARTS "=+-@"
 
 static void put_text(const char *name, struct text *safe, FILE *out) {
-    text_clear(safe);
     text_append_name(safe, name);
     const char *text = text_string(safe);
     const bool is_formula = *text != '\0' && strchr(FORMULA_STARTS, *text) != NULL;
@@ -34,17 +33,6 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 }
 
 /* Unknown figures and figures that the row lacks are empty cells. */
-static void put_cell(const struct cell *cell, enum number_style style, struct text *safe,
-                     FILE *out) {
-    if (cell->kind == CELL_TEXT) {
-        put_text(text_string(cell->words), safe, out);
-    } else if (cell_is_known(cell)) {
-        text_clear(safe);
-        cell_append(safe, cell, style);
-        fputs(text_string(safe), out);
-    }
-}
-
 static void put_rows(struct listing *listing, enum number_style style, FILE *out) {
     struct text safe = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++)
@@ -55,7 +43,12 @@ static void put_rows(struct listing *listing, enum number_style style, FILE *out
             struct cell cell;
             listing_cell(listing, row, i, &cell);
             if (i > 0) fputc(',', out);
-            put_cell(&cell, style, &safe, out);
+            text_clear(&safe);
+            if (cell.kind == CELL_TEXT)
+                put_text(text_string(cell.words), &safe, out);
+            else if (cell_is_known(&cell))
+                cell_append(&safe, &cell, style);
+            if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);
         }
         fputs("\r\n", out);
     }
@@ -77,13 +70,13 @@ static int write_csv(const struct rows_of *of, const struct cm_table_options *op
 int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, options);
+    const struct rows_of of = listing_rows(result, NULL, options);
     return write_csv(&of, options, diagnostics, out);
 }
 
 int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_sweep_rows(sweep, options);
+    const struct rows_of of = listing_rows(NULL, sweep, options);
     return write_csv(&of, options, diagnostics, out);
 }

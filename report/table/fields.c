@@ -62,10 +62,6 @@ static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
     return module < of->result->n_modules ? module_at(of, module) : NULL;
 }
 
-static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
-    return of->rows == ROWS_MODULES ? module_at(of, row)->training : node_at(of, row)->training;
-}
-
 static void set_text(struct cell *cell, const char *text) {
     cell->kind = CELL_TEXT;
     text_append(cell->words, text);
@@ -90,14 +86,15 @@ static void set_share(struct cell *cell, int64_t part, int64_t whole) {
 
 /* Sets value / by * scale; negative (unknown) if either is unknown or `by` is not positive. */
 static void set_quotient(struct cell *cell, int64_t value, int64_t by, double scale) {
-    const bool is_known_one = is_known(value) && is_known(by) && by > 0;
     cell->kind = CELL_REAL;
-    cell->real = is_known_one ? (double)value / (double)by * scale : -1;
+    cell->real =
+        is_known(value) && is_known(by) && by > 0 ? (double)value / (double)by * scale : -1;
 }
 
+#define UNUSED __attribute__((unused))
 #define GETTER(name)                                                                           \
-    static void name(const struct field *field, const struct rows_of *of, size_t row,          \
-                     struct cell *cell)
+    static void name(UNUSED const struct field *field, UNUSED const struct rows_of *of,        \
+                     size_t row, struct cell *cell)
 
 /* Returns the struct that has the member; NULL: none. */
 static const void *owner_of(enum field_owner owner, const struct rows_of *of, size_t row) {
@@ -119,7 +116,8 @@ static const void *owner_of(enum field_owner owner, const struct rows_of *of, si
         return time != NULL ? time->plan : NULL;
     }
     case OWNER_STEP:
-        return step_of(of, row);
+        return of->rows == ROWS_MODULES ? module_at(of, row)->training
+                                        : node_at(of, row)->training;
     case OWNER_ACHIEVED:
         return module_at(of, row)->achieved;
     }
@@ -128,20 +126,16 @@ static const void *owner_of(enum field_owner owner, const struct rows_of *of, si
 
 GETTER(get_member) {
     const char *owner = owner_of(field->owner, of, row);
-    const char *text = "";
-    int64_t value = CM_UNKNOWN;
-    if (owner == NULL && field->kind != CELL_TEXT) return;
     if (field->kind == CELL_TEXT) {
+        const char *text = NULL;
         if (owner != NULL) memcpy(&text, owner + field->offset, sizeof(text));
         set_text(cell, text ? text : "");
-        return;
+    } else if (owner != NULL) {
+        cell->kind = field->kind;
+        cell->unit = field->unit;
+        cell->whole = CM_RATIO_ONE;
+        memcpy(&cell->value, owner + field->offset, sizeof(cell->value));
     }
-    memcpy(&value, owner + field->offset, sizeof(value));
-    *cell = (struct cell){.kind = field->kind,
-                          .unit = field->unit,
-                          .value = value,
-                          .whole = CM_RATIO_ONE,
-                          .words = cell->words};
 }
 
 /* A memory size of a batch. */
@@ -151,8 +145,6 @@ GETTER(get_memory) {
 }
 
 GETTER(get_index) {
-    (void)field;
-    (void)of;
     set_count(cell, (int64_t)row);
 }
 
@@ -161,18 +153,15 @@ GETTER(get_speedup) {
     const int64_t ratio = of->rows == ROWS_BATCHES ? batch_at(of, row)->speedup
                           : time != NULL           ? time->speedup
                                                    : CM_UNKNOWN;
-    (void)field;
     set_quotient(cell, ratio, CM_RATIO_ONE, 1);
 }
 
 GETTER(get_name) {
-    (void)field;
     set_text(cell,
              of->rows == ROWS_MODULES ? module_at(of, row)->name : node_at(of, row)->name);
 }
 
 GETTER(get_type) {
-    (void)field;
     if (of->rows == ROWS_MODULES) {
         set_text(cell, module_at(of, row)->type);
     } else if (of->rows == ROWS_OPERATORS) {
@@ -189,7 +178,6 @@ GETTER(get_type) {
 
 GETTER(get_depth) {
     const struct cm_module *module = module_of(of, row);
-    (void)field;
     set_count(cell, module == NULL ? CM_UNKNOWN : module->depth);
 }
 
@@ -198,7 +186,6 @@ GETTER(get_shape) {
     const size_t n = is_module ? module_at(of, row)->n_outputs : node_at(of, row)->n_outputs;
     const struct cm_value *outputs =
         is_module ? module_at(of, row)->outputs : node_at(of, row)->outputs;
-    (void)field;
     set_text(cell, "");
     for (size_t i = 0; i < n; i++) {
         if (i > 0) text_append(cell->words, "; ");
@@ -230,7 +217,6 @@ static int64_t bytes_of(const struct rows_of *of, size_t row) {
 }
 
 GETTER(get_bytes) {
-    (void)field;
     set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
     const uint32_t of_traffic = CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
     if ((costs_of(of, row)->upper_bound & of_traffic) != 0) cell->bound = NUMBER_AT_MOST;
@@ -238,7 +224,6 @@ GETTER(get_bytes) {
 
 GETTER(get_intensity) {
     const struct cm_costs *costs = costs_of(of, row);
-    (void)field;
     set_quotient(cell, column_operations(of->result, costs->flops, costs->int_ops),
                  bytes_of(of, row), 1);
 }
@@ -250,7 +235,6 @@ static bool is_peak_upper_bound(const struct rows_of *of, size_t row) {
 }
 
 GETTER(get_peak) {
-    (void)field;
     set_figure(cell, NUMBER_BYTES,
                of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
                                         : batch_at(of, row)->peak_activation_bytes);
@@ -262,17 +246,14 @@ GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit
                                                             : batch_at(of, row)->device_bytes;
-    (void)field;
-    if (!is_known(required) || !is_known(limit))
-        set_text(cell, "?");
-    else
-        set_text(cell, required <= limit ? "yes" : "no");
+    set_text(cell, !is_known(required) || !is_known(limit) ? "?"
+                   : required <= limit                     ? "yes"
+                                                           : "no");
 }
 
 /* "seq=128 height=224" */
 GETTER(get_dims) {
     const struct cm_sweep_row *batch = batch_at(of, row);
-    (void)field;
     set_text(cell, "");
     for (size_t i = 0; i < batch->n_dims; i++)
         text_printf(cell->words, "%s%s=%lld", i > 0 ? " " : "", batch->dims[i].name,
@@ -284,6 +265,11 @@ static void add_word(struct text *words, const char *word) {
     text_append(words, word);
 }
 
+static void add_keys(struct text *words, uint32_t bits) {
+    for (size_t i = 0; i < n_columns; i++)
+        if ((bits & column_bit(&columns[i])) != 0) add_word(words, columns[i].key);
+}
+
 /* Returns true if the time omits nodes. Files of earlier versions have untimed_nodes, but not
  * `partial`. */
 static bool omits_nodes(const struct cm_sweep_row *batch) {
@@ -293,11 +279,8 @@ static bool omits_nodes(const struct cm_sweep_row *batch) {
 /* Keys of the figures that are upper bounds, for formats that cannot mark a figure. */
 GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
-    const uint32_t bounds = costs_of(of, row)->upper_bound;
-    (void)field;
     set_text(cell, "");
-    for (size_t i = 0; i < n_columns; i++)
-        if ((bounds & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
+    add_keys(cell->words, costs_of(of, row)->upper_bound);
     if ((is_batch || of->rows == ROWS_MODULES) && is_peak_upper_bound(of, row))
         add_word(cell->words, "peak_activation_bytes");
     if (is_batch && batch_at(of, row)->memory_upper_bound)
@@ -307,39 +290,32 @@ GETTER(get_upper_bound) {
 
 /* Keys of the times that omit nodes, for formats that cannot mark a figure. */
 GETTER(get_partial) {
-    const uint32_t partial = costs_of(of, row)->partial;
-    (void)field;
     set_text(cell, "");
-    for (size_t i = 0; i < n_columns; i++)
-        if ((partial & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
+    add_keys(cell->words, costs_of(of, row)->partial);
 }
 
 #define PS_PER_SECOND 1e12
 
 GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
-    (void)field;
     set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
     if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* omitted nodes would reduce it */
 }
 
 GETTER(get_timed_share) {
-    (void)field;
     set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->costs.macs);
 }
 
 GETTER(get_planned_share) {
     const struct cm_sweep_row *batch = batch_at(of, row);
-    (void)field;
     set_share(cell, batch->plans != NULL ? batch->plans->planned_macs : CM_UNKNOWN,
               batch->costs.macs);
 }
 
 static bool has_plans(const struct rows_of *of) {
-    bool is_any = false;
-    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = of->sweep->rows[i].plans != NULL;
-    return is_any;
+    for (size_t i = 0; i < of->sweep->n_rows; i++)
+        if (of->sweep->rows[i].plans != NULL) return true;
+    return false;
 }
 
 /* Returns true if `kind` ("measured", "modelled") describes times; it may be NULL. */
@@ -349,18 +325,16 @@ static bool is_time(const char *kind) {
 
 static bool has_times(const struct rows_of *of) {
     if (of->sweep == NULL) return cm_result_timed(of->result);
-    bool is_any = is_time(of->sweep->times);
-    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = is_time(of->sweep->rows[i].times);
-    return is_any;
+    for (size_t i = 0; i < of->sweep->n_rows; i++)
+        if (is_time(of->sweep->rows[i].times)) return true;
+    return is_time(of->sweep->times);
 }
 
 static bool is_modelled(const struct rows_of *of) {
     if (of->sweep == NULL) return cm_result_modelled(of->result);
-    bool is_any = text_equal(of->sweep->times, "modelled");
-    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = text_equal(of->sweep->rows[i].times, "modelled");
-    return is_any;
+    for (size_t i = 0; i < of->sweep->n_rows; i++)
+        if (text_equal(of->sweep->rows[i].times, "modelled")) return true;
+    return text_equal(of->sweep->times, "modelled");
 }
 
 static bool is_campaign(const struct rows_of *of) {
@@ -381,17 +355,15 @@ static bool has_precisions(const struct rows_of *of) {
 }
 
 static bool has_speedups(const struct rows_of *of) {
-    bool is_any = false;
-    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = is_known(of->sweep->rows[i].speedup);
-    return is_any;
+    for (size_t i = 0; i < of->sweep->n_rows; i++)
+        if (is_known(of->sweep->rows[i].speedup)) return true;
+    return false;
 }
 
 static bool has_dims(const struct rows_of *of) {
-    bool is_any = false;
-    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = of->sweep->rows[i].n_dims > 0;
-    return is_any;
+    for (size_t i = 0; i < of->sweep->n_rows; i++)
+        if (of->sweep->rows[i].n_dims > 0) return true;
+    return false;
 }
 
 static bool has_training(const struct rows_of *of) {
@@ -402,15 +374,17 @@ static bool has_limit(const struct rows_of *of) {
     return is_known(of->sweep->memory_limit) || (is_campaign(of) && has_times(of));
 }
 
-static const char of_times[] = "times: --measure, --device, --times or --backend";
-static const char of_model[] = "modelled times: --device";
-static const char of_training[] = "a training step: --optimizer";
-static const char of_limit[] = "a limit: --memory-limit";
-static const char of_campaign[] = "a merged campaign";
-static const char of_precisions[] = "several precisions: --precision A,B";
-static const char of_layers[] = "layers: several precisions, or --layers";
-static const char of_plans[] = "plans: --cudnn-plan";
-static const char of_dims[] = "dims of a campaign: --dim NAME=A,B";
+/* clang-format off */
+static const struct requirement times = {"times: --measure, --device, --times or --backend", has_times};
+static const struct requirement model = {"modelled times: --device", is_modelled};
+static const struct requirement training = {"a training step: --optimizer", has_training};
+static const struct requirement limit = {"a limit: --memory-limit", has_limit};
+static const struct requirement campaign = {"a merged campaign", is_campaign};
+static const struct requirement precisions = {"several precisions: --precision A,B", has_precisions};
+static const struct requirement layers = {"layers: several precisions, or --layers", has_speedups};
+static const struct requirement plans = {"plans: --cudnn-plan", has_plans};
+static const struct requirement dims = {"dims of a campaign: --dim NAME=A,B", has_dims};
+/* clang-format on */
 
 #define MODULES   FIELD_OF(ROWS_MODULES)
 #define NODES     FIELD_OF(ROWS_NODES)
@@ -418,65 +392,66 @@ static const char of_dims[] = "dims of a campaign: --dim NAME=A,B";
 #define BATCHES   FIELD_OF(ROWS_BATCHES)
 #define LAYERS    FIELD_OF(ROWS_LAYERS)
 
-#define MEMBER(owner_, kind_, type, member)                                                    \
+#define AT(owner_, kind_, type, member)                                                        \
     .owner = (owner_), .kind = (kind_), .offset = offsetof(type, member)
+#define MEMBER(...) .get = get_member, AT(__VA_ARGS__)
 
 /* clang-format off */
 static const struct field before_metrics[] = {
-    /* key        heading      rows                         text   empty     needs, is_there, get */
-    {"model",     "model",     BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, model)},
-    {"device",    "device",    BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
-    {"type",      "type",      LAYERS,                      true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, op)},
-    {"path",      "path",      LAYERS,                      true,  "(root)", NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, path)},
-    {"name",      "name",      LAYERS,                      true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, node)},
-    {"nodes",     "nodes",     LAYERS,                      false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_COUNT, struct cm_sweep_layer, nodes)},
-    {"precision", "precision", BATCHES | LAYERS,            true,  NULL,     of_precisions, has_precisions, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, precision)},
-    {"dims",      "dims",      BATCHES,                     true,  NULL,     of_dims, has_dims, .get = get_dims},
-    {"batch",     "batch",     BATCHES | LAYERS,            false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
-    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, state)},
-    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_index},
-    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, path)},
-    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, .get = get_name},
-    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, .get = get_type},
-    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, arguments)},
-    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_depth},
-    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_COUNT, struct cm_module, calls)},
-    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_OPERATOR, CELL_COUNT, struct cm_operator, nodes)},
-    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, .get = get_shape},
+    /* key        heading      rows                         text   empty     needs, get */
+    {"model",     "model",     BATCHES,                     true,  NULL,     &campaign, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, model)},
+    {"device",    "device",    BATCHES,                     true,  NULL,     &campaign, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
+    {"type",      "type",      LAYERS,                      true,  NULL,     NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, op)},
+    {"path",      "path",      LAYERS,                      true,  "(root)", NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, path)},
+    {"name",      "name",      LAYERS,                      true,  NULL,     NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, node)},
+    {"nodes",     "nodes",     LAYERS,                      false, NULL,     NULL, MEMBER(OWNER_LAYER, CELL_COUNT, struct cm_sweep_layer, nodes)},
+    {"precision", "precision", BATCHES | LAYERS,            true,  NULL,     &precisions, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, precision)},
+    {"dims",      "dims",      BATCHES,                     true,  NULL,     &dims, .get = get_dims},
+    {"batch",     "batch",     BATCHES | LAYERS,            false, NULL,     NULL, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
+    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, state)},
+    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, .get = get_index},
+    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, path)},
+    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, .get = get_name},
+    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, .get = get_type},
+    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, arguments)},
+    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, .get = get_depth},
+    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, MEMBER(OWNER_MODULE, CELL_COUNT, struct cm_module, calls)},
+    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, MEMBER(OWNER_OPERATOR, CELL_COUNT, struct cm_operator, nodes)},
+    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, .get = get_shape},
 };
 
 static const struct field after_metrics[] = {
-    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         .get = get_bytes},
-    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         .get = get_peak},
-    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         .get = get_memory, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, arena_bytes), .unit = NUMBER_BYTES},
-    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         .get = get_memory, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, required_bytes), .unit = NUMBER_BYTES},
-    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    .get = get_fits},
-    {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         .get = get_intensity},
-    {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      .get = get_upper_bound},
-    {"partial",               "omits nodes",     MODULES | OPERATORS | BATCHES, true, NULL, of_times, has_times,     .get = get_partial},
-    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, backward_macs), .unit = NUMBER_MACS},
-    {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, saved_bytes), .unit = NUMBER_BYTES},
-    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, flops_per_s), .unit = NUMBER_RATE},
-    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, bytes_per_s), .unit = NUMBER_TRAFFIC},
-    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_SHARE, struct cm_achieved, roofline), .is_share = true},
-    {"limited_by",            "limited by",      MODULES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_TEXT, struct cm_achieved, limited_by)},
-    {"device_bytes",          "device memory",   BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, device_bytes), .unit = NUMBER_BYTES},
-    {"times",                 "times",           BATCHES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, times)},
-    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    .get = get_speed},
-    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, .is_share = true},
-    {"planned_macs_share",    "MACs planned",    BATCHES,                     false, NULL, of_plans,    has_plans,    get_planned_share, .is_share = true},
-    {"workspace_bytes",       "workspace",       BATCHES,                     false, NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_PLANS, CELL_FIGURE, struct cm_sweep_plans, workspace_bytes), .unit = NUMBER_BYTES},
-    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
-    {"latency_ps",            "time",            LAYERS,                      false, NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_FIGURE, struct cm_layer_time, latency_ps), .unit = NUMBER_TIME},
-    {"speedup",               "speed-up",        BATCHES | LAYERS,            false, NULL, of_layers,   has_speedups, .get = get_speedup},
-    {"state",                 "state",           LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, state)},
-    {"provider",              "provider",        LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, provider)},
-    {"algorithm",             "algorithm",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, algorithm)},
-    {"tensor_cores",          "tensor cores",    LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, tensor_cores)},
-    {"workspace_bytes",       "workspace",       LAYERS,                      false, NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_LAYER_PLAN, CELL_FIGURE, struct cm_layer_plan, workspace_bytes), .unit = NUMBER_BYTES},
-    {"reason",                "reason",          LAYERS,                      true,  NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_LAYER_PLAN, CELL_TEXT, struct cm_layer_plan, reason)},
-    {"primitive",             "primitive",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, primitive)},
-    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, problem)},
+    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL, .get = get_bytes},
+    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL, .get = get_peak},
+    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL, .get = get_memory, AT(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, arena_bytes), .unit = NUMBER_BYTES},
+    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL, .get = get_memory, AT(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, required_bytes), .unit = NUMBER_BYTES},
+    {"fits",                  "fits",            BATCHES,                     true,  NULL, &limit, .get = get_fits},
+    {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL, .get = get_intensity},
+    {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, .get = get_upper_bound},
+    {"partial",               "omits nodes",     MODULES | OPERATORS | BATCHES, true, NULL, &times, .get = get_partial},
+    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, &training, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, backward_macs), .unit = NUMBER_MACS},
+    {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, &training, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, saved_bytes), .unit = NUMBER_BYTES},
+    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, flops_per_s), .unit = NUMBER_RATE},
+    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, bytes_per_s), .unit = NUMBER_TRAFFIC},
+    {"roofline",              "roofline",        MODULES,                     false, NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_SHARE, struct cm_achieved, roofline), .is_share = true},
+    {"limited_by",            "limited by",      MODULES,                     true,  NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_TEXT, struct cm_achieved, limited_by)},
+    {"device_bytes",          "device memory",   BATCHES,                     false, NULL, &times, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, device_bytes), .unit = NUMBER_BYTES},
+    {"times",                 "times",           BATCHES,                     true,  NULL, &times, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, times)},
+    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, &times, .get = get_speed},
+    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, &times, .get = get_timed_share, .is_share = true},
+    {"planned_macs_share",    "MACs planned",    BATCHES,                     false, NULL, &plans, .get = get_planned_share, .is_share = true},
+    {"workspace_bytes",       "workspace",       BATCHES,                     false, NULL, &plans, MEMBER(OWNER_PLANS, CELL_FIGURE, struct cm_sweep_plans, workspace_bytes), .unit = NUMBER_BYTES},
+    {"cached",                "cached",          BATCHES,                     false, NULL, &times, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
+    {"latency_ps",            "time",            LAYERS,                      false, NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_FIGURE, struct cm_layer_time, latency_ps), .unit = NUMBER_TIME},
+    {"speedup",               "speed-up",        BATCHES | LAYERS,            false, NULL, &layers, .get = get_speedup},
+    {"state",                 "state",           LAYERS,                      true,  NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, state)},
+    {"provider",              "provider",        LAYERS,                      true,  NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, provider)},
+    {"algorithm",             "algorithm",       LAYERS,                      true,  NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, algorithm)},
+    {"tensor_cores",          "tensor cores",    LAYERS,                      true,  NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, tensor_cores)},
+    {"workspace_bytes",       "workspace",       LAYERS,                      false, NULL, &plans, MEMBER(OWNER_LAYER_PLAN, CELL_FIGURE, struct cm_layer_plan, workspace_bytes), .unit = NUMBER_BYTES},
+    {"reason",                "reason",          LAYERS,                      true,  NULL, &plans, MEMBER(OWNER_LAYER_PLAN, CELL_TEXT, struct cm_layer_plan, reason)},
+    {"primitive",             "primitive",       LAYERS,                      true,  NULL, NULL, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, primitive)},
+    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, problem)},
 };
 /* clang-format on */
 
@@ -494,12 +469,9 @@ static void make_metric(const struct column *column, struct field *ret) {
         .heading = short_heading(column),
         .rows = MODULES | NODES | (column->of_operator ? OPERATORS : 0) |
                 (column->of_batch ? BATCHES : 0),
-        .needs = column->modelled ? of_model
-                 : column->timed  ? of_times
+        .needs = column->modelled ? &model
+                 : column->timed  ? &times
                                   : NULL,
-        .is_there = column->modelled ? is_modelled
-                    : column->timed  ? has_times
-                                     : NULL,
         .get = get_metric,
         .column = column,
     };
@@ -513,16 +485,14 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
     }
     i -= N_BEFORE;
     if (i < 2 * n_columns) {
-        if (i % 2 == 0)
-            make_metric(&columns[i / 2], ret);
-        else {
-            make_metric((&columns[i / 2]), ret);
-            ret->key = arena_printf(arena, "%s_share", (&columns[i / 2])->key);
-            ret->heading = arena_printf(arena, "%% of %s", short_heading((&columns[i / 2])));
-            ret->rows &= ~BATCHES;
-            ret->get = get_metric_share;
-            ret->is_share = true;
-        }
+        const struct column *column = &columns[i / 2];
+        make_metric(column, ret);
+        if (i % 2 == 0) return true;
+        ret->key = arena_printf(arena, "%s_share", column->key);
+        ret->heading = arena_printf(arena, "%% of %s", short_heading(column));
+        ret->rows &= ~BATCHES;
+        ret->get = get_metric_share;
+        ret->is_share = true;
         return true;
     }
     i -= 2 * n_columns;
@@ -583,4 +553,9 @@ void field_get(const struct field *field, const struct rows_of *of, size_t row,
     text_clear(words);
     *ret = (struct cell){.kind = CELL_NONE, .words = words};
     field->get(field, of, row, ret);
+}
+
+const char *field_words(const struct field *field, const struct cell *cell) {
+    const char *words = text_string(cell->words);
+    return *words == '\0' && field->empty ? field->empty : words;
 }

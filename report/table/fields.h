@@ -41,14 +41,19 @@ enum field_owner {
     OWNER_ACHIEVED,   /* struct cm_achieved of the module */
 };
 
+/* A column is there only if the profile or sweep has this. */
+struct requirement {
+    const char *words; /* for messages */
+    bool (*is_met)(const struct rows_of *of);
+};
+
 struct field {
     const char *key;     /* on the command line, and in CSV */
     const char *heading; /* in reports */
     unsigned rows;       /* kinds of rows that have the column: a bit FIELD_OF for each */
     bool is_text;
-    const char *empty; /* shown for the text ""; NULL: nothing */
-    const char *needs; /* requirement of the column, for messages; NULL: none */
-    bool (*is_there)(const struct rows_of *of); /* NULL: always */
+    const char *empty;               /* shown for the text ""; NULL: nothing */
+    const struct requirement *needs; /* NULL: always there */
     void (*get)(const struct field *field, const struct rows_of *of, size_t row,
                 struct cell *ret);
     const struct column *column; /* the metric; NULL: not a metric */
@@ -79,5 +84,8 @@ size_t fields_rank(const struct field *field);
 /* Sets *ret to the value of a row; `words` is cleared and used for a text. */
 void field_get(const struct field *field, const struct rows_of *of, size_t row,
                struct text *words, struct cell *ret);
+
+/* Returns the text of a cell, or what is shown for "". */
+const char *field_words(const struct field *field, const struct cell *cell);
 
 #endif

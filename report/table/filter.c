@@ -17,39 +17,28 @@
 
 #include "support/banned.h"
 
-static int no_such_field(const char *key, size_t length, enum rows rows, struct arena *arena,
-                         struct cm_diagnostics *diag) {
-    struct suggestion suggestion;
-    struct field field;
-    int status = CM_OK;
-    suggest_init(&suggestion, key, length);
-    struct text known = {.arena = arena};
-    for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
-        suggest_offer(&suggestion, field.key);
-        if (i > 0) text_append(&known, ", ");
-        text_append(&known, field.key);
-    }
-    if (field.key == NULL || known.failed) return diag_no_memory(diag);
-    if (suggestion.best == NULL)
-        status = diag_error(diag, DIAG_USAGE, "%s have no column '%.*s'", rows_names[rows],
-                            (int)length, key);
-    else
-        status = diag_error(diag, DIAG_USAGE, "%s have no column '%.*s', did you mean '%s'?",
-                            rows_names[rows], (int)length, key, suggestion.best);
-    diag_hint(diag, "columns of %s: %s", rows_names[rows], text_string(&known));
-    return status;
-}
-
 int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
                       struct cm_diagnostics *diag, struct field *ret) {
+    struct suggestion suggestion;
     struct field field;
+    struct text known = {.arena = arena};
+    for (size_t i = 0; field_at(rows, i, arena, &field); i++)
+        if (is_name(field.key, key, length)) {
+            *ret = field;
+            return CM_OK;
+        }
+    suggest_init(&suggestion, key, length);
     for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
-        if (!is_name(field.key, key, length)) continue;
-        *ret = field;
-        return CM_OK;
+        suggest_offer(&suggestion, field.key);
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", field.key);
     }
-    if (field.key == NULL) return diag_no_memory(diag);
-    return no_such_field(key, length, rows, arena, diag);
+    if (field.key == NULL || known.failed) return diag_no_memory(diag);
+    const char *best = suggestion.best;
+    const int status = diag_error(
+        diag, DIAG_USAGE, "%s have no column '%.*s'%s%s%s", rows_names[rows], (int)length, key,
+        best ? ", did you mean '" : "", best ? best : "", best ? "'?" : "");
+    diag_hint(diag, "columns of %s: %s", rows_names[rows], text_string(&known));
+    return status;
 }
 
 /* Longer operators precede their prefixes. */
@@ -91,27 +80,22 @@ static const struct suffix times[] = {
     {NULL, 0},
 };
 
-static bool find_suffix(const struct suffix *table, const char *name, size_t length,
-                        int64_t *ret) {
-    for (; table->name != NULL; table++) {
-        if (strlen(table->name) != length || memcmp(table->name, name, length) != 0) continue;
-        *ret = table->factor;
-        return true;
-    }
-    return false;
-}
-
 static enum number_unit unit_of(const struct field *field) {
     return field->column != NULL ? field->column->unit : field->unit;
 }
 
-/* Only bytes have the unit B: in other figures, 7B may mean 7 or 7 billion. */
+/* Sets *ret to the factor of a suffix. Only bytes have the unit B: in other figures, 7B may
+ * mean 7 or 7 billion. */
 static bool suffix_factor(const struct field *field, const char *suffix, int64_t *ret) {
-    const size_t length = strlen(suffix);
     const enum number_unit unit = unit_of(field);
-    if (unit == NUMBER_TIME) return find_suffix(times, suffix, length, ret);
-    const bool has_unit = unit == NUMBER_BYTES && length > 0 && suffix[length - 1] == 'B';
-    return find_suffix(prefixes, suffix, has_unit ? length - 1 : length, ret);
+    size_t length = strlen(suffix);
+    if (unit == NUMBER_BYTES && length > 0 && suffix[length - 1] == 'B') length--;
+    const struct suffix *row = unit == NUMBER_TIME ? times : prefixes;
+    while (row->name != NULL &&
+           (strlen(row->name) != length || memcmp(row->name, suffix, length) != 0))
+        row++;
+    *ret = row->factor;
+    return row->name != NULL;
 }
 
 /* Reads "1.5M", "16MiB" or "2%"; returns false if `text` is not a number. */
@@ -134,12 +118,6 @@ static bool read_number(const char *text, struct arena *arena, struct filter *re
     return true;
 }
 
-static const char *example_of(const struct field *field) {
-    if (field->is_share) return "0.02 or 2%";
-    if (unit_of(field) == NUMBER_TIME) return "100 or 10us";
-    return unit_of(field) == NUMBER_BYTES ? "100, 1.5M or 16MiB" : "100 or 1.5M";
-}
-
 static int read_value(const char *text, const char *value, struct arena *arena,
                       struct cm_diagnostics *diag, struct filter *ret) {
     const bool is_equation =
@@ -153,9 +131,14 @@ static int read_value(const char *text, const char *value, struct arena *arena,
     ret->is_unknown = text_equal(value, "?");
     if (ret->is_unknown && is_equation) return CM_OK;
     if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
+    const enum number_unit unit = unit_of(&ret->field);
     return diag_error(diag, DIAG_USAGE,
                       "filter '%s': the value must be a number like %s, got '%s'", text,
-                      example_of(&ret->field), value);
+                      ret->field.is_share    ? "0.02 or 2%"
+                      : unit == NUMBER_TIME  ? "100 or 10us"
+                      : unit == NUMBER_BYTES ? "100, 1.5M or 16MiB"
+                                             : "100 or 1.5M",
+                      value);
 }
 
 int filter_parse(const char *text, enum rows rows, struct arena *arena,

@@ -12,50 +12,32 @@
 
 #include "support/banned.h"
 
-/* Adds all columns except shares, which other columns determine. */
-static int add_all(struct listing *listing, enum rows rows, struct arena *arena,
-                   struct cm_diagnostics *diag) {
+/* Reads "all", which leaves out shares, because other columns determine them, or keys separated
+ * by commas. */
+static int read_columns(struct listing *listing, const char *keys, enum rows rows,
+                        struct cm_diagnostics *diag) {
+    struct arena *arena = listing->arena;
     struct field field;
-    for (size_t i = 0; field_at(rows, i, arena, &field); i++)
-        if (!text_ends_with(field.key, "_share")) listing->fields[listing->n_fields++] = field;
-    return field.key == NULL ? diag_no_memory(diag) : CM_OK;
-}
-
-static size_t count_fields(enum rows rows, struct arena *arena) {
-    struct field field;
-    size_t n = 0;
-    while (field_at(rows, n, arena, &field)) n++;
-    return n;
-}
-
-static size_t count_commas(const char *text) {
-    size_t n = 0;
-    for (; *text != '\0'; text++) n += *text == ',';
-    return n;
-}
-
-static int add_named(struct listing *listing, const char *keys, enum rows rows,
-                     struct cm_diagnostics *diag) {
-    for (const char *at = keys; at != NULL;) {
+    size_t capacity = 1;
+    if (text_equal(keys, "all")) {
+        while (field_at(rows, capacity, arena, &field)) capacity++;
+        listing->fields = arena_array(arena, capacity, sizeof(*listing->fields));
+        for (size_t i = 0; !arena_failed(arena) && field_at(rows, i, arena, &field); i++)
+            if (!text_ends_with(field.key, "_share"))
+                listing->fields[listing->n_fields++] = field;
+        return arena_failed(arena) ? diag_no_memory(diag) : CM_OK;
+    }
+    for (const char *at = keys; *at != '\0'; at++) capacity += *at == ',';
+    listing->fields = arena_array(arena, capacity, sizeof(*listing->fields));
+    if (listing->fields == NULL) return diag_no_memory(diag);
+    for (const char *at = keys; at != NULL; listing->n_fields++) {
         const size_t length = strcspn(at, ",");
-        struct field *field = &listing->fields[listing->n_fields];
-        const int status = filter_find_field(at, length, rows, listing->arena, diag, field);
+        const int status = filter_find_field(at, length, rows, arena, diag,
+                                             &listing->fields[listing->n_fields]);
         if (status != CM_OK) return status;
-        listing->n_fields++;
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     return CM_OK;
-}
-
-static int read_columns(struct listing *listing, const char *keys, enum rows rows,
-                        struct cm_diagnostics *diag) {
-    const bool is_all = text_equal(keys, "all");
-    const size_t capacity =
-        is_all ? count_fields(rows, listing->arena) : count_commas(keys) + 1;
-    listing->fields = arena_array(listing->arena, capacity, sizeof(*listing->fields));
-    if (arena_failed(listing->arena)) return diag_no_memory(diag); /* or count_fields failed */
-    return is_all ? add_all(listing, rows, listing->arena, diag)
-                  : add_named(listing, keys, rows, diag);
 }
 
 /* "macs", "macs:asc". By default figures descend and texts ascend. */
@@ -79,17 +61,17 @@ static int read_sort(struct listing *listing, const char *text, enum rows rows,
 static int read_filters(struct listing *listing, const struct cm_table_options *options,
                         enum rows rows, struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
-    const char *depth = NULL;
-    int status = CM_OK;
     listing->filters = arena_array(arena, options->n_filters + 1, sizeof(*listing->filters));
     if (listing->filters == NULL) return diag_no_memory(diag);
-    for (size_t i = 0; i < options->n_filters && status == CM_OK; i++)
-        status = filter_parse(options->filters[i], rows, arena, diag,
-                              &listing->filters[listing->n_filters++]);
-    if (status != CM_OK || options->depth < 0) return status;
+    for (size_t i = 0; i < options->n_filters; i++) {
+        const int status = filter_parse(options->filters[i], rows, arena, diag,
+                                        &listing->filters[listing->n_filters++]);
+        if (status != CM_OK) return status;
+    }
+    if (options->depth < 0) return CM_OK;
     if (rows == ROWS_OPERATORS || rows == ROWS_BATCHES || rows == ROWS_LAYERS)
         return diag_error(diag, DIAG_USAGE, "%s have no depth", rows_names[rows]);
-    depth = arena_printf(arena, "depth<=%d", options->depth);
+    const char *depth = arena_printf(arena, "depth<=%d", options->depth);
     if (depth == NULL) return diag_no_memory(diag);
     return filter_parse(depth, rows, arena, diag, &listing->filters[listing->n_filters++]);
 }
@@ -101,24 +83,21 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
 static int read_options(const struct cm_table_options *options, enum rows rows,
                         const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                         struct listing *ret) {
-    struct listing listing = {.arena = arena};
-    text_init(&listing.words, arena);
-    const char *keys = options->columns ? options->columns : usual;
-    int status = read_columns(&listing, keys, rows, diag);
-    if (status == CM_OK) status = read_sort(&listing, options->sort, rows, diag);
-    if (status == CM_OK) status = read_filters(&listing, options, rows, diag);
-    if (status == CM_OK) *ret = listing;
-    return status;
+    *ret = (struct listing){.arena = arena, .words = {.arena = arena}};
+    int status = read_columns(ret, options->columns ? options->columns : usual, rows, diag);
+    if (status == CM_OK) status = read_sort(ret, options->sort, rows, diag);
+    return status == CM_OK ? read_filters(ret, options, rows, diag) : status;
 }
 
 static bool is_there(const struct field *field, const struct rows_of *of) {
-    return field->is_there == NULL || field->is_there(of);
+    return field->needs == NULL || field->needs->is_met(of);
 }
 
 static int check_there(const struct field *field, const struct rows_of *of,
                        struct cm_diagnostics *diag) {
     if (is_there(field, of)) return CM_OK;
-    return diag_error(diag, DIAG_USAGE, "column '%s' requires %s", field->key, field->needs);
+    return diag_error(diag, DIAG_USAGE, "column '%s' requires %s", field->key,
+                      field->needs->words);
 }
 
 /* Rejects columns that the user named and the profile lacks; omits default columns that it
@@ -158,45 +137,40 @@ struct sort_key {
     const char *text;
 };
 
-static int compare_values(const struct sort_key *a, const struct sort_key *b) {
-    if (a->text && b->text) return strcmp(a->text, b->text);
-    if (a->is_integer && b->is_integer)
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    return (a->real > b->real) - (a->real < b->real);
-}
-
 /* Unknown figures come last. The sort is stable. */
 static int compare_keys(const void *left, const void *right) {
     const struct sort_key *a = left;
     const struct sort_key *b = right;
+    int order = 0;
     if (a->is_known != b->is_known) return a->is_known ? -1 : 1;
-    const int order = a->is_known ? a->order * compare_values(a, b) : 0;
-    if (order != 0) return order;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static bool make_key(struct listing *listing, size_t row, struct sort_key *ret) {
-    struct cell cell;
-    field_get(&listing->sort, listing->of, row, &listing->words, &cell);
-    *ret = (struct sort_key){
-        .row = row,
-        .order = listing->is_ascending ? 1 : -1,
-        .is_known = cell_is_known(&cell),
-        .is_integer = cell.kind == CELL_COUNT || cell.kind == CELL_FIGURE,
-        .integer = cell.value,
-    };
-    if (cell.kind == CELL_TEXT)
-        ret->text = arena_strdup(listing->arena, text_string(&listing->words));
-    else if (ret->is_known)
-        ret->real = cell_real(&cell);
-    return cell.kind != CELL_TEXT || ret->text != NULL;
+    if (a->is_known && a->text && b->text)
+        order = strcmp(a->text, b->text);
+    else if (a->is_known && a->is_integer && b->is_integer)
+        order = (a->integer > b->integer) - (a->integer < b->integer);
+    else if (a->is_known)
+        order = (a->real > b->real) - (a->real < b->real);
+    return order != 0 ? a->order * order : (a->row > b->row) - (a->row < b->row);
 }
 
 static bool sort_rows(struct listing *listing) {
     struct sort_key *keys = arena_array(listing->arena, listing->n_rows, sizeof(*keys));
     if (keys == NULL) return false;
-    for (size_t i = 0; i < listing->n_rows; i++)
-        if (!make_key(listing, listing->rows[i], &keys[i])) return false;
+    for (size_t i = 0; i < listing->n_rows; i++) {
+        struct cell cell;
+        field_get(&listing->sort, listing->of, listing->rows[i], &listing->words, &cell);
+        keys[i] = (struct sort_key){
+            .row = listing->rows[i],
+            .order = listing->is_ascending ? 1 : -1,
+            .is_known = cell_is_known(&cell),
+            .is_integer = cell.kind == CELL_COUNT || cell.kind == CELL_FIGURE,
+            .integer = cell.value,
+        };
+        if (cell.kind == CELL_TEXT)
+            keys[i].text = arena_strdup(listing->arena, text_string(&listing->words));
+        else if (keys[i].is_known)
+            keys[i].real = cell_real(&cell);
+        if (cell.kind == CELL_TEXT && keys[i].text == NULL) return false;
+    }
     if (listing->n_rows > 0) qsort(keys, listing->n_rows, sizeof(*keys), compare_keys);
     for (size_t i = 0; i < listing->n_rows; i++) listing->rows[i] = keys[i].row;
     return true;
@@ -205,27 +179,24 @@ static bool sort_rows(struct listing *listing) {
 int listing_make(const struct cm_table_options *options, const struct rows_of *of,
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                  struct listing *ret) {
-    struct listing listing;
     if (of->rows == ROWS_LAYERS && of->sweep == NULL)
         return diag_error(diag, DIAG_USAGE, "rows of layers require a sweep");
-    int status = read_options(options, of->rows, usual, arena, diag, &listing);
+    int status = read_options(options, of->rows, usual, arena, diag, ret);
     if (status != CM_OK) return status;
     const bool is_named = options->columns && !text_equal(options->columns, "all");
-    status = check_fields(&listing, of, is_named, diag);
+    status = check_fields(ret, of, is_named, diag);
     if (status != CM_OK) return status;
-    listing.of = of;
-    listing.rows = arena_array(arena, rows_count(of), sizeof(*listing.rows));
-    if (listing.rows == NULL) return diag_no_memory(diag);
+    ret->of = of;
+    ret->rows = arena_array(arena, rows_count(of), sizeof(*ret->rows));
+    if (ret->rows == NULL) return diag_no_memory(diag);
     for (size_t row = 0; row < rows_count(of); row++)
-        if (is_chosen(&listing, row)) listing.rows[listing.n_rows++] = row;
-    if (listing.is_sorted && !sort_rows(&listing)) return diag_no_memory(diag);
-    if (options->top > 0 && listing.n_rows > options->top) {
-        listing.n_left_out = listing.n_rows - options->top;
-        listing.n_rows = options->top;
+        if (is_chosen(ret, row)) ret->rows[ret->n_rows++] = row;
+    if (ret->is_sorted && !sort_rows(ret)) return diag_no_memory(diag);
+    if (options->top > 0 && ret->n_rows > options->top) {
+        ret->n_left_out = ret->n_rows - options->top;
+        ret->n_rows = options->top;
     }
-    if (listing.words.failed) return diag_no_memory(diag);
-    *ret = listing;
-    return CM_OK;
+    return ret->words.failed ? diag_no_memory(diag) : CM_OK;
 }
 
 static const enum rows rows_of_option[] = {
@@ -235,15 +206,11 @@ static const enum rows rows_of_option[] = {
     [CM_ROWS_LAYERS] = ROWS_LAYERS,
 };
 
-struct rows_of listing_rows(const struct cm_result *result,
+struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
                             const struct cm_table_options *options) {
-    return (struct rows_of){rows_of_option[options->rows], result, NULL};
-}
-
-struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
-                                  const struct cm_table_options *options) {
-    const bool is_layers = options->rows == CM_ROWS_LAYERS;
-    return (struct rows_of){is_layers ? ROWS_LAYERS : ROWS_BATCHES, NULL, sweep};
+    const bool of_batches = sweep != NULL && options->rows != CM_ROWS_LAYERS;
+    return (struct rows_of){of_batches ? ROWS_BATCHES : rows_of_option[options->rows], result,
+                            sweep};
 }
 
 enum number_style listing_style(const struct cm_table_options *options,

@@ -36,13 +36,10 @@ int listing_make(const struct cm_table_options *options, const struct rows_of *o
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                  struct listing *ret) __attribute__((warn_unused_result));
 
-/* Returns the kind of rows of a result that the options select. */
-struct rows_of listing_rows(const struct cm_result *result,
+/* Returns the rows of a result or a sweep, the other of which is NULL, that the options select.
+ */
+struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
                             const struct cm_table_options *options);
-
-/* The same for a sweep. */
-struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
-                                  const struct cm_table_options *options);
 
 /* Returns the style of figures; `automatic` replaces CM_UNITS_AUTO. */
 enum number_style listing_style(const struct cm_table_options *options,

@@ -21,12 +21,9 @@
 /* In a code span, | ends the cell, ` ends the span, and \ may escape either. */
 #define NOT_IN_A_SPAN "|`\\<>&"
 
-static bool is_plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == ' ' || (unsigned char)c >= 0x80;
-}
-
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789 ";
     struct text safe = {.arena = arena};
     text_append_label(&safe, name); /* truncated: one name must not fill the comment */
     const char *at = text_string(&safe);
@@ -37,7 +34,7 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     }
     text_append(text, "<code>");
     for (; *at != '\0'; at++) {
-        if (is_plain(*at))
+        if ((unsigned char)*at >= 0x80 || strchr(plain, *at) != NULL)
             text_append_n(text, at, 1);
         else
             text_printf(text, "&#%d;", *at);
@@ -57,28 +54,21 @@ void markdown_append_operators(struct text *text, const struct cm_name_count *op
     if (n > MAX_OPERATORS) text_printf(text, " and %zu more", n - MAX_OPERATORS);
 }
 
-static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
-                     enum number_style style, struct arena *arena) {
-    if (cell->kind == CELL_NONE) {
-        text_append(line, "-");
-    } else if (cell->kind == CELL_TEXT) {
-        const char *words = text_string(cell->words);
-        if (*words == '\0' && field->empty)
-            text_append(line, field->empty);
-        else
-            markdown_append_name(line, words, arena);
-    } else {
-        cell_append_shown(line, cell, style, true);
-    }
-}
-
-static void put_row(struct text *line, struct listing *listing, size_t row,
-                    enum number_style style) {
+static void append_row(struct text *line, struct listing *listing, size_t row,
+                       enum number_style style) {
     for (size_t i = 0; i < listing->n_fields; i++) {
+        const struct field *field = &listing->fields[i];
         struct cell cell;
         listing_cell(listing, row, i, &cell);
         text_append(line, i == 0 ? "| " : " | ");
-        put_cell(line, &listing->fields[i], &cell, style, listing->arena);
+        if (cell.kind == CELL_NONE)
+            text_append(line, "-");
+        else if (cell.kind != CELL_TEXT)
+            cell_append_shown(line, &cell, style, true);
+        else if (*text_string(cell.words) == '\0' && field->empty)
+            text_append(line, field->empty);
+        else
+            markdown_append_name(line, text_string(cell.words), listing->arena);
     }
     text_append(line, " |\n");
 }
@@ -94,7 +84,7 @@ static void put_rows(struct text *text, struct listing *listing, enum number_sty
     for (; row < listing->n_rows; row++) {
         const struct arena_mark mark = arena_save(listing->arena);
         text_init(&line, listing->arena);
-        put_row(&line, listing, row, style);
+        append_row(&line, listing, row, style);
         n_bytes += line.length;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
@@ -105,24 +95,6 @@ static void put_rows(struct text *text, struct listing *listing, enum number_sty
     if (n_left > 0) fprintf(out, "\nand %zu more\n", n_left);
 }
 
-static void put_batch(struct text *text, int64_t batch) {
-    if (is_known(batch)) text_printf(text, ", batch %" PRId64, batch);
-}
-
-/* States the numbers of unknown operators and unbounded shapes, whose costs no figure includes.
- * Costs of bounded shapes are included. */
-static void put_coverage(struct text *text, const struct cm_coverage *coverage) {
-    const int64_t n_shapes = cm_coverage_unbounded(coverage);
-    int64_t n = 0;
-    for (size_t i = 0; i < coverage->n_unknown_ops; i++)
-        n = checked_add_known(n, coverage->unknown_ops[i].count);
-    if (n == 0 && n_shapes == 0) return;
-    text_printf(text,
-                "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
-                "), outputs of unknown shape (%" PRId64 ").",
-                n, n_shapes);
-}
-
 static void put_described(struct text *text, const struct cm_name_count *operators, size_t n,
                           struct arena *arena) {
     if (n == 0) return;
@@ -131,19 +103,23 @@ static void put_described(struct text *text, const struct cm_name_count *operato
     text_append(text, ".");
 }
 
+/* Names the model and its totals, and states the numbers of unknown operators and unbounded
+ * shapes, whose costs no figure includes. Costs of bounded shapes are included. */
 static void put_result(struct text *text, const struct cm_result *result,
                        enum number_style style, struct arena *arena) {
+    const struct cm_coverage *coverage = &result->coverage;
     markdown_append_name(text, result->model.path, arena);
-    put_batch(text, result->options.batch);
+    if (is_known(result->options.batch))
+        text_printf(text, ", batch %" PRId64, result->options.batch);
     text_append(text, ", convention ");
     markdown_append_name(text, result->options.convention, arena);
     text_append(text, ":");
     for (size_t i = 0; i < n_columns; i++) {
-        if (columns[i].ranking == NULL || !column_is_there(&columns[i], result)) continue;
-        text_printf(text, " %s **", columns[i].ranking);
-        text_append(text,
-                    number_bound_prefix(column_bound(&columns[i], &result->totals), true));
-        number_append(text, style, columns[i].unit, column_get(&columns[i], &result->totals));
+        const struct column *column = &columns[i];
+        if (column->ranking == NULL || !column_is_there(column, result)) continue;
+        text_printf(text, " %s **%s", column->ranking,
+                    number_bound_prefix(column_bound(column, &result->totals), true));
+        number_append(text, style, column->unit, column_get(column, &result->totals));
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
@@ -151,9 +127,32 @@ static void put_result(struct text *text, const struct cm_result *result,
         text_append(text, number_bound_prefix(NUMBER_AT_MOST, true));
     number_append(text, style, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
-    put_coverage(text, &result->coverage);
-    put_described(text, result->coverage.custom_ops, result->coverage.n_custom_ops, arena);
-    text_append(text, "\n\n");
+    const int64_t n_shapes = cm_coverage_unbounded(coverage);
+    int64_t n_nodes = 0;
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++)
+        n_nodes = checked_add_known(n_nodes, coverage->unknown_ops[i].count);
+    if (n_nodes > 0 || n_shapes > 0)
+        text_printf(text,
+                    "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
+                    "), outputs of unknown shape (%" PRId64 ").",
+                    n_nodes, n_shapes);
+    put_described(text, coverage->custom_ops, coverage->n_custom_ops, arena);
+}
+
+static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct arena *arena) {
+    if (sweep->model[0] == '\0')
+        text_printf(text, "%zu combinations", sweep->n_rows);
+    else
+        markdown_append_name(text, sweep->model, arena);
+    text_append(text, ", convention ");
+    markdown_append_name(text, sweep->convention, arena);
+    if (sweep->times[0] != '\0') {
+        text_append(text, ", times ");
+        markdown_append_name(text, sweep->times, arena);
+        text_append(text, " of ");
+        markdown_append_name(text, sweep->device, arena);
+    }
+    put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
 }
 
 static int write_markdown(const struct rows_of *of, const struct cm_table_options *options,
@@ -166,23 +165,11 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
     if (status == CM_OK) {
         const enum number_style style = listing_style(options, NUMBERS_SI);
         text_init(&text, arena);
-        if (of->sweep) {
-            if (of->sweep->model[0] == '\0')
-                text_printf(&text, "%zu combinations", of->sweep->n_rows);
-            else
-                markdown_append_name(&text, of->sweep->model, arena);
-            text_append(&text, ", convention ");
-            markdown_append_name(&text, of->sweep->convention, arena);
-            if (of->sweep->times[0] != '\0') {
-                text_append(&text, ", times ");
-                markdown_append_name(&text, of->sweep->times, arena);
-                text_append(&text, " of ");
-                markdown_append_name(&text, of->sweep->device, arena);
-            }
-            put_described(&text, of->sweep->custom_ops, of->sweep->n_custom_ops, arena);
-            text_append(&text, "\n\n");
-        } else
+        if (of->sweep)
+            put_sweep(&text, of->sweep, arena);
+        else
             put_result(&text, of->result, style, arena);
+        text_append(&text, "\n\n");
         for (size_t i = 0; i < listing.n_fields; i++)
             text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
         text_append(&text, " |\n");
@@ -199,7 +186,7 @@ int cm_result_write_markdown(const struct cm_result *result,
                              const struct cm_table_options *options,
                              struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, options);
+    const struct rows_of of = listing_rows(result, NULL, options);
     return write_markdown(&of, options, diagnostics, out);
 }
 
@@ -207,6 +194,6 @@ int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_sweep_rows(sweep, options);
+    const struct rows_of of = listing_rows(NULL, sweep, options);
     return write_markdown(&of, options, diagnostics, out);
 }

@@ -25,20 +25,24 @@ void table_fit(struct table *table, const size_t *ranks, int max_width) {
     table->max_width = max_width > 0 ? (size_t)max_width : 0;
 }
 
-struct text *table_cell(struct table *table) {
-    return page_item(table->page);
-}
-
 /* Truncates long names as in messages: a name may have megabytes, and the longest cell sets the
  * width of every line. */
 void table_end_cell(struct table *table) {
     struct arena *arena = table->page->arena;
-    const char *whole = text_string(&table->page->item);
+    const char *whole = page_safe_item(table->page);
     const size_t length = text_cut_length(whole, TEXT_LONGEST_LABEL);
     const char *cell = whole[length] == '\0'
                            ? arena_strdup(arena, whole)
                            : arena_printf(arena, "%.*s...", (int)length, whole);
     table->cells[table->n_cells++] = cell ? cell : "";
+}
+
+void table_print(struct table *table, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(page_item(table->page), format, args);
+    va_end(args);
+    table_end_cell(table);
 }
 
 static size_t width_of(const struct table *table, size_t column) {

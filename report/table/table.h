@@ -5,8 +5,7 @@
  *
  *     struct table table;
  *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
- *     number_append(table_cell(&table), style, NUMBER_TIME, total);
- *     table_end_cell(&table);
+ *     table_print(&table, "%s", page_number(page, NUMBER_TIME, total));
  *     ...
  *     table_write(&table);
  *
@@ -41,8 +40,10 @@ bool table_init(struct table *table, struct page *page, const char *const *headi
 /* Limits the lines to max_width characters (0: no limit). ranks: for each column; columns with
  * the highest rank are omitted first. NULL: no limit. */
 void table_fit(struct table *table, const size_t *ranks, int max_width);
-/* The text of the next cell, until table_end_cell. */
-struct text *table_cell(struct table *table);
+/* Adds a cell; names from a file may be arguments, as in page_print. */
+void table_print(struct table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Adds the page's item (page_item) as a cell. */
 void table_end_cell(struct table *table);
 void table_write(struct table *table);
 

@@ -9,22 +9,7 @@
 
 #include "support/banned.h"
 
-/* "?" for an unknown figure, "-" for one that the row lacks. */
-static void put_cell(struct table *table, const struct field *field, const struct cell *cell,
-                     enum number_style style) {
-    struct text *out = table_cell(table);
-    if (cell->kind == CELL_NONE) {
-        text_append(out, "-");
-    } else if (cell->kind == CELL_TEXT) {
-        const char *words = text_string(cell->words);
-        text_append_name(out, *words == '\0' && field->empty ? field->empty : words);
-    } else {
-        cell_append_shown(out, cell, style, false);
-    }
-    table_end_cell(table);
-}
-
-/* `ranks`: as in table_fit. */
+/* "?" for an unknown figure, "-" for one that the row lacks. `ranks`: as in table_fit. */
 static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,
                      enum number_style style) {
     struct table table;
@@ -41,8 +26,15 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
     for (size_t row = 0; row < listing->n_rows; row++)
         for (size_t i = 0; i < listing->n_fields; i++) {
             struct cell cell;
+            struct text *out = page_item(page);
             listing_cell(listing, row, i, &cell);
-            put_cell(&table, &listing->fields[i], &cell, style);
+            if (cell.kind == CELL_NONE)
+                text_append(out, "-");
+            else if (cell.kind == CELL_TEXT)
+                text_append(out, field_words(&listing->fields[i], &cell));
+            else
+                cell_append_shown(out, &cell, style, false);
+            table_end_cell(&table);
         }
     table_write(&table);
     if (listing->n_left_out == 0) return;
@@ -73,7 +65,7 @@ int cm_result_write_table(const struct cm_result *result,
                           struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || text == NULL || out == NULL)
         return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, options);
+    const struct rows_of of = listing_rows(result, NULL, options);
     return write_table(&of, options, text, diagnostics, out);
 }
 
@@ -82,6 +74,6 @@ int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_opt
                          FILE *out) {
     if (sweep == NULL || options == NULL || text == NULL || out == NULL)
         return diag_null(diagnostics);
-    const struct rows_of of = listing_sweep_rows(sweep, options);
+    const struct rows_of of = listing_rows(NULL, sweep, options);
     return write_table(&of, options, text, diagnostics, out);
 }

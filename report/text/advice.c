@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Advice: possible optimizations, the largest gain first. */
 #include "costmodel/costmodel.h"
-#include "report/number.h"
 #include "report/page.h"
 #include "report/text/sections.h"
 #include "report/times.h"
@@ -15,23 +14,17 @@
 /* `R3 channels-last: gain at most 1.2 ms modelled (4.32% of latency)` */
 static void write_title(struct page *page, const struct cm_result *result,
                         const struct cm_advice *advice) {
-    page_name(page, STYLE_TITLE, advice->rule);
+    page_print(page, STYLE_TITLE, "%s", advice->rule);
     page_print(page, STYLE_TITLE, " ");
-    page_name(page, STYLE_TITLE, advice->name);
+    page_print(page, STYLE_TITLE, "%s", advice->name);
     page_list(page, "", HANG);
-    struct text *gain = page_item(page);
-    text_append(gain, ": gain ");
-    if (is_known(advice->gain_ps)) {
-        text_append(gain, "at most ");
-        times_append(gain, page->units, advice->gain_ps);
-        times_append_kind(gain, result);
-        text_append(gain, " (");
-        number_append_percent(gain, advice->gain_ps, result->totals.latency_ps);
-        text_append(gain, " of latency)");
-    } else {
-        text_append(gain, "not known");
-    }
-    page_item_end(page, STYLE_PLAIN);
+    const char *kind = times_kind(result);
+    if (is_known(advice->gain_ps))
+        page_item_print(page, STYLE_PLAIN, ": gain at most %s%s%s (%s of latency)",
+                        page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
+                        page_percent(page, advice->gain_ps, result->totals.latency_ps));
+    else
+        page_item_print(page, STYLE_PLAIN, ": gain not known");
     page_end_line(page);
 }
 
@@ -44,15 +37,13 @@ static void write_modules(struct page *page, const struct cm_result *result,
     for (size_t i = 0; i < advice->n_modules && i < MAX_MODULES; i++) {
         if (advice->modules[i] >= result->n_modules) continue;
         const struct cm_module *module = &result->modules[advice->modules[i]];
-        struct text *item = page_item(page);
-        text_append_name(item, module->path[0] == '\0' ? module->name : module->path);
-        if (i + 1 < advice->n_modules) text_append(item, ",");
-        page_item_end(page, STYLE_NAME);
+        page_item_print(page, STYLE_NAME, "%s%s",
+                        module->path[0] == '\0' ? module->name : module->path,
+                        i + 1 < advice->n_modules ? "," : "");
     }
-    if (advice->n_modules > MAX_MODULES) {
+    if (advice->n_modules > MAX_MODULES)
         page_item_print(page, STYLE_PLAIN, "and %zu more: see --format json",
                         advice->n_modules - MAX_MODULES);
-    }
     page_end_line(page);
 }
 

@@ -31,66 +31,50 @@ struct group {
     struct cm_costs costs;
 };
 
-struct groups {
-    size_t n;
-    struct group *items; /* in order of first occurrence */
-};
-
 /* The value of a metric for one group. */
 struct rank {
     int64_t value;
-    size_t order; /* index into groups.items */
+    size_t order; /* index into the groups */
 };
-
-static size_t count_depths(const struct cm_result *result) {
-    size_t n = 0;
-    for (size_t i = 0; i < result->n_modules; i++) {
-        size_t depth = (size_t)result->modules[i].depth;
-        if (depth >= n) n = depth + 1;
-    }
-    return n;
-}
 
 /* Counting sort by depth: stable and linear in modules. */
 static bool levels_make(struct page *page, const struct cm_result *result,
                         struct levels *levels) {
-    levels->n_depths = count_depths(result);
+    const struct cm_module *modules = result->modules;
+    levels->n_depths = 0;
+    for (size_t i = 0; i < result->n_modules; i++)
+        if ((size_t)modules[i].depth >= levels->n_depths)
+            levels->n_depths = (size_t)modules[i].depth + 1;
     levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
     levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
     /* first[d + 1] is the start of depth d, and after filling its end, the start of d + 1. */
-    for (size_t i = 0; i < result->n_modules; i++)
-        levels->first[result->modules[i].depth + 2]++;
+    for (size_t i = 0; i < result->n_modules; i++) levels->first[modules[i].depth + 2]++;
     for (size_t d = 2; d <= levels->n_depths; d++) levels->first[d] += levels->first[d - 1];
     for (size_t i = 0; i < result->n_modules; i++)
-        levels->order[levels->first[result->modules[i].depth + 1]++] = i;
+        levels->order[levels->first[modules[i].depth + 1]++] = i;
     return true;
 }
 
-static bool groups_add(struct groups *groups, struct map *by_type,
-                       const struct cm_module *module) {
-    uint32_t existing = MAP_NONE;
-    if (map_add(by_type, module->type, (uint32_t)groups->n, &existing) != CM_OK) return false;
-    if (existing == MAP_NONE)
-        groups->items[groups->n++] = (struct group){module->type, module->costs};
-    else
-        columns_add(&groups->items[existing].costs, &module->costs);
-    return true;
-}
-
-static bool groups_make(struct page *page, const struct cm_result *result,
-                        const struct levels *levels, size_t depth, struct groups *groups) {
+/* Returns the groups of a depth, in order of first occurrence; NULL if out of memory. */
+static struct group *groups_make(struct page *page, const struct cm_result *result,
+                                 const struct levels *levels, size_t depth, size_t *ret_n) {
     struct map by_type;
-    size_t first = levels->first[depth];
-    size_t end = levels->first[depth + 1];
+    const size_t first = levels->first[depth];
+    const size_t end = levels->first[depth + 1];
+    struct group *groups = arena_array(page->arena, end - first, sizeof(*groups));
     map_init(&by_type, page->arena);
-    groups->n = 0;
-    groups->items = arena_array(page->arena, end - first, sizeof(*groups->items));
-    if (groups->items == NULL) return false;
-    for (size_t i = first; i < end; i++) {
-        if (!groups_add(groups, &by_type, &result->modules[levels->order[i]])) return false;
+    *ret_n = 0;
+    for (size_t i = first; groups != NULL && i < end; i++) {
+        const struct cm_module *module = &result->modules[levels->order[i]];
+        uint32_t existing = MAP_NONE;
+        if (map_add(&by_type, module->type, (uint32_t)*ret_n, &existing) != CM_OK) return NULL;
+        if (existing == MAP_NONE)
+            groups[(*ret_n)++] = (struct group){module->type, module->costs};
+        else
+            columns_add(&groups[existing].costs, &module->costs);
     }
-    return true;
+    return groups;
 }
 
 /* Largest first, equal values by first occurrence; unknown values last. */
@@ -103,42 +87,24 @@ static int compare_ranks(const void *left, const void *right) {
 
 /* `    params      - {'Transform': '2.8 M', 'Linear': '660.87 k'}` */
 static void write_ranking(struct page *page, const struct cm_result *result,
-                          const struct column *column, const struct groups *groups,
+                          const struct column *column, const struct group *groups, size_t n,
                           struct rank *ranks) {
-    for (size_t i = 0; i < groups->n; i++)
-        ranks[i] = (struct rank){column_get(column, &groups->items[i].costs), i};
-    qsort(ranks, groups->n, sizeof(*ranks), compare_ranks);
-    size_t top = page->options->top <= 0 ? groups->n : (size_t)page->options->top;
+    const char *kind = column->timed ? times_kind(result) : "";
+    const size_t top = page->options->top <= 0 ? n : (size_t)page->options->top;
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = (struct rank){column_get(column, &groups[i].costs), i};
+    qsort(ranks, n, sizeof(*ranks), compare_ranks);
     page_print(page, STYLE_PLAIN, "    %-11s - {", column->ranking);
     page_list(page, ", ", page->column);
-    for (size_t i = 0; i < groups->n && i < top; i++) {
-        struct text *item = page_item(page);
-        text_append(item, "'");
-        text_append_name(item, groups->items[ranks[i].order].type);
-        text_append(item, "': '");
-        text_append(item,
-                    number_bound_prefix(
-                        column_bound(column, &groups->items[ranks[i].order].costs), false));
-        if (column->timed)
-            times_append(item, page->units, ranks[i].value);
-        else
-            number_append(item, page->units, column->unit, ranks[i].value);
-        if (column->timed) times_append_kind(item, result);
-        text_append(item, "'");
-        page_item_end(page, STYLE_PLAIN);
+    for (size_t i = 0; i < n && i < top; i++) {
+        const struct group *group = &groups[ranks[i].order];
+        page_item_print(page, STYLE_PLAIN, "'%s': '%s%s%s%s'", group->type,
+                        number_bound_prefix(column_bound(column, &group->costs), false),
+                        column->timed ? page_time(page, ranks[i].value)
+                                      : page_number(page, column->unit, ranks[i].value),
+                        *kind == '\0' ? "" : " ", kind);
     }
     page_line(page, STYLE_PLAIN, "}");
-}
-
-static bool write_depth(struct page *page, const struct cm_result *result,
-                        const struct levels *levels, size_t depth, struct rank *ranks) {
-    struct groups groups;
-    if (!groups_make(page, result, levels, depth, &groups)) return false;
-    page_line(page, STYLE_PLAIN, "depth %zu:", depth);
-    for (size_t i = 0; i < n_columns; i++)
-        if (columns[i].ranking != NULL && column_is_there(&columns[i], result))
-            write_ranking(page, result, &columns[i], &groups, ranks);
-    return true;
 }
 
 void aggregated_write(struct page *page, const struct cm_result *result) {
@@ -156,6 +122,13 @@ void aggregated_write(struct page *page, const struct cm_result *result) {
         page_print(page, STYLE_PLAIN, "Top %d modules", page->options->top);
     page_line(page, STYLE_PLAIN, " in terms of params, MACs%s at different model depths:",
               cm_result_timed(result) ? ", flops or fwd latency" : " or flops");
-    for (size_t depth = 0; depth < n_depths; depth++)
-        if (!write_depth(page, result, &levels, depth, ranks)) return;
+    for (size_t depth = 0; depth < n_depths; depth++) {
+        size_t n = 0;
+        const struct group *groups = groups_make(page, result, &levels, depth, &n);
+        if (groups == NULL) return;
+        page_line(page, STYLE_PLAIN, "depth %zu:", depth);
+        for (size_t i = 0; i < n_columns; i++)
+            if (columns[i].ranking != NULL && column_is_there(&columns[i], result))
+                write_ranking(page, result, &columns[i], groups, n, ranks);
+    }
 }

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 
 #include "costmodel/costmodel.h"
-#include "report/number.h"
-#include "report/page.h"
-#include "report/table/cell.h"
 #include "report/table/columns.h"
 #include "report/table/table.h"
 #include "report/text/timed.h"
@@ -19,57 +16,24 @@
 
 #include "support/banned.h"
 
-static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
-                        bool upper_bound) {
-    struct text *cell = table_cell(table);
-    if (upper_bound && is_known(value))
-        text_append(cell, number_bound_prefix(NUMBER_AT_MOST, false));
-    if (value == CM_UNKNOWN)
-        text_append(cell, "-");
-    else
-        number_append(cell, table->page->units, unit, value);
-    table_end_cell(table);
-}
-
-static void add_number(struct table *table, enum number_unit unit, int64_t value) {
-    add_bounded(table, unit, value, false);
+static void add_number(struct table *table, enum number_unit unit, int64_t value,
+                       bool upper_bound) {
+    table_print(table, "%s%s",
+                number_bound_prefix(
+                    upper_bound && is_known(value) ? NUMBER_AT_MOST : NUMBER_NO_BOUND, false),
+                value == CM_UNKNOWN ? "-" : page_number(table->page, unit, value));
 }
 
 static void add_time(struct table *table, int64_t ps) {
-    if (is_known(ps))
-        times_append(table_cell(table), table->page->units, ps);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
-}
-
-static void add_sum(struct table *table, const struct cm_costs *costs) {
-    if (is_known(costs->latency_ps))
-        times_append_sum(table_cell(table), table->page->units, costs, false);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
+    table_print(table, "%s", is_known(ps) ? page_time(table->page, ps) : "-");
 }
 
 static void add_count(struct table *table, int64_t value) {
-    if (is_known(value))
-        text_printf(table_cell(table), "%" PRId64, value);
-    else
-        text_append(table_cell(table), "?");
-    table_end_cell(table);
+    table_print(table, "%s", page_digits(table->page, value));
 }
 
 static void add_percent(struct table *table, int64_t part, int64_t whole) {
-    if (is_known(part))
-        number_append_percent(table_cell(table), part, whole);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
-}
-
-static void add_name(struct table *table, const char *name) {
-    text_append_name(table_cell(table), name);
-    table_end_cell(table);
+    table_print(table, "%s", is_known(part) ? page_percent(table->page, part, whole) : "-");
 }
 
 /* "Every time is modelled." */
@@ -77,17 +41,6 @@ static void write_kind(struct page *page, const struct cm_result *result) {
     const char *kind = times_kind(result);
     if (*kind == '\0') return;
     page_line(page, STYLE_WARNING, "Every time is %s.", kind);
-}
-
-/* `measured 10, view 3` */
-static void add_states(struct table *table, const struct cm_operator *row) {
-    struct text *cell = table_cell(table);
-    for (size_t i = 0; i < row->n_states; i++) {
-        if (i > 0) text_append(cell, ", ");
-        text_append_name(cell, row->states[i].state);
-        text_printf(cell, " %" PRId64, row->states[i].nodes);
-    }
-    table_end_cell(table);
 }
 
 /* Returns the operations that an operator executes in its latency; CM_UNKNOWN if some of its
@@ -101,24 +54,34 @@ static int64_t operations_of(const struct cm_result *result, const struct cm_ope
 
 static void add_operator(struct table *table, const struct cm_result *result,
                          const struct cm_operator *row) {
+    const struct cm_costs *costs = &row->costs;
+    const uint32_t traffic = CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
     if (cm_result_timed(result)) {
-        add_sum(table, &row->costs);
-        add_percent(table, row->costs.latency_ps, result->totals.latency_ps);
-        times_append_rate(table_cell(table), table->page->units, operations_of(result, row),
-                          row->costs.latency_ps);
+        if (is_known(costs->latency_ps))
+            times_append_sum(page_item(table->page), table->page->units, costs, false);
+        else
+            text_append(page_item(table->page), "-");
+        table_end_cell(table);
+        add_percent(table, costs->latency_ps, result->totals.latency_ps);
+        times_append_rate(page_item(table->page), table->page->units,
+                          operations_of(result, row), costs->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);
-    add_bounded(table, NUMBER_MACS, row->costs.macs,
-                (row->costs.upper_bound & CM_COST_BIT(macs)) != 0);
-    add_percent(table, row->costs.macs, result->totals.macs);
-    add_bounded(table, NUMBER_FLOPS, row->costs.flops,
-                (row->costs.upper_bound & CM_COST_BIT(flops)) != 0);
-    add_bounded(
-        table, NUMBER_BYTES, checked_add(row->costs.bytes_read, row->costs.bytes_written),
-        (row->costs.upper_bound & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0);
-    if (cm_result_timed(result)) add_states(table, row);
-    add_name(table, row->op);
+    add_number(table, NUMBER_MACS, costs->macs, (costs->upper_bound & CM_COST_BIT(macs)) != 0);
+    add_percent(table, costs->macs, result->totals.macs);
+    add_number(table, NUMBER_FLOPS, costs->flops,
+               (costs->upper_bound & CM_COST_BIT(flops)) != 0);
+    add_number(table, NUMBER_BYTES, checked_add(costs->bytes_read, costs->bytes_written),
+               (costs->upper_bound & traffic) != 0);
+    if (cm_result_timed(result)) { /* `measured 10, view 3` */
+        struct text *cell = page_item(table->page);
+        for (size_t i = 0; i < row->n_states; i++)
+            text_printf(cell, "%s%s %" PRId64, i > 0 ? ", " : "", row->states[i].state,
+                        row->states[i].nodes);
+        table_end_cell(table);
+    }
+    table_print(table, "%s", row->op);
 }
 
 void operators_write(struct page *page, const struct cm_result *result) {
@@ -167,129 +130,88 @@ static int64_t total_of(const struct cm_result *result, const struct cm_timed *t
 
 /* Adds the rates, the share of the roofline, the limiting resource and the state. */
 static void add_achieved(struct table *table, const struct cm_timed *timed) {
-    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
-    add_number(table, NUMBER_TRAFFIC,
-               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
-    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
-    add_name(table, timed->state);
+    static const struct cm_achieved unknown = {CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "-"};
+    const struct cm_achieved *achieved = timed->achieved ? timed->achieved : &unknown;
+    add_number(table, NUMBER_RATE, achieved->flops_per_s, false);
+    add_number(table, NUMBER_TRAFFIC, achieved->bytes_per_s, false);
+    add_percent(table, achieved->roofline, CM_RATIO_ONE);
+    table_print(table, "%s", achieved->limited_by);
+    table_print(table, "%s", timed->state);
 }
 
 static void add_layer(struct table *table, const struct cm_result *result,
                       const struct layer *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
+    const bool is_bare = timed->provider[0] == '\0' && timed->algorithm[0] == '\0';
+    const bool is_both = timed->provider[0] != '\0' && timed->algorithm[0] != '\0';
     add_time(table, layer->total_ps);
     add_percent(table, layer->total_ps, result->totals.latency_ps);
     add_count(table, (int64_t)timed->n_nodes);
     add_time(table, timed->median_ps);
     add_time(table, timed->warm_ps);
     add_achieved(table, timed);
-    struct text *name = table_cell(table);
-    text_append_name(name, timed->primitive);
-    if (timed->provider[0] != '\0' || timed->algorithm[0] != '\0') {
-        text_append(name, " [");
-        text_append_name(name, timed->provider);
-        if (timed->provider[0] != '\0' && timed->algorithm[0] != '\0') text_append(name, ", ");
-        text_append_name(name, timed->algorithm);
-        text_append(name, "]");
-    }
-    table_end_cell(table);
+    table_print(table, is_bare ? "%s" : "%s [%s%s%s]", timed->primitive, timed->provider,
+                is_both ? ", " : "", timed->algorithm);
 }
 
+/* A layer of another tool, beside its expected time. */
 static void add_imported(struct table *table, const struct cm_result *result,
-                         const struct cm_timed *timed) {
+                         const struct layer *layer) {
+    const struct cm_timed *timed = &result->measure->primitives[layer->index];
     const int64_t expected = timed->import.expected_ps;
     add_time(table, timed->median_ps);
     add_percent(table, timed->median_ps, result->totals.latency_ps);
     add_time(table, expected);
     if (is_known(expected) && expected > 0)
-        text_printf(table_cell(table), "%.2f", (double)timed->median_ps / (double)expected);
+        table_print(table, "%.2f", (double)timed->median_ps / (double)expected);
     else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
+        table_print(table, "-");
     add_count(table, (int64_t)timed->n_nodes);
     add_achieved(table, timed);
-    struct text *name = table_cell(table);
-    text_append_name(name, timed->primitive);
-    if (timed->algorithm[0] != '\0') {
-        text_append(name, " [");
-        text_append_name(name, timed->algorithm);
-        text_append(name, "]");
-    }
+    struct text *name = page_item(table->page);
+    text_append(name, timed->primitive);
+    if (timed->algorithm[0] != '\0') text_printf(name, " [%s]", timed->algorithm);
     if (timed->import.module < result->n_modules) {
-        text_append(name, " in ");
-        text_append_name(name, result->modules[timed->import.module].path[0] != '\0'
-                                   ? result->modules[timed->import.module].path
-                                   : result->modules[timed->import.module].name);
+        const struct cm_module *module = &result->modules[timed->import.module];
+        text_printf(name, " in %s", module->path[0] != '\0' ? module->path : module->name);
     }
     table_end_cell(table);
-}
-
-/* Writes the layers of another tool, longest first, beside their expected times. */
-static void imported_write(struct page *page, const struct cm_result *result,
-                           struct layer *layers) {
-    static const char *const headings[] = {"time",       "share", "expected",  "ratio",
-                                           "nodes",      "FLOPS", "bandwidth", "roofline",
-                                           "limited by", "state", "layer"};
-    static const size_t ranks[] = {1, 3, 4, 2, 5, 9, 10, 7, 8, 6, 0};
-    const size_t n = result->measure->n_primitives;
-    struct table table;
-    if (!table_init(&table, page, headings, sizeof headings / sizeof *headings, n)) return;
-    table.keeps_start = true;
-    table_fit(&table, ranks, page->options->width);
-    for (size_t i = 0; i < n; i++)
-        layers[i] = (struct layer){result->measure->primitives[i].median_ps, i};
-    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
-    for (size_t i = 0; i < n; i++)
-        add_imported(&table, result, &result->measure->primitives[layers[i].index]);
-    table_write(&table);
 }
 
 void layers_write(struct page *page, const struct cm_result *result) {
-    static const char *const headings[] = {"total",      "share", "nodes",     "each",
-                                           "warm",       "FLOPS", "bandwidth", "roofline",
+    static const char *const plain[] = {"total",      "share", "nodes",     "each",
+                                        "warm",       "FLOPS", "bandwidth", "roofline",
+                                        "limited by", "state", "layer"};
+    static const size_t plain_ranks[] = {1, 2, 3, 9, 10, 7, 8, 4, 5, 6, 0};
+    static const char *const imported[] = {"time",       "share", "expected",  "ratio",
+                                           "nodes",      "FLOPS", "bandwidth", "roofline",
                                            "limited by", "state", "layer"};
-    static const size_t ranks[] = {1, 2, 3, 9, 10, 7, 8, 4, 5, 6, 0};
-    const size_t n = result->measure->n_primitives;
+    static const size_t imported_ranks[] = {1, 3, 4, 2, 5, 9, 10, 7, 8, 6, 0};
+    const struct cm_measure *measure = result->measure;
+    const size_t n = measure->n_primitives;
     struct table table;
     struct layer *layers = arena_array(page->arena, n, sizeof *layers);
     page_end_line(page);
     page_rule(page, "Layers");
     write_kind(page, result);
-    if (layers != NULL && result->measure->imported) {
-        imported_write(page, result, layers);
-        return;
-    }
-    if (layers == NULL ||
-        !table_init(&table, page, headings, sizeof headings / sizeof *headings, n))
+    if (layers == NULL || !table_init(&table, page, measure->imported ? imported : plain,
+                                      sizeof plain / sizeof *plain, n))
         return;
     table.keeps_start = true;
-    table_fit(&table, ranks, page->options->width);
-    for (size_t i = 0; i < n; i++)
-        layers[i] = (struct layer){total_of(result, &result->measure->primitives[i]), i};
-    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
-    for (size_t i = 0; i < n; i++) add_layer(&table, result, &layers[i]);
-    table_write(&table);
-}
-
-/* Adds the cell of a layer whose kernels have no times: `gemm f32 …: kernels unknown` or
- * `gemm f32 …: together a, b, and 3 more`. */
-static void add_primitive_name(struct table *table, const struct cm_result *result,
-                               const struct cm_kernel_row *row) {
-    const struct cm_measure *measure = result->measure;
-    struct text *name = table_cell(table);
-    text_append_name(name, row->name);
-    if (row->primitive < measure->n_primitives) {
-        const struct cm_timed *timed = &measure->primitives[row->primitive];
-        text_append(name, timed->n_kernels == 0 ? ": kernels unknown" : ": together");
-        for (size_t i = 0; i < timed->n_kernels; i++) {
-            text_append(name, i == 0 ? " " : ", ");
-            text_append_name(name, timed->kernels[i].name);
-        }
-        if (timed->more_kernels > 0)
-            text_printf(name, ", and %" PRId64 " more", timed->more_kernels);
+    table_fit(&table, measure->imported ? imported_ranks : plain_ranks, page->options->width);
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_timed *timed = &measure->primitives[i];
+        layers[i].total_ps = measure->imported ? timed->median_ps : total_of(result, timed);
+        layers[i].index = i;
     }
-    table_end_cell(table);
+    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
+    for (size_t i = 0; i < n; i++) {
+        if (measure->imported)
+            add_imported(&table, result, &layers[i]);
+        else
+            add_layer(&table, result, &layers[i]);
+    }
+    table_write(&table);
 }
 
 /* Returns true if the grid of any kernel is known; kernels of CPUs have none. */
@@ -303,38 +225,38 @@ static void add_ratio(struct table *table, int64_t ratio) {
     add_percent(table, ratio > 0 ? ratio : CM_UNKNOWN, CM_RATIO_ONE);
 }
 
-static void add_grid(struct table *table, const struct cm_kernel_row *row) {
-    if (row->blocks_per_unit > 0)
-        text_printf(table_cell(table), "%.2f", (double)row->blocks_per_unit / CM_RATIO_ONE);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
-    add_ratio(table, row->unit_efficiency);
-    add_ratio(table, row->occupancy);
-    add_ratio(table, row->theoretical_occupancy);
-}
-
+/* Adds a kernel, or a layer whose kernels have no times: `gemm f32 …: kernels unknown` or
+ * `gemm f32 …: together a, b, and 3 more`. */
 static void add_kernel(struct table *table, const struct cm_result *result,
-                       const struct cm_kernel_row *row) {
+                       const struct cm_kernel_row *row, bool grids) {
+    const struct cm_measure *measure = result->measure;
     add_time(table, row->total_ps);
     add_percent(table, row->total_ps, result->totals.latency_ps);
     add_count(table, row->calls);
     add_time(table, row->mean_ps);
     add_time(table, row->min_ps);
     add_time(table, row->max_ps);
-    if (has_grids(result->measure)) add_grid(table, row);
-    struct text *cell = table_cell(table);
-    text_append_name(cell, row->tensor_cores);
-    if (row->rule[0] != '\0') {
-        text_append(cell, " (");
-        text_append_name(cell, row->rule);
-        text_append(cell, ")");
+    if (grids) {
+        if (row->blocks_per_unit > 0)
+            table_print(table, "%.2f", (double)row->blocks_per_unit / CM_RATIO_ONE);
+        else
+            table_print(table, "-");
+        add_ratio(table, row->unit_efficiency);
+        add_ratio(table, row->occupancy);
+        add_ratio(table, row->theoretical_occupancy);
+    }
+    table_print(table, row->rule[0] == '\0' ? "%s" : "%s (%s)", row->tensor_cores, row->rule);
+    struct text *name = page_item(table->page);
+    text_append(name, row->name);
+    if (row->primitive < measure->n_primitives) {
+        const struct cm_timed *timed = &measure->primitives[row->primitive];
+        text_append(name, timed->n_kernels == 0 ? ": kernels unknown" : ": together");
+        for (size_t i = 0; i < timed->n_kernels; i++)
+            text_printf(name, "%s%s", i == 0 ? " " : ", ", timed->kernels[i].name);
+        if (timed->more_kernels > 0)
+            text_printf(name, ", and %" PRId64 " more", timed->more_kernels);
     }
     table_end_cell(table);
-    if (row->primitive == CM_NO_INDEX)
-        add_name(table, row->name);
-    else
-        add_primitive_name(table, result, row);
 }
 
 void kernels_write(struct page *page, const struct cm_result *result) {
@@ -367,6 +289,6 @@ void kernels_write(struct page *page, const struct cm_result *result) {
     table.keeps_start = true;
     table_fit(&table, grids ? grid_ranks : plain_ranks, page->options->width);
     for (size_t i = 0; i < measure->n_kernels; i++)
-        add_kernel(&table, result, &measure->kernels[i]);
+        add_kernel(&table, result, &measure->kernels[i], grids);
     table_write(&table);
 }

@@ -4,10 +4,8 @@
  * nodes, so that the peak is visible. The line below names the modules of the nodes.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "costmodel/costmodel.h"
-#include "report/page.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"
 #include "support/arena.h"
@@ -41,15 +39,12 @@ static size_t first_point(const struct chart *chart, size_t column) {
     return column * chart->result->memory.n_curve / chart->n_columns;
 }
 
-static size_t end_point(const struct chart *chart, size_t column) {
-    size_t end = first_point(chart, column + 1);
-    return end > first_point(chart, column) ? end : first_point(chart, column) + 1;
-}
-
 static int64_t column_bytes(const struct chart *chart, size_t column) {
     const struct cm_curve_point *curve = chart->result->memory.curve;
+    const size_t first = first_point(chart, column);
+    const size_t end = first_point(chart, column + 1);
     int64_t max = 0;
-    for (size_t i = first_point(chart, column); i < end_point(chart, column); i++)
+    for (size_t i = first; i < end || i == first; i++)
         if (is_known(curve[i].bytes) && curve[i].bytes > max) max = curve[i].bytes;
     return max;
 }
@@ -69,25 +64,26 @@ static void write_line(struct page *page, enum style style, const struct text *l
     page_line(page, style, "%.*s", (int)length, string);
 }
 
-static void write_edge(struct page *page, const struct text *label, const char *edge) {
-    page_print(page, STYLE_SHARE, "%s", text_string(label));
+static void write_edge(struct page *page, const char *label, const char *edge) {
+    page_print(page, STYLE_SHARE, "%s", label);
     page_indent(page, page->column < LABEL_COLUMNS ? LABEL_COLUMNS - page->column : 1);
     page_print(page, STYLE_SHARE, "%s", edge);
 }
 
 static void write_row(const struct chart *chart, int row) {
-    const char *const *glyphs = chart->page->options->unicode ? blocks : letters;
-    struct text label = {.arena = chart->page->arena};
-    struct text line = {.arena = chart->page->arena};
-    if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->max);
-    if (row == N_ROWS / 2 - 1)
-        number_append(&label, chart->page->units, NUMBER_BYTES, chart->max / 2);
+    struct page *page = chart->page;
+    const char *const *glyphs = page->options->unicode ? blocks : letters;
+    struct text line = {.arena = page->arena};
     for (size_t column = 0; column < chart->n_columns; column++) {
-        int filled = eighths(chart, column) - 8 * row;
+        const int filled = eighths(chart, column) - 8 * row;
         text_append(&line, glyphs[filled < 0 ? 0 : filled > 8 ? 8 : filled]);
     }
-    write_edge(chart->page, &label, "|");
-    write_line(chart->page, STYLE_PLAIN, &line);
+    write_edge(page,
+               row == N_ROWS - 1       ? page_number(page, NUMBER_BYTES, chart->max)
+               : row == N_ROWS / 2 - 1 ? page_number(page, NUMBER_BYTES, chart->max / 2)
+                                       : "",
+               "|");
+    write_line(page, STYLE_PLAIN, &line);
 }
 
 /* Returns the module of depth 1 that contains the first node of the column, or the root. */
@@ -120,27 +116,15 @@ static void append_run(const struct chart *chart, size_t from, size_t to, struct
     size_t used = 0;
     if (chart->result->modules[module].depth == 1 && to - from >= LEAST_NAME) {
         const char *name = chart->result->modules[module].name;
-        size_t length = text_cut_length(name, to - from - 1);
-        char *shown = arena_array(chart->page->arena, length + 1, 1);
+        const char *shown =
+            arena_strndup(chart->page->arena, name, text_cut_length(name, to - from - 1));
         if (shown == NULL) return;
-        memcpy(shown, name, length);
         size_t before = line->length;
         text_append(line, "|");
         text_append_name(line, shown);
         used = line->length - before;
     }
     for (; used < to - from; used++) text_append(line, " ");
-}
-
-static void write_modules(const struct chart *chart) {
-    struct text line = {.arena = chart->page->arena};
-    for (size_t from = 0; from < chart->n_columns;) {
-        size_t to = run_end(chart, from);
-        append_run(chart, from, to, &line);
-        from = to;
-    }
-    page_indent(chart->page, LABEL_COLUMNS + 1);
-    write_line(chart->page, STYLE_NAME, &line);
 }
 
 static int compare_peaks(const void *a, const void *b) {
@@ -161,15 +145,10 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
             modules[n++] = &result->modules[i];
     if (n == 0) return;
     qsort(modules, n, sizeof(const struct cm_module *), compare_peaks);
-    label_write(page, "module peaks");
-    page_list(page, ", ", page->label_width);
-    for (size_t i = 0; i < n && i < MAX_PEAKS; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, modules[i]->name);
-        text_append(item, " ");
-        number_append(item, page->units, NUMBER_BYTES, modules[i]->peak_activation_bytes);
-        page_item_end(page, STYLE_PLAIN);
-    }
+    label_list(page, "module peaks", ", ", 0);
+    for (size_t i = 0; i < n && i < MAX_PEAKS; i++)
+        page_item_print(page, STYLE_PLAIN, "%s %s", modules[i]->name,
+                        page_number(page, NUMBER_BYTES, modules[i]->peak_activation_bytes));
     page_end_line(page);
     label_rest(page, n, MAX_PEAKS);
 }
@@ -184,7 +163,7 @@ static void write_caption(struct page *page, const struct cm_result *result) {
         const struct cm_node *node = &result->nodes[memory->peak_node];
         page_words(page, STYLE_PLAIN, "The peak is above ^, at node");
         page_item_print(page, STYLE_PLAIN, "%zu,", memory->peak_node);
-        page_item_name(page, STYLE_PLAIN, *node->name == '\0' ? node->op : node->name);
+        page_item_print(page, STYLE_PLAIN, "%s", *node->name == '\0' ? node->op : node->name);
     }
     page_end_line(page);
     page_end_line(page);
@@ -206,13 +185,18 @@ void curve_write(struct page *page, const struct cm_result *result) {
     page_rule(page, "Memory Curve");
     write_caption(page, result);
     for (int row = N_ROWS; row-- > 0;) write_row(&chart, row);
-    struct text label = {.arena = chart.page->arena};
-    struct text line = {.arena = chart.page->arena};
-    text_append(&label, "0 B");
+    struct text line = {.arena = page->arena};
     for (size_t column = 0; column < chart.n_columns; column++)
         text_append(&line, column == chart.peak_column ? "^" : "-");
-    write_edge(chart.page, &label, "+");
-    write_line(chart.page, STYLE_SHARE, &line);
-    write_modules(&chart);
+    write_edge(page, "0 B", "+");
+    write_line(page, STYLE_SHARE, &line);
+    text_clear(&line);
+    for (size_t from = 0; from < chart.n_columns;) {
+        const size_t to = run_end(&chart, from);
+        append_run(&chart, from, to, &line);
+        from = to;
+    }
+    page_indent(page, LABEL_COLUMNS + 1);
+    write_line(page, STYLE_NAME, &line);
     write_peaks(page, result);
 }

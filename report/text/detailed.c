@@ -11,7 +11,6 @@
 
 #include "costmodel/costmodel.h"
 #include "report/names.h"
-#include "report/number.h"
 #include "report/page.h"
 #include "report/table/columns.h"
 #include "report/text/timed.h"
@@ -46,54 +45,37 @@ static void write_share(struct page *page, enum number_unit unit, int64_t value,
     if (upper_bound) text_append(figure, "<= ");
     number_append(figure, page->units, unit, value);
     page_item_end(page, STYLE_PLAIN);
-    page_item_percent(page, STYLE_SHARE, value, total, of_what);
+    number_append_percent(page_item(page), value, total);
+    text_append(figure, of_what);
+    page_item_end(page, STYLE_SHARE);
 }
 
-static void write_arguments(struct page *page, const char *arguments) {
-    while (*arguments != '\0') {
-        size_t length = names_argument_length(arguments);
-        char *argument = arena_array(page->arena, length + 1, 1);
-        if (argument == NULL) return;
-        memcpy(argument, arguments, length);
-        page_item_name(page, STYLE_PLAIN, argument);
-        arguments += length;
-        if (*arguments != '\0') arguments += strlen(", ");
-    }
-}
-
-/* `, 4.1 TB/s, 85.42% roofline, memory bound`. Modelled times have no roofline share. */
-static void write_achieved(struct page *page, const struct cm_result *result,
-                           const struct cm_achieved *achieved) {
-    if (!achieved) return;
-    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
-    if (!result->measure->modelled && is_known(achieved->roofline)) {
-        struct text *share = page_item(page);
-        times_append_ratio(share, achieved->roofline);
-        text_append(share, " roofline");
-        page_item_end(page, STYLE_SHARE);
-    }
-    if (text_equal(achieved->limited_by, "unknown")) return;
-    struct text *bound = page_item(page);
-    text_append_name(bound, achieved->limited_by);
-    text_append(bound, " bound");
-    page_item_end(page, STYLE_PLAIN);
-}
-
-/* `, 76.67 us, 37.93% latency, 15.86 TFLOPS` */
+/* `, 76.67 us, 37.93% latency, 15.86 TFLOPS`, and for the work of the module `, 4.1
+ * TB/s, 85.42% roofline, memory bound`. Modelled times have no roofline share. */
 static void write_times(const struct tree *tree, const struct cm_module *module) {
     struct page *page = tree->page;
     const struct cm_result *result = tree->result;
-    if (!cm_result_timed(result)) return;
-    struct text *latency = page_item(page);
-    times_append_sum(latency, page->units, &module->costs, false);
-    times_append_kind(latency, result);
+    const struct cm_achieved *achieved = module->achieved;
+    const char *kind = times_kind(result);
+    struct text *item = page_item(page);
+    times_append_sum(item, page->units, &module->costs, false);
+    if (*kind != '\0') text_printf(item, " %s", kind);
     page_item_end(page, STYLE_PLAIN);
-    page_item_percent(page, STYLE_SHARE, module->costs.latency_ps, result->totals.latency_ps,
-                      " latency");
+    number_append_percent(page_item(page), module->costs.latency_ps, result->totals.latency_ps);
+    text_append(item, " latency");
+    page_item_end(page, STYLE_SHARE);
     times_append_rate(page_item(page), page->units, tree->operations[module - result->modules],
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
-    write_achieved(page, result, module->achieved);
+    if (!achieved) return;
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
+    if (!result->measure->modelled && is_known(achieved->roofline)) {
+        number_append_percent(page_item(page), achieved->roofline, CM_RATIO_ONE);
+        text_append(item, " roofline");
+        page_item_end(page, STYLE_SHARE);
+    }
+    if (!text_equal(achieved->limited_by, "unknown"))
+        page_item_print(page, STYLE_PLAIN, "%s bound", achieved->limited_by);
 }
 
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
@@ -104,11 +86,16 @@ static void write_figures(const struct tree *tree, const struct cm_module *modul
     write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, false, " Params");
     write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
                 (module->costs.upper_bound & CM_COST_BIT(macs)) != 0, " MACs");
-    write_times(tree, module);
-    if (module->calls > 1) {
+    if (cm_result_timed(tree->result)) write_times(tree, module);
+    if (module->calls > 1)
         page_item_print(page, STYLE_PLAIN, "%" PRId64 " calls", module->calls);
+    for (const char *argument = module->arguments; *argument != '\0';) {
+        const size_t length = names_argument_length(argument);
+        text_append_n(page_item(page), argument, length);
+        page_item_end(page, STYLE_PLAIN);
+        argument += length;
+        if (*argument != '\0') argument += strlen(", ");
     }
-    write_arguments(page, module->arguments);
 }
 
 /* `(conv1): Conv1d(`; the root has no name of its own. */
@@ -116,47 +103,37 @@ static void write_opening(struct page *page, const struct cm_module *module) {
     page_indent(page, indent_of(module));
     if (module->depth > 0) {
         page_print(page, STYLE_PLAIN, "(");
-        page_name(page, STYLE_NAME, module->name);
+        page_print(page, STYLE_NAME, "%s", module->name);
         page_print(page, STYLE_PLAIN, "): ");
     }
-    page_name(page, STYLE_PLAIN, module->type);
-    page_print(page, STYLE_PLAIN, "(");
-}
-
-static void write_closing(struct page *page) {
-    page_line(page, STYLE_PLAIN, ")");
-}
-
-static size_t deepest(const struct cm_result *result) {
-    int depth = 0;
-    for (size_t i = 0; i < result->n_modules; i++)
-        if (result->modules[i].depth > depth) depth = result->modules[i].depth;
-    return (size_t)depth;
+    page_print(page, STYLE_PLAIN, "%s(", module->type);
 }
 
 static void write_tree(struct page *page, const struct cm_result *result) {
-    struct open_module *open = arena_array(page->arena, deepest(result) + 2, sizeof(*open));
+    int deepest = 0;
+    for (size_t i = 0; i < result->n_modules; i++)
+        if (result->modules[i].depth > deepest) deepest = result->modules[i].depth;
+    struct open_module *open = arena_array(page->arena, (size_t)deepest + 2, sizeof(*open));
     const struct tree tree = {page, result, timed_operations(page, result)};
     if (open == NULL || tree.operations == NULL) return;
     const struct cm_module *module = &result->modules[0];
     size_t n_open = 0;
     for (;;) {
+        write_opening(page, module);
         if (module->n_children == 0) {
-            write_opening(page, module);
             write_figures(&tree, module);
-            write_closing(page);
+            page_line(page, STYLE_PLAIN, ")");
         } else {
-            write_opening(tree.page, module);
-            page_end_line(tree.page);
-            page_indent(tree.page, indent_of(module) + 2);
+            page_end_line(page);
+            page_indent(page, indent_of(module) + 2);
             write_figures(&tree, module);
-            page_end_line(tree.page);
+            page_end_line(page);
             open[n_open++] = (struct open_module){module, 0};
         }
         while (n_open > 0 &&
                open[n_open - 1].next_child == open[n_open - 1].module->n_children) {
             page_indent(page, indent_of(open[--n_open].module));
-            write_closing(page);
+            page_line(page, STYLE_PLAIN, ")");
         }
         if (n_open == 0) return;
         struct open_module *parent = &open[n_open - 1];

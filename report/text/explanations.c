@@ -7,7 +7,6 @@
 
 #include "costmodel/costmodel.h"
 #include "ops/flops/names/convention_names.h"
-#include "report/number.h"
 #include "report/page.h"
 #include "report/types.h"
 #include "support/arena.h"
@@ -20,13 +19,6 @@
 #define UNIT_WIDTH       6
 #define FIGURE_WIDTH     25 /* 2^63 with its commas */
 
-static void append_count(struct text *text, int64_t value) {
-    if (is_known(value))
-        number_append_exact(text, value);
-    else
-        text_append(text, "?");
-}
-
 static void write_label(struct page *page, const char *label) {
     page_print(page, STYLE_PLAIN, "  %s:", label);
     page_indent(page, LABEL_WIDTH - page->column);
@@ -35,54 +27,29 @@ static void write_label(struct page *page, const char *label) {
 
 /* ` in 7 runs`; nothing for one run. */
 static void write_runs(struct page *page, int64_t runs) {
-    if (runs == 1) return;
-    struct text *item = page_item(page);
-    text_append(item, "in ");
-    append_count(item, runs);
-    text_append(item, " runs");
-    page_item_end(page, STYLE_PLAIN);
+    if (runs != 1) page_item_print(page, STYLE_PLAIN, "in %s runs", page_exact(page, runs));
 }
 
 /* ` in 7 runs = 6,291,456` */
 static void write_sum(struct page *page, int64_t runs, int64_t sum) {
     write_runs(page, runs);
-    struct text *item = page_item(page);
-    text_append(item, "= ");
-    append_count(item, sum);
-    page_item_end(page, STYLE_TITLE);
-}
-
-/* `MACs:  2,097,152 output elements x 3 input channels of a group x 1 kernel = 6,291,456` */
-static void write_macs(struct page *page, const struct cm_explained_node *node,
-                       const struct cm_node *of) {
-    if (node->n_factors == 0) return;
-    write_label(page, "MACs");
-    for (size_t i = 0; i < node->n_factors; i++) {
-        struct text *item = page_item(page);
-        if (i > 0) text_append(item, "x ");
-        append_count(item, node->factors[i].size);
-        text_append(item, " ");
-        text_append_name(item, node->factors[i].name);
-        page_item_end(page, STYLE_PLAIN);
-    }
-    write_sum(page, node->runs, of->costs.macs);
+    page_item_print(page, STYLE_TITLE, "= %s", page_exact(page, sum));
     page_end_line(page);
 }
 
 /* `2 x 6,291,456 MACs + 2,097,152 biases`: either the integer terms or the others. */
 static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
                         bool of_integers) {
-    bool is_first = true;
+    const char *plus = "";
     for (size_t i = 0; i < n; i++) {
         if (terms[i].of_integers != of_integers) continue;
-        struct text *item = page_item(page);
-        if (!is_first) text_append(item, "+ ");
-        is_first = false;
-        if (terms[i].factor != 1) text_printf(item, "%" PRId64 " x ", terms[i].factor);
-        append_count(item, terms[i].count);
-        text_append(item, " ");
-        text_append_name(item, terms[i].of);
-        page_item_end(page, STYLE_PLAIN);
+        const char *count = page_exact(page, terms[i].count);
+        if (terms[i].factor != 1)
+            page_item_print(page, STYLE_PLAIN, "%s%" PRId64 " x %s %s", plus, terms[i].factor,
+                            count, terms[i].of);
+        else
+            page_item_print(page, STYLE_PLAIN, "%s%s %s", plus, count, terms[i].of);
+        plus = "+ ";
     }
 }
 
@@ -95,18 +62,6 @@ static const struct cm_fused_pattern *fused_pattern_of(const struct cm_result *r
             if (fused_pattern->nodes[k] == node) return fused_pattern;
     }
     return NULL;
-}
-
-/* `part of: GELU, nodes 4 to 9, counted as one at node 9` */
-static void write_part(struct page *page, const struct cm_fused_pattern *fused_pattern) {
-    write_label(page, "part of");
-    struct text *item = page_item(page);
-    text_append_name(item, fused_pattern->name);
-    text_printf(item, ", nodes %zu to %zu,", fused_pattern->nodes[0],
-                fused_pattern->nodes[fused_pattern->n_nodes - 1]);
-    page_item_end(page, STYLE_PLAIN);
-    page_item_print(page, STYLE_PLAIN, "counted as one at node %zu", fused_pattern->last);
-    page_end_line(page);
 }
 
 static bool has_terms(const struct cm_term *terms, size_t n, bool of_integers) {
@@ -122,18 +77,6 @@ static void write_operations(struct page *page, const char *label,
     write_label(page, label);
     write_terms(page, node->terms, node->n_terms, of_integers);
     write_sum(page, node->runs, sum);
-    page_end_line(page);
-}
-
-static void write_flops(struct page *page, const struct cm_explained_node *node,
-                        const struct cm_node *of) {
-    if (!has_terms(node->terms, node->n_terms, false)) {
-        write_label(page, "FLOPs");
-        page_item_print(page, STYLE_PLAIN, "none by this convention");
-        page_end_line(page);
-    }
-    write_operations(page, "FLOPs", node, false, of->costs.flops);
-    write_operations(page, "int ops", node, true, of->costs.int_ops);
 }
 
 static void write_node(struct page *page, const struct cm_result *result,
@@ -145,71 +88,77 @@ static void write_node(struct page *page, const struct cm_result *result,
     const struct cm_node *node = &result->nodes[explained->node];
     page_print(page, STYLE_PLAIN, "node %zu ", node->index);
     if (node->name[0] != '\0') {
-        page_name(page, STYLE_NAME, node->name);
+        page_print(page, STYLE_NAME, "%s", node->name);
         page_print(page, STYLE_PLAIN, ", ");
     }
-    page_name(page, STYLE_PLAIN, node->op);
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "%s", node->op);
     write_label(page, "output");
     for (size_t i = 0; i < node->n_outputs; i++) {
-        page_item_name(page, STYLE_PLAIN, node->outputs[i].name);
+        page_item_print(page, STYLE_PLAIN, "%s", node->outputs[i].name);
         type_append(page_item(page), &node->outputs[i].type);
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);
-    write_macs(page, explained, node);
+    if (explained->n_factors > 0) { /* `2,097,152 output elements x 3 input channels = ...` */
+        write_label(page, "MACs");
+        for (size_t i = 0; i < explained->n_factors; i++)
+            page_item_print(page, STYLE_PLAIN, "%s%s %s", i > 0 ? "x " : "",
+                            page_exact(page, explained->factors[i].size),
+                            explained->factors[i].name);
+        write_sum(page, explained->runs, node->costs.macs);
+    }
     const struct cm_fused_pattern *fused_pattern = fused_pattern_of(result, explained->node);
-    if (fused_pattern != NULL) write_part(page, fused_pattern);
-    write_flops(page, explained, node);
+    if (fused_pattern != NULL) {
+        write_label(page, "part of");
+        page_item_print(page, STYLE_PLAIN, "%s, nodes %zu to %zu,", fused_pattern->name,
+                        fused_pattern->nodes[0],
+                        fused_pattern->nodes[fused_pattern->n_nodes - 1]);
+        page_item_print(page, STYLE_PLAIN, "counted as one at node %zu", fused_pattern->last);
+        page_end_line(page);
+    }
+    if (!has_terms(explained->terms, explained->n_terms, false)) {
+        write_label(page, "FLOPs");
+        page_item_print(page, STYLE_PLAIN, "none by this convention");
+        page_end_line(page);
+    }
+    write_operations(page, "FLOPs", explained, false, node->costs.flops);
+    write_operations(page, "int ops", explained, true, node->costs.int_ops);
 }
 
 /* `transform.conv1: Conv1d(3, 64, kernel_size=(1,))` */
 static void write_module(struct page *page, const struct cm_module *module) {
-    page_name(page, STYLE_NAME, module->path[0] == '\0' ? module->name : module->path);
-    if (module->type_known) {
-        page_print(page, STYLE_PLAIN, ": ");
-        page_name(page, STYLE_PLAIN, module->type);
-    }
-    if (module->arguments[0] != '\0') {
-        page_print(page, STYLE_PLAIN, "(");
-        page_name(page, STYLE_PLAIN, module->arguments);
-        page_print(page, STYLE_PLAIN, ")");
-    }
+    page_print(page, STYLE_NAME, "%s", module->path[0] == '\0' ? module->name : module->path);
+    if (module->type_known) page_print(page, STYLE_PLAIN, ": %s", module->type);
+    if (module->arguments[0] != '\0') page_print(page, STYLE_PLAIN, "(%s)", module->arguments);
     page_end_line(page);
 }
 
 static void write_padded(struct page *page, const char *name, size_t width) {
     const size_t end = page->column + width;
-    page_name(page, STYLE_PLAIN, name);
+    page_print(page, STYLE_PLAIN, "%s", name);
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-/* `57,600 biases and on integers 2 x 1,016,064 MACs`; without the integer terms if the
- * convention does not count them separately. */
-static void write_by_terms(struct page *page, const struct cm_explained_by *by,
-                           bool separates) {
-    const bool floats = has_terms(by->terms, by->n_terms, false);
-    write_terms(page, by->terms, by->n_terms, false);
-    if (!separates || !has_terms(by->terms, by->n_terms, true)) return;
-    text_append(page_item(page), floats ? "and on integers" : "on integers");
-    page_item_end(page, STYLE_PLAIN);
-    write_terms(page, by->terms, by->n_terms, true);
-}
-
 /* Writes the sum of the operations on floats and on integers that the convention counts, then
- * its terms. */
+ * its terms: `57,600 biases and on integers 2 x 1,016,064 MACs`; without the integer terms if
+ * the convention does not count them separately. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
     const bool separates = conventions_separate_integers(by->convention);
-    struct text figure = {.arena = page->arena};
-    append_count(&figure, separates ? checked_add_known(by->flops, by->int_ops) : by->flops);
+    const bool floats = has_terms(by->terms, by->n_terms, false);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
-    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
-    if (has_terms(by->terms, by->n_terms, false) || (separates && by->n_terms > 0)) {
+    page_print(
+        page, STYLE_TITLE, "%*s", FIGURE_WIDTH,
+        page_exact(page, separates ? checked_add_known(by->flops, by->int_ops) : by->flops));
+    if (floats || (separates && by->n_terms > 0)) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
-        write_by_terms(page, by, separates);
+        write_terms(page, by->terms, by->n_terms, false);
+        if (separates && has_terms(by->terms, by->n_terms, true)) {
+            page_item_print(page, STYLE_PLAIN, floats ? "and on integers" : "on integers");
+            write_terms(page, by->terms, by->n_terms, true);
+        }
         if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
     }
     page_end_line(page);
@@ -221,19 +170,17 @@ static void write_explanation(struct page *page, const struct cm_result *result,
     if (explanation->module < result->n_modules) /* may be out of range in a file */
         write_module(page, &result->modules[explanation->module]);
     else
-        page_name(page, STYLE_TITLE, explanation->name);
+        page_print(page, STYLE_TITLE, "%s", explanation->name);
     page_end_line(page);
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);
-    if (explanation->n_free > 0) {
+    if (explanation->n_free > 0)
         page_line(page, STYLE_PLAIN,
                   "and %" PRId64 " node%s without MACs or FLOPs by this convention",
                   explanation->n_free, text_plural(explanation->n_free));
-    }
     page_end_line(page);
-    page_print(page, STYLE_PLAIN, "by convention (the figures above: ");
-    page_name(page, STYLE_PLAIN, result->options.convention);
-    page_line(page, STYLE_PLAIN, ")");
+    page_line(page, STYLE_PLAIN, "by convention (the figures above: %s)",
+              result->options.convention);
     for (size_t i = 0; i < explanation->n_by; i++)
         write_by(page, explanation, &explanation->by[i]);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
-#include "report/page.h"
 #include "report/table/columns.h"
 #include "report/text/labels.h"
 #include "support/arena.h"
@@ -26,12 +25,6 @@ static const struct column *column_of(const char *metric) {
     for (size_t i = 0; i < n_columns; i++)
         if (strcmp(columns[i].key, metric) == 0) return &columns[i];
     return NULL;
-}
-
-static const char *heading_of(const char *metric) {
-    const struct column *column = column_of(metric);
-    if (column != NULL) return column->heading;
-    return strcmp(metric, "peak_activation_bytes") == 0 ? "peak activations" : metric;
 }
 
 /* Returns false for a metric that is part of another one and 0 at all sizes (int_macs of a
@@ -52,15 +45,6 @@ static void append_name(struct text *out, const char *name) {
     text_append(out, plain ? "" : "'");
 }
 
-static void append_exponent(struct text *out, size_t exponent, bool unicode) {
-    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    if (exponent == 1) return;
-    if (unicode && exponent < sizeof(raised) / sizeof(*raised))
-        text_append(out, raised[exponent]);
-    else
-        text_printf(out, "^%zu", exponent);
-}
-
 /* Digits in groups of three, separated by a narrow no-break space. */
 static void append_digits(struct text *out, uint64_t value, bool unicode) {
     char digits[24];
@@ -71,23 +55,25 @@ static void append_digits(struct text *out, uint64_t value, bool unicode) {
     }
 }
 
-static void append_number(struct text *out, const struct cm_monomial *term, bool unicode) {
-    const int64_t size = term->numerator < 0 ? -term->numerator : term->numerator;
-    append_digits(out, (uint64_t)size, unicode);
-    if (term->denominator == 1) return;
-    text_append(out, "/");
-    append_digits(out, (uint64_t)term->denominator, unicode);
-}
-
 static void append_term(struct text *out, const struct cm_formula *formula,
                         const struct cm_monomial *term, bool unicode) {
-    bool begun = term->denominator != 1 || (term->numerator != 1 && term->numerator != -1);
-    if (begun) append_number(out, term, unicode);
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const int64_t size = term->numerator < 0 ? -term->numerator : term->numerator;
+    bool begun = term->denominator != 1 || size != 1;
+    if (begun) append_digits(out, (uint64_t)size, unicode);
+    if (term->denominator != 1) {
+        text_append(out, "/");
+        append_digits(out, (uint64_t)term->denominator, unicode);
+    }
     for (size_t i = 0; i < term->n_exponents && i < formula->n_variables; i++) {
-        if (term->exponents[i] == 0) continue;
+        const size_t exponent = term->exponents[i];
+        if (exponent == 0) continue;
         if (begun) text_append(out, unicode ? "·" : "*");
         append_name(out, formula->variables[i].name);
-        append_exponent(out, term->exponents[i], unicode);
+        if (exponent > 1 && unicode && exponent < sizeof(raised) / sizeof(*raised))
+            text_append(out, raised[exponent]);
+        else if (exponent > 1)
+            text_printf(out, "^%zu", exponent);
         begun = true;
     }
     if (!begun) text_append(out, "1");
@@ -124,35 +110,36 @@ static void write_alternatives(struct page *page, const struct cm_formula *formu
     }
 }
 
-static void append_sizes(struct text *out, const struct cm_formula *formula,
-                         const struct cm_sample *sample) {
-    for (size_t i = 0; i < sample->n_sizes && i < formula->n_variables; i++) {
-        text_append(out, i == 0 ? "" : ", ");
-        append_name(out, formula->variables[i].name);
-        text_printf(out, " = %zu", sample->sizes[i]);
-    }
-}
-
 static void write_polynomial(struct page *page, const struct cm_formula *formula,
                              const struct cm_polynomial *polynomial) {
-    label_write(page, heading_of(polynomial->metric));
-    if (strcmp(polynomial->state, "polynomial") == 0)
+    const struct column *column = column_of(polynomial->metric);
+    label_write(page, column != NULL ? column->heading
+                      : strcmp(polynomial->metric, "peak_activation_bytes") == 0
+                          ? "peak activations"
+                          : polynomial->metric);
+    if (strcmp(polynomial->state, "polynomial") == 0) {
         write_terms(page, formula, polynomial->terms, polynomial->n_terms, "");
-    else if (strcmp(polynomial->state, "largest") == 0)
+    } else if (strcmp(polynomial->state, "largest") == 0) {
         write_alternatives(page, formula, polynomial);
-    else if (strcmp(polynomial->state, "other") == 0) {
+    } else if (strcmp(polynomial->state, "other") == 0) {
         page_print(page, STYLE_WARNING, "no polynomial: ");
         page_list(page, "; ", page->label_width);
         for (size_t i = 0; i < polynomial->n_samples; i++) {
+            const struct cm_sample *sample = &polynomial->samples[i];
             struct text *item = page_item(page);
-            number_append_exact(item, polynomial->samples[i].value);
+            number_append_exact(item, sample->value);
             text_append(item, " at ");
-            append_sizes(item, formula, &polynomial->samples[i]);
+            for (size_t k = 0; k < sample->n_sizes && k < formula->n_variables; k++) {
+                text_append(item, k == 0 ? "" : ", ");
+                append_name(item, formula->variables[k].name);
+                text_printf(item, " = %zu", sample->sizes[k]);
+            }
             page_item_end(page, STYLE_PLAIN);
         }
-    } else
-        page_print(page, STYLE_WARNING, "%s",
+    } else {
+        page_print(page, STYLE_WARNING,
                    strcmp(polynomial->state, "large") == 0 ? "past 2^63" : "?");
+    }
     page_end_line(page);
 }
 
@@ -185,30 +172,23 @@ static void write_variable(struct page *page, const struct cm_formula_variable *
     page_end_line(page);
 }
 
-static void write_dims(struct page *page, const struct cm_formula *formula) {
-    if (formula->n_dims == 0) return;
-    label_write(page, "bound dims");
-    page_list(page, ", ", page->label_width);
+static void write_head(struct page *page, const struct cm_formula *formula) {
+    label_name(page, "model", formula->model);
+    label_name(page, "convention", formula->convention);
+    label_name(page, "mode", formula->mode);
+    label_name(page, "fixed batch", formula->fixed_batch);
+    if (formula->n_dims > 0) label_list(page, "bound dims", ", ", 0);
     for (size_t i = 0; i < formula->n_dims; i++) {
         struct text *item = page_item(page);
         append_name(item, formula->dims[i].name);
         text_printf(item, " = %" PRId64, formula->dims[i].size);
         page_item_end(page, STYLE_PLAIN);
     }
-    page_end_line(page);
-}
-
-static void write_head(struct page *page, const struct cm_formula *formula) {
-    label_name(page, "model", formula->model);
-    label_name(page, "convention", formula->convention);
-    label_name(page, "mode", formula->mode);
-    label_name(page, "fixed batch", formula->fixed_batch);
-    write_dims(page, formula);
+    if (formula->n_dims > 0) page_end_line(page);
     for (size_t i = 0; i < formula->n_variables; i++)
         write_variable(page, &formula->variables[i]);
-    label_write(page, "profiles");
-    page_line(page, STYLE_PLAIN, "%" PRId64 ", of which %" PRId64 " only check the formulas",
-              formula->profiles, formula->checks);
+    label_line(page, "profiles", "%" PRId64 ", of which %" PRId64 " only check the formulas",
+               formula->profiles, formula->checks);
     page_end_line(page);
 }
 
@@ -249,12 +229,9 @@ static int by_weight(const void *a, const void *b) {
 
 static void write_module(struct page *page, const struct cm_formula *formula,
                          const struct cm_formula_module *module) {
-    page_name(page, STYLE_NAME, module->path);
-    if (strcmp(module->type, module->name) != 0) {
-        page_print(page, STYLE_PLAIN, " (");
-        page_name(page, STYLE_PLAIN, module->type);
-        page_print(page, STYLE_PLAIN, ")");
-    }
+    page_print(page, STYLE_NAME, "%s", module->path);
+    if (strcmp(module->type, module->name) != 0)
+        page_print(page, STYLE_PLAIN, " (%s)", module->type);
     page_end_line(page);
     for (size_t i = 0; i < N_OF_MODULES; i++) {
         const struct cm_polynomial *polynomial = find_polynomial(module, of_modules[i]);
@@ -269,8 +246,8 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
     size_t n = 0;
     for (size_t i = 0; i < formula->n_modules; i++)
         if (formula->modules[i].depth == depth) {
-            ranked[n] =
-                (struct ranked){&formula->modules[i], weight_of(&formula->modules[i]), n};
+            const struct cm_formula_module *module = &formula->modules[i];
+            ranked[n] = (struct ranked){module, weight_of(module), n};
             n++;
         }
     if (n == 0) return false;
@@ -282,15 +259,6 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
     return true;
 }
 
-/* Module 0 is the model itself, written above. */
-static void write_modules(struct page *page, const struct cm_formula *formula) {
-    const int deepest = page->options->depth;
-    struct ranked *ranked = arena_array(page->arena, formula->n_modules, sizeof(*ranked));
-    if (ranked == NULL || !page->options->detailed) return;
-    for (int depth = 1; deepest < 0 || depth <= deepest; depth++)
-        if (!write_depth(page, formula, depth, ranked)) return;
-}
-
 int cm_formula_write_text(const struct cm_formula *formula,
                           const struct cm_text_options *options, FILE *out) {
     if (formula == NULL || options == NULL || out == NULL) return CM_USAGE;
@@ -299,9 +267,13 @@ int cm_formula_write_text(const struct cm_formula *formula,
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
     write_head(&page, formula);
+    /* module 0 is the model itself */
     for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++)
         if (is_shown(&formula->modules[0].polynomials[i]))
             write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
-    write_modules(&page, formula);
+    struct ranked *ranked = arena_array(arena, formula->n_modules, sizeof(*ranked));
+    bool is_any = ranked != NULL && options->detailed;
+    for (int depth = 1; is_any && (options->depth < 0 || depth <= options->depth); depth++)
+        is_any = write_depth(&page, formula, depth, ranked);
     return arena_end(arena, page_finish(&page));
 }

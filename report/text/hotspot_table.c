@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
-#include "report/number.h"
 #include "report/page.h"
-#include "report/table/cell.h"
 #include "report/table/columns.h"
 #include "report/text/hotspots.h"
 #include "report/text/sections.h"
@@ -77,63 +75,38 @@ static void choose_columns(struct grid *grid) {
     add_column(grid, "%", key, true, false);
 }
 
-/* "36%", "<1%" */
-static void append_share(struct text *text, double share) {
-    if (share > 0 && share < 0.005)
-        text_append(text, "<1%");
-    else
-        text_printf(text, "%.0f%%", 100 * share);
-}
-
-static void append_figure(struct grid *grid, const struct column *metric,
-                          const struct cm_costs *costs, struct text *text) {
-    /* MACs are written without their unit, which the heading states. */
-    const enum number_unit unit = metric->unit == NUMBER_MACS ? NUMBER_FLOPS : metric->unit;
-    text_append(text,
-                number_bound_prefix(column_bound(metric, costs), grid->page->options->unicode));
-    number_append(text, grid->page->units, unit, column_get(metric, costs));
-}
-
-/* "Bottleneck x 6" */
-static void append_type(const struct hotspot *row, struct text *text) {
-    text_append_name(text, row->type);
-    if (row->n > 1 && *row->type != '\0') text_printf(text, " x %zu", row->n);
-    if (row->n > 1 && *row->type == '\0') text_printf(text, "%zu modules", row->n);
-}
-
-/* Fills a cell; a label is indented by row->indent. */
-static void fill_cell(struct grid *grid, const struct hotspot *row, size_t k,
-                      const char **ret) {
-    const struct grid_column *column = &grid->columns[k];
-    struct text *text = page_item(grid->page);
-    if (k == COLUMN_LABEL) {
-        for (int i = 0; i < row->indent; i++) text_append(text, "  ");
-        text_append_name(text, row->label);
-    } else if (column->metric == NULL) {
-        append_type(row, text);
-    } else if (column->is_share) {
-        append_share(text, hotspots_share(column->metric, &row->costs, &grid->result->totals));
-    } else {
-        append_figure(grid, column->metric, &row->costs, text);
-    }
-    const char *cell = arena_strdup(grid->page->arena, text_string(text));
-    *ret = cell == NULL ? "" : cell;
-}
-
+/* Fills the cells of a row: label, type "Bottleneck x 6", figures, and shares "36%", "<1%". */
 static void fill_row(struct grid *grid, const struct hotspot *row, size_t index) {
+    struct page *page = grid->page;
     for (size_t k = 0; k < grid->n_columns; k++) {
-        const char **cell = &grid->cells[index * grid->n_columns + k];
-        fill_cell(grid, row, k, cell);
-        const size_t width = page_width(*cell);
-        if (width > grid->columns[k].width) grid->columns[k].width = width;
+        struct grid_column *column = &grid->columns[k];
+        const struct column *metric = column->metric;
+        struct text *text = page_item(page);
+        if (k == COLUMN_LABEL) {
+            for (int i = 0; i < row->indent; i++) text_append(text, "  ");
+            text_append_name(text, row->label);
+        } else if (metric == NULL) {
+            text_append_name(text, row->type);
+            if (row->n > 1 && *row->type != '\0') text_printf(text, " x %zu", row->n);
+            if (row->n > 1 && *row->type == '\0') text_printf(text, "%zu modules", row->n);
+        } else if (column->is_share) {
+            const double share = hotspots_share(metric, &row->costs, &grid->result->totals);
+            if (share > 0 && share < 0.005)
+                text_append(text, "<1%");
+            else
+                text_printf(text, "%.0f%%", 100 * share);
+        } else {
+            /* MACs are written without their unit, which the heading states. */
+            const enum number_unit unit =
+                metric->unit == NUMBER_MACS ? NUMBER_FLOPS : metric->unit;
+            text_append(text, number_bound_prefix(column_bound(metric, &row->costs),
+                                                  page->options->unicode));
+            number_append(text, page->units, unit, column_get(metric, &row->costs));
+        }
+        const char *cell = arena_strdup(page->arena, text_string(text));
+        grid->cells[index * grid->n_columns + k] = cell == NULL ? "" : cell;
+        if (cell != NULL && page_width(cell) > column->width) column->width = page_width(cell);
     }
-}
-
-/* Omits the column of classes if no class is known. */
-static void omit_empty(struct grid *grid) {
-    for (size_t row = 0; row < grid->n_rows; row++)
-        if (*grid->cells[row * grid->n_columns + COLUMN_TYPE] != '\0') return;
-    grid->columns[COLUMN_TYPE].is_omitted = true;
 }
 
 /* Returns the width of the grid without its bars, in characters. */
@@ -165,25 +138,6 @@ static void fit(struct grid *grid) {
     if (grid->bar_width > MAX_BAR) grid->bar_width = MAX_BAR;
 }
 
-static void write_padded(struct page *page, enum style style, const char *text, size_t width,
-                         bool is_left) {
-    const size_t used = page_width(text);
-    const size_t room = width > used ? width - used : 0;
-    if (!is_left) page_indent(page, room);
-    page_print(page, style, "%s", text);
-    if (is_left) page_indent(page, room);
-}
-
-/* Writes a label, shortened to the column. */
-static void write_label(struct grid *grid, enum style style, const char *label) {
-    static const char mark[] = "...";
-    const size_t width = grid->columns[COLUMN_LABEL].width;
-    if (page_width(label) > width)
-        label = arena_printf(grid->page->arena, "%.*s%s",
-                             (int)page_bytes(label, width - strlen(mark)), label, mark);
-    write_padded(grid->page, style, label == NULL ? "" : label, width, true);
-}
-
 /* Makes a bar of `share` of the bar width, with Unicode in eighths of a character. */
 static const char *make_bar(struct grid *grid, double share) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -200,43 +154,39 @@ static const char *make_bar(struct grid *grid, double share) {
 
 static void write_row(struct grid *grid, const char *const *cells, enum style style,
                       enum style bar, double share) {
+    static const char mark[] = "...";
+    struct page *page = grid->page;
     for (size_t k = 0; k < grid->n_columns; k++) {
         const struct grid_column *column = &grid->columns[k];
+        const char *cell = cells[k];
         if (column->is_omitted) continue;
-        if (k == COLUMN_LABEL)
-            write_label(grid, style, cells[k]);
-        else
-            write_padded(grid->page, column->is_share ? STYLE_SHARE : style, cells[k],
-                         column->width, column->metric == NULL);
-        if (k + 1 < grid->n_columns) page_indent(grid->page, GAP);
+        if (k == COLUMN_LABEL && page_width(cell) > column->width) {
+            const size_t kept = page_bytes(cell, column->width - strlen(mark));
+            cell = arena_printf(page->arena, "%.*s%s", (int)kept, cell, mark);
+        }
+        if (cell == NULL) cell = "";
+        const size_t used = page_width(cell);
+        const size_t room = column->width > used ? column->width - used : 0;
+        const bool is_left = column->metric == NULL;
+        if (!is_left) page_indent(page, room);
+        page_print(page, column->is_share ? STYLE_SHARE : style, "%s", cell);
+        if (is_left) page_indent(page, room);
+        if (k + 1 < grid->n_columns) page_indent(page, GAP);
     }
     const char *filled = grid->bar_width >= MIN_BAR ? make_bar(grid, share) : "";
     if (filled != NULL && *filled != '\0') {
-        page_indent(grid->page, GAP);
-        page_print(grid->page, bar, "%s", filled);
+        page_indent(page, GAP);
+        page_print(page, bar, "%s", filled);
     }
-    page_end_line(grid->page);
+    page_end_line(page);
 }
 
-static void write_headings(struct grid *grid) {
+static void write_grid(struct grid *grid, const struct hotspot *rest) {
+    const struct cm_costs *totals = &grid->result->totals;
+    const char *const *cells = grid->cells;
     const char *headings[MAX_COLUMNS];
     for (size_t k = 0; k < grid->n_columns; k++) headings[k] = grid->columns[k].heading;
     write_row(grid, headings, STYLE_TITLE, STYLE_PLAIN, 0);
-}
-
-/* Returns the last row: the sum of the modules or operators without a row. */
-static struct hotspot rest_of(const struct grid *grid) {
-    const size_t n = grid->found->n_rest;
-    const char *label = n == 0   ? "other operators"
-                        : n == 1 ? "1 other module"
-                                 : arena_printf(grid->page->arena, "%zu other modules", n);
-    return (struct hotspot){
-        .label = label == NULL ? "" : label, .type = "", .n = 1, .costs = grid->found->rest};
-}
-
-static void write_rows(struct grid *grid, const struct hotspot *rest) {
-    const struct cm_costs *totals = &grid->result->totals;
-    const char *const *cells = grid->cells;
     for (const struct hotspot *row = grid->found->first; row != NULL; row = row->next) {
         write_row(grid, cells, STYLE_PLAIN, row->is_expanded ? STYLE_SHARE : STYLE_BAR,
                   hotspots_share(grid->found->metric, &row->costs, totals));
@@ -252,8 +202,13 @@ void hotspots_write(struct page *page, const struct cm_result *result, size_t ma
     struct grid grid = {.page = page, .result = result, .found = &found};
     if (!hotspots_find(result, page->options->depth, max_rows, page->arena, &found)) return;
     const bool has_rest = found.n_rest > 0 || column_get(found.metric, &found.rest) > 0;
-    const struct hotspot rest = rest_of(&grid);
     if (found.n_rows == 0) return;
+    const char *label = found.n_rest == 0 ? "other operators"
+                        : found.n_rest == 1
+                            ? "1 other module"
+                            : arena_printf(page->arena, "%zu other modules", found.n_rest);
+    const struct hotspot rest = {
+        .label = label == NULL ? "" : label, .type = "", .n = 1, .costs = found.rest};
     choose_columns(&grid);
     grid.n_rows = found.n_rows + has_rest;
     grid.cells = arena_array(page->arena, grid.n_rows * grid.n_columns, sizeof(*grid.cells));
@@ -264,9 +219,11 @@ void hotspots_write(struct page *page, const struct cm_result *result, size_t ma
     for (const struct hotspot *row = found.first; row != NULL; row = row->next)
         fill_row(&grid, row, index++);
     if (has_rest) fill_row(&grid, &rest, index);
-    omit_empty(&grid);
+    grid.columns[COLUMN_TYPE].is_omitted = true; /* unless a class is known */
+    for (size_t row = 0; row < grid.n_rows; row++)
+        if (*grid.cells[row * grid.n_columns + COLUMN_TYPE] != '\0')
+            grid.columns[COLUMN_TYPE].is_omitted = false;
     fit(&grid);
     page_end_line(page);
-    write_headings(&grid);
-    write_rows(&grid, has_rest ? &rest : NULL);
+    write_grid(&grid, has_rest ? &rest : NULL);
 }

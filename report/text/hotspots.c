@@ -164,16 +164,8 @@ static bool are_similar(const struct search *search, const struct hotspot *a,
     return cost / MAX_RATIO <= other && other / MAX_RATIO <= cost;
 }
 
-/* Returns the label of a range of siblings: "0-5" or "layer_0-5". */
-static const char *range_label(const struct search *search, const char *first,
-                               const char *last) {
-    size_t prefix = 0;
-    int64_t number = 0;
-    (void)split_number(last, &prefix, &number);
-    return arena_printf(search->arena, "%s-%s", first, last + prefix);
-}
-
-/* Merges adjacent similar siblings with consecutive numbers into one row: "0-5". */
+/* Merges adjacent similar siblings with consecutive numbers into one row: "0-5", "layer_0-5".
+ */
 static bool join_repeated(const struct search *search, struct groups *groups) {
     size_t n = 0;
     for (size_t i = 0; i < groups->n;) {
@@ -186,8 +178,13 @@ static bool join_repeated(const struct search *search, struct groups *groups) {
             columns_add(&joined.costs, &groups->items[end].costs);
             end++;
         }
-        if (end > i + 1)
-            joined.label = range_label(search, joined.label, groups->items[end - 1].label);
+        if (end > i + 1) {
+            const char *last = groups->items[end - 1].label;
+            size_t prefix = 0;
+            int64_t number = 0;
+            (void)split_number(last, &prefix, &number);
+            joined.label = arena_printf(search->arena, "%s-%s", joined.label, last + prefix);
+        }
         if (joined.label == NULL) return false;
         groups->items[n++] = joined;
         i = end;
@@ -248,11 +245,6 @@ struct rest {
     struct cm_costs costs;
 };
 
-static void add_rest(struct rest *rest, const struct hotspot *group) {
-    rest->n += group->n;
-    columns_add(&rest->costs, &group->costs);
-}
-
 /* Removes the groups below the threshold and adds their costs to `rest`. */
 static void drop_small(const struct search *search, struct groups *groups,
                        struct threshold threshold, struct rest *rest) {
@@ -265,7 +257,8 @@ static void drop_small(const struct search *search, struct groups *groups,
             threshold.n_equal -= is_equal;
             groups->items[n++] = *group;
         } else {
-            add_rest(rest, group);
+            rest->n += group->n;
+            columns_add(&rest->costs, &group->costs);
         }
     }
     groups->n = n;
@@ -284,15 +277,6 @@ static void insert(const struct search *search, struct hotspot *row, struct grou
     search->found->n_rows += groups->n;
 }
 
-/* Lists the groups of children with a weight >= MIN_SHARE; adds the others to `rest`. */
-static bool find_children(const struct search *search, const struct hotspot *row,
-                          struct groups *ret, struct rest *rest) {
-    if (!group_children(search, row, ret) || !join_repeated(search, ret)) return false;
-    add_own(search, &row->costs, ret);
-    drop_small(search, ret, (struct threshold){MIN_SHARE, SIZE_MAX}, rest);
-    return true;
-}
-
 /* Expands a row, or marks it as final if it has fewer than 2 significant children or their rows
  * exceed max_rows. If only one child is significant, the child replaces the row: "layer3"
  * becomes "layer3.0-5". */
@@ -302,7 +286,10 @@ static bool expand(const struct search *search, struct hotspot *row) {
     struct rest rest = {0};
     struct groups groups;
     for (;;) {
-        if (!find_children(search, &inner, &groups, &rest)) return false;
+        if (!group_children(search, &inner, &groups) || !join_repeated(search, &groups))
+            return false;
+        add_own(search, &inner.costs, &groups);
+        drop_small(search, &groups, (struct threshold){MIN_SHARE, SIZE_MAX}, &rest);
         if (groups.n != 1 || groups.items[0].n == 0 || strlen(inner.label) > MAX_LABEL) break;
         const struct hotspot *child = &groups.items[0];
         inner.label = arena_printf(search->arena, "%s.%s", inner.label, child->label);
@@ -346,21 +333,6 @@ static void list_top(const struct search *search, struct groups *groups) {
     insert(search, NULL, groups);
 }
 
-/* Lists one row per operator type, for models without modules. */
-static bool list_operators(const struct search *search) {
-    const struct cm_result *result = search->result;
-    struct groups groups = {result->n_operators, NULL};
-    groups.items = arena_array(search->arena, groups.n + 1, sizeof(*groups.items));
-    if (groups.items == NULL) return false;
-    for (size_t i = 0; i < groups.n; i++)
-        groups.items[i] = (struct hotspot){.label = result->operators[i].op,
-                                           .type = "",
-                                           .costs = result->operators[i].costs,
-                                           .is_final = true};
-    list_top(search, &groups);
-    return true;
-}
-
 bool hotspots_find(const struct cm_result *result, int depth, size_t max_rows,
                    struct arena *arena, struct hotspots *ret) {
     static const size_t root = 0;
@@ -368,7 +340,18 @@ bool hotspots_find(const struct cm_result *result, int depth, size_t max_rows,
     const struct search search = {result, arena, ret, depth, max_rows};
     struct groups groups;
     *ret = (struct hotspots){.metric = choose_metric(result)};
-    if (result->modules[0].n_children == 0) return list_operators(&search);
+    if (result->modules[0].n_children == 0) { /* a row per operator, without modules */
+        groups.n = result->n_operators;
+        groups.items = arena_array(arena, groups.n + 1, sizeof(*groups.items));
+        if (groups.items == NULL) return false;
+        for (size_t i = 0; i < groups.n; i++)
+            groups.items[i] = (struct hotspot){.label = result->operators[i].op,
+                                               .type = "",
+                                               .costs = result->operators[i].costs,
+                                               .is_final = true};
+        list_top(&search, &groups);
+        return true;
+    }
     if (!group_children(&search, &whole, &groups)) return false;
     if (!join_repeated(&search, &groups)) return false;
     add_own(&search, &result->modules[0].costs, &groups);

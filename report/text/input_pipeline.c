@@ -2,39 +2,19 @@
 /* The report of --sample-bytes: the bytes per second that the samples require, and which
  * storage and networks deliver them. */
 #include "costmodel/costmodel.h"
-#include "report/number.h"
-#include "report/page.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"
-#include "report/times.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
 
-/* `demand:                     5.90 GB/s = 256 samples of 500 kB in 21.7 ms` */
-static void write_demand(struct page *page, const struct cm_input_pipeline *pipeline) {
-    label_write(page, "demand");
-    page_list(page, " ", page->label_width);
-    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, pipeline->bytes_per_s);
-    struct text *item = page_item(page);
-    text_printf(item, "= %lld sample%s of ", (long long)pipeline->samples,
-                text_plural(pipeline->samples));
-    number_append(item, page->units, NUMBER_BYTES, pipeline->sample_bytes);
-    text_append(item, " in ");
-    times_append(item, page->units, pipeline->step_ps);
-    page_item_end(page, STYLE_PLAIN);
-    page_end_line(page);
-}
-
 static void write_link(struct page *page, const char *name, int64_t bytes_per_s,
                        int64_t demand) {
-    const bool is_compared = is_known(bytes_per_s) && is_known(demand);
     const bool suffices = bytes_per_s >= demand;
-    page_name(page, STYLE_PLAIN, name);
-    label_write(page, "");
-    page_list(page, " ", page->label_width);
+    page_print(page, STYLE_PLAIN, "%s", name);
+    label_list(page, "", " ", 0);
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, bytes_per_s);
-    if (is_compared)
+    if (is_known(bytes_per_s) && is_known(demand))
         page_item_print(page, suffices ? STYLE_PLAIN : STYLE_WARNING,
                         suffices ? "suffices" : "too slow");
     page_end_line(page);
@@ -47,7 +27,13 @@ void input_pipeline_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     page_line(page, STYLE_TITLE, "input pipeline");
     page->label_width = 28;
-    write_demand(page, pipeline);
+    label_list(page, "demand", " ", 0); /* `5.90 GB/s = 256 samples of 500 kB in 21.7 ms` */
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, pipeline->bytes_per_s);
+    page_item_print(page, STYLE_PLAIN, "= %lld sample%s of %s in %s",
+                    (long long)pipeline->samples, text_plural(pipeline->samples),
+                    page_number(page, NUMBER_BYTES, pipeline->sample_bytes),
+                    page_time(page, pipeline->step_ps));
+    page_end_line(page);
     const int64_t demand = pipeline->bytes_per_s;
     write_link(page, "host to device", pipeline->host_link, demand);
     for (size_t i = 0; i < pipeline->n_links; i++)

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 
 #include "costmodel/result.h"
-#include "report/page.h"
 #include "support/checked.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -16,38 +14,41 @@ void label_write(struct page *page, const char *label) {
     page_indent(page, page->column < page->label_width ? page->label_width - page->column : 1);
 }
 
-void label_name(struct page *page, const char *label, const char *text) {
-    if (*text == '\0') return;
+void label_list(struct page *page, const char *label, const char *separator, size_t hang) {
     label_write(page, label);
-    page_name(page, STYLE_PLAIN, text);
+    page_list(page, separator, page->label_width + hang);
+}
+
+void label_line(struct page *page, const char *label, const char *format, ...) {
+    va_list args;
+    label_write(page, label);
+    va_start(args, format);
+    page_vprint(page, STYLE_PLAIN, format, args);
+    va_end(args);
     page_end_line(page);
+}
+
+void label_name(struct page *page, const char *label, const char *text) {
+    if (*text != '\0') label_line(page, label, "%s", text);
 }
 
 void label_sentence(struct page *page, const char *label, const char *sentence) {
     if (*sentence == '\0') return;
-    label_write(page, label);
-    page_list(page, " ", page->label_width + 2);
+    label_list(page, label, " ", 2);
     page_words(page, STYLE_PLAIN, sentence);
     page_end_line(page);
 }
 
 void label_rest(struct page *page, size_t n, size_t shown) {
-    if (n <= shown) return;
-    label_write(page, "");
-    page_line(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
+    if (n > shown) label_line(page, "", "and %zu more: see --format json", n - shown);
 }
 
 void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n) {
     if (n == 0) return;
-    label_write(page, label);
-    page_list(page, ", ", page->label_width);
-    for (size_t i = 0; i < n; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, operators[i].name);
-        text_printf(item, " x %" PRId64, operators[i].count);
-        page_item_end(page, style);
-    }
+    label_list(page, label, ", ", 0);
+    for (size_t i = 0; i < n; i++)
+        page_item_print(page, style, "%s x %" PRId64, operators[i].name, operators[i].count);
     page_end_line(page);
 }
 
@@ -62,11 +63,7 @@ void label_figure(struct page *page, const char *label, enum number_unit unit, i
     page_item_number(page, STYLE_TITLE, unit, value);
     if (!is_known(value)) return;
     label_pad(page);
-    struct text *item = page_item(page);
-    text_append(item, "(");
-    number_append_exact(item, value);
-    text_append(item, ")");
-    page_item_end(page, STYLE_SHARE);
+    page_item_print(page, STYLE_SHARE, "(%s)", page_exact(page, value));
 }
 
 static const struct {
@@ -79,20 +76,13 @@ static const struct {
 };
 
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
-    label_write(page, severities[diagnostic->severity].label);
-    page_list(page, " ", page->label_width);
+    label_list(page, severities[diagnostic->severity].label, " ", 0);
     page_words(page, severities[diagnostic->severity].style, diagnostic->message);
-    if (diagnostic->node != NULL) {
-        struct text *item = page_item(page);
-        text_append(item, "(node \"");
-        text_append_name(item, diagnostic->node);
-        text_append(item, "\")");
-        page_item_end(page, STYLE_PLAIN);
-    }
+    if (diagnostic->node != NULL)
+        page_item_print(page, STYLE_PLAIN, "(node \"%s\")", diagnostic->node);
     page_end_line(page);
     if (diagnostic->hint == NULL) return;
-    label_write(page, "");
-    page_list(page, " ", page->label_width + 2);
+    label_list(page, "", " ", 2);
     page_words(page, STYLE_PLAIN, "hint:");
     page_words(page, STYLE_PLAIN, diagnostic->hint);
     page_end_line(page);

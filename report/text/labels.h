@@ -3,22 +3,22 @@
 #ifndef REPORT_TEXT_LABELS_H
 #define REPORT_TEXT_LABELS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "report/number.h"
-#include "report/style.h"
+#include "report/page.h"
 
 struct cm_diagnostic;
 struct cm_name_count;
-struct page;
 
 /* Label of the operators whose costs come from --op-costs. */
 #define LABEL_DESCRIBED "as described"
 
 /* Writes a label and indents to the column of values; an empty label only indents. */
 void label_write(struct page *page, const char *label);
-/* Writes `label: text` with a name from a file; nothing if the text is empty. */
+/* The same, and starts a list that is folded at that column plus `hang`. */
+void label_list(struct page *page, const char *label, const char *separator, size_t hang);
+/* Writes `label: text`. */
+void label_line(struct page *page, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same; nothing if the text is empty. */
 void label_name(struct page *page, const char *label, const char *text);
 /* The same for a sentence, folded at the page width. */
 void label_sentence(struct page *page, const char *label, const char *sentence);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
-#include "report/page.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"
 #include "support/checked.h"
@@ -12,15 +11,6 @@
 #include "support/banned.h"
 
 #define MAX_LIVE 3 /* values alive at the peak */
-
-/* Writes the node of the peak in a line of its own, because names are long. */
-static void write_peak_node(struct page *page, const struct cm_result *result) {
-    const struct cm_node *node = &result->nodes[result->memory.peak_node];
-    label_write(page, "");
-    page_print(page, STYLE_SHARE, "at node %zu, ", result->memory.peak_node);
-    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
-    page_end_line(page);
-}
 
 /* `99.63 MB        (99,634,500), 1.0000 x peak` */
 static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
@@ -35,44 +25,23 @@ void memory_write_schedule(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     if (memory->n_schedule == 0) return;
     int64_t gain = checked_sub(memory->file_order_peak_bytes, memory->peak_activation_bytes);
-    label_write(page, "schedule");
-    page_list(page, " ", page->label_width + 2);
+    label_list(page, "schedule", " ", 2);
     page_words(page, STYLE_PLAIN, "min-memory:");
     if (!is_known(gain) || gain == 0) {
         page_words(page, STYLE_PLAIN,
                    memory->schedule_optimal
                        ? "file order; no order has a lower peak"
                        : "file order; no order with a lower peak was found");
-        page_end_line(page);
-        return;
+    } else {
+        page_item_number(page, STYLE_TITLE, NUMBER_BYTES, gain);
+        page_item_print(page, STYLE_SHARE, "(%s)",
+                        page_percent(page, gain, memory->file_order_peak_bytes));
+        page_words(page, STYLE_PLAIN,
+                   memory->schedule_optimal
+                       ? "below the peak in file order and the minimum over all orders"
+                       : "below the peak in file order");
     }
-    page_item_number(page, STYLE_TITLE, NUMBER_BYTES, gain);
-    struct text *share = page_item(page);
-    text_append(share, "(");
-    number_append_percent(share, gain, memory->file_order_peak_bytes);
-    text_append(share, ")");
-    page_item_end(page, STYLE_SHARE);
-    page_words(page, STYLE_PLAIN, "below the peak in file order");
-    if (memory->schedule_optimal)
-        page_words(page, STYLE_PLAIN, "and the minimum over all orders");
     page_end_line(page);
-}
-
-/* `float, raw: 13.87 MB in 47 tensors` */
-static void write_weights(struct page *page, const struct cm_memory *memory) {
-    for (size_t i = 0; i < memory->n_weights; i++) {
-        const struct cm_weights *weights = &memory->weights[i];
-        label_write(page, i == 0 ? "weights" : "");
-        page_list(page, "", page->label_width + 2);
-        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
-        page_line(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
-                  weights->storage, weights->tensors, text_plural(weights->tensors));
-    }
-}
-
-static void append_trial(struct text *text, int64_t batch, const char *verb, int64_t bytes) {
-    text_printf(text, "%" PRId64 " %s ", batch, verb);
-    number_append_exact(text, bytes);
 }
 
 /* `1772            1772 takes 17,173,520,032, 1773 would take 17,183,153,824` */
@@ -81,14 +50,12 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
     page_print(page, STYLE_TITLE, "%" PRId64, fit->largest_batch);
     label_pad(page);
     page_list(page, ", ", page->label_width + 2);
-    if (is_known(fit->largest_bytes)) {
-        append_trial(page_item(page), fit->largest_batch, "takes", fit->largest_bytes);
-        page_item_end(page, STYLE_SHARE);
-    }
-    if (is_known(fit->next_bytes)) {
-        append_trial(page_item(page), fit->largest_batch + 1, "would take", fit->next_bytes);
-        page_item_end(page, STYLE_SHARE);
-    }
+    if (is_known(fit->largest_bytes))
+        page_item_print(page, STYLE_SHARE, "%" PRId64 " takes %s", fit->largest_batch,
+                        page_exact(page, fit->largest_bytes));
+    if (is_known(fit->next_bytes))
+        page_item_print(page, STYLE_SHARE, "%" PRId64 " would take %s", fit->largest_batch + 1,
+                        page_exact(page, fit->next_bytes));
     if (text_equal(fit->search, "exhausted"))
         page_item_print(page, STYLE_PLAIN, "a larger one may fit");
     if (text_equal(fit->search, "uneven")) {
@@ -121,8 +88,7 @@ void memory_write_fit(struct page *page, const struct cm_result *result) {
         write_largest(page, fit);
         return;
     }
-    label_write(page, "largest batch");
-    page_list(page, " ", page->label_width + 2);
+    label_list(page, "largest batch", " ", 2);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (text_equal(reasons[i].search, fit->search))
             page_words(page, STYLE_PLAIN, reasons[i].words);
@@ -130,25 +96,26 @@ void memory_write_fit(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* Writes the peak, its node in a line of its own, because names are long, and the largest
+ * values that are live there. */
 static void write_peak(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     label_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
     if (memory->peak_upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
-    if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
-    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++) {
+    if (memory->peak_node < result->n_nodes) {
+        const struct cm_node *node = &result->nodes[memory->peak_node];
         label_write(page, "");
-        page_list(page, " ", page->label_width + 2);
-        page_item_number(page, STYLE_SHARE, NUMBER_BYTES, memory->live[i].bytes);
-        page_item_name(page, STYLE_SHARE, memory->live[i].value);
-        if (memory->live[i].module < result->n_modules &&
-            *result->modules[memory->live[i].module].path != '\0') {
-            struct text *item = page_item(page);
-            text_append(item, "(");
-            text_append_name(item, result->modules[memory->live[i].module].path);
-            text_append(item, ")");
-            page_item_end(page, STYLE_SHARE);
-        }
+        page_print(page, STYLE_SHARE, "at node %zu, ", memory->peak_node);
+        page_line(page, STYLE_SHARE, "%s", *node->name == '\0' ? node->op : node->name);
+    }
+    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++) {
+        const struct cm_live *live = &memory->live[i];
+        label_list(page, "", " ", 2);
+        page_item_number(page, STYLE_SHARE, NUMBER_BYTES, live->bytes);
+        page_item_print(page, STYLE_SHARE, "%s", live->value);
+        if (live->module < result->n_modules && *result->modules[live->module].path != '\0')
+            page_item_print(page, STYLE_SHARE, "(%s)", result->modules[live->module].path);
         page_end_line(page);
     }
     label_rest(page, memory->n_live, MAX_LIVE);
@@ -163,14 +130,19 @@ void memory_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_arena(page, "arena in place", memory->arena_in_place_bytes,
                 memory->peak_in_place_bytes);
-    write_weights(page, memory);
+    for (size_t i = 0; i < memory->n_weights; i++) {
+        const struct cm_weights *weights = &memory->weights[i];
+        label_list(page, i == 0 ? "weights" : "", "", 2);
+        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
+        page_line(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
+                  weights->storage, weights->tensors, text_plural(weights->tensors));
+    }
     label_figure(page, "required", NUMBER_BYTES, memory->required_bytes);
     page_print(page, STYLE_SHARE,
                result->training.present ? ", the peak of a training step"
                                         : ", weights and arena");
     if (memory->upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
-    label_write(page, "not included");
-    page_line(page, STYLE_PLAIN, "workspace of kernels");
+    label_line(page, "not included", "workspace of kernels");
     memory_write_fit(page, result);
 }

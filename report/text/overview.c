@@ -6,8 +6,6 @@
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
-#include "ops/flops/names/convention_names.h"
-#include "report/page.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"
 #include "report/text/timed.h"
@@ -22,16 +20,6 @@
 #define FIGURE_COLUMNS 10
 #define MAX_NOTES      3
 
-/* Appends `before`, the number and `after` as one remark of the line. */
-static void write_part(struct page *page, const char *before, enum number_unit unit,
-                       int64_t value, const char *after) {
-    struct text *item = page_item(page);
-    text_append(item, before);
-    number_append(item, page->units, unit, value);
-    text_append(item, after);
-    page_item_end(page, STYLE_PLAIN);
-}
-
 /* Starts a line: label, figure, exact figure. Remarks may follow. */
 static void write_figure(struct page *page, const char *label, enum number_unit unit,
                          int64_t value, bool upper_bound) {
@@ -41,8 +29,10 @@ static void write_figure(struct page *page, const char *label, enum number_unit 
     if (upper_bound) page_item_print(page, STYLE_WARNING, "at most");
 }
 
-/* `, batch 32, seq 128, opset 17, pytorch 2.1.0` */
-static void write_origin(struct page *page, const struct cm_result *result) {
+/* `resnet50.onnx, batch 32, seq 128, opset 17, pytorch 2.1.0` */
+static void write_title(struct page *page, const struct cm_result *result) {
+    page_print(page, STYLE_TITLE, "%s",
+               *result->model.path == '\0' ? "model" : result->model.path);
     page_list(page, ", ", 0);
     page->first_item = false;
     if (is_known(result->options.batch))
@@ -50,84 +40,58 @@ static void write_origin(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
         if (text_starts_with(dim->name, "batch")) continue; /* written above */
-        struct text *item = page_item(page);
-        text_append_name(item, *dim->name == '\0' ? "(nameless)" : dim->name);
-        text_printf(item, " %" PRId64, dim->size);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "%s %" PRId64,
+                        *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
     }
     for (size_t i = 0; i < result->model.n_opsets; i++)
         if (*result->model.opsets[i].name == '\0')
             page_item_print(page, STYLE_SHARE, "opset %" PRId64, result->model.opsets[i].size);
     if (*result->model.producer != '\0')
-        page_item_name(page, STYLE_SHARE, result->model.producer);
+        page_item_print(page, STYLE_SHARE, "%s", result->model.producer);
+    page_end_line(page);
 }
 
 static void write_value(struct page *page, const struct cm_value *values, size_t n) {
-    page_item_name(page, STYLE_SHARE, values[0].name);
+    if (n == 0) return;
+    page_item_print(page, STYLE_SHARE, "%s", values[0].name);
     type_append(page_item(page), &values[0].type);
     page_item_end(page, STYLE_SHARE);
     if (n > 1) page_item_print(page, STYLE_SHARE, "and %zu more", n - 1);
-}
-
-/* `input float[32, 3, 224, 224] -> output float[32, 1000]` */
-static void write_values(struct page *page, const struct cm_result *result) {
-    page_list(page, " ", 2);
-    if (result->model.n_inputs > 0)
-        write_value(page, result->model.inputs, result->model.n_inputs);
-    page_item_print(page, STYLE_SHARE, "%s", page->options->unicode ? "→" : "->");
-    if (result->model.n_outputs > 0)
-        write_value(page, result->model.outputs, result->model.n_outputs);
-    page_end_line(page);
-}
-
-static void write_title(struct page *page, const struct cm_result *result) {
-    page_name(page, STYLE_TITLE, *result->model.path == '\0' ? "model" : result->model.path);
-    write_origin(page, result);
-    page_end_line(page);
-    write_values(page, result);
-    page_end_line(page);
 }
 
 static bool is_bound(const struct cm_result *result, uint32_t bit) {
     return (result->totals.upper_bound & bit) != 0;
 }
 
-/* `in the framework 25,557,032, 106 tensors folded or merged` */
-static void write_framework(struct page *page, const struct cm_framework *framework,
-                            int64_t params) {
-    if (framework->n_absent == 0 || framework->params == params) return;
-    struct text *item = page_item(page);
-    text_append(item, "in the framework ");
-    if (is_known(framework->params))
-        number_append_exact(item, framework->params);
-    else
-        text_append(item, "unknown");
-    page_item_end(page, STYLE_PLAIN);
-    page_item_print(page, STYLE_PLAIN, "%" PRId64 " tensor%s folded or merged",
-                    framework->n_absent, text_plural(framework->n_absent));
-}
-
 static void write_work(struct page *page, const struct cm_result *result) {
     const struct cm_costs *totals = &result->totals;
+    const struct cm_framework *framework = &result->framework;
     const int64_t batch = result->options.batch;
     write_figure(page, "params", NUMBER_PARAMS, totals->params, false);
-    write_part(page, "", NUMBER_BYTES, totals->weight_bytes, " as stored");
-    write_framework(page, &result->framework, totals->params);
+    page_item_print(page, STYLE_PLAIN, "%s as stored",
+                    page_number(page, NUMBER_BYTES, totals->weight_bytes));
+    if (framework->n_absent != 0 && framework->params != totals->params) {
+        page_item_print(page, STYLE_PLAIN, "in the framework %s",
+                        is_known(framework->params) ? page_exact(page, framework->params)
+                                                    : "unknown");
+        page_item_print(page, STYLE_PLAIN, "%" PRId64 " tensor%s folded or merged",
+                        framework->n_absent, text_plural(framework->n_absent));
+    }
     page_end_line(page);
     write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, is_bound(result, CM_COST_BIT(macs)));
     if (is_known(totals->int_macs) && totals->int_macs > 0)
-        write_part(page, "", NUMBER_FLOPS, totals->int_macs, " of them of integers");
+        page_item_print(page, STYLE_PLAIN, "%s of them of integers",
+                        page_number(page, NUMBER_FLOPS, totals->int_macs));
     if (is_known(batch) && batch > 1 && is_known(totals->macs))
-        write_part(page, "", NUMBER_FLOPS, totals->macs / batch, " per sample");
+        page_item_print(page, STYLE_PLAIN, "%s per sample",
+                        page_number(page, NUMBER_FLOPS, totals->macs / batch));
     page_end_line(page);
     write_figure(page, "FLOPs", NUMBER_FLOPS, totals->flops,
                  is_bound(result, CM_COST_BIT(flops)));
-    struct text *convention = page_item(page);
-    text_append(convention, "convention ");
-    text_append_name(convention, result->options.convention);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "convention %s", result->options.convention);
     if (is_known(totals->int_ops) && totals->int_ops > 0)
-        write_part(page, "", NUMBER_FLOPS, totals->int_ops, " integer operations");
+        page_item_print(page, STYLE_PLAIN, "%s integer operations",
+                        page_number(page, NUMBER_FLOPS, totals->int_ops));
     page_end_line(page);
 }
 
@@ -136,69 +100,47 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
     if (result->training.present) page_item_print(page, STYLE_PLAIN, "a training step");
-    write_part(page, "weights ", NUMBER_BYTES, result->totals.weight_bytes, "");
-    write_part(page,
-               memory->peak_upper_bound ? "peak activations at most " : "peak activations ",
-               NUMBER_BYTES, memory->peak_activation_bytes, "");
+    page_item_print(page, STYLE_PLAIN, "weights %s",
+                    page_number(page, NUMBER_BYTES, result->totals.weight_bytes));
+    page_item_print(page, STYLE_PLAIN, "peak activations %s%s",
+                    memory->peak_upper_bound ? "at most " : "",
+                    page_number(page, NUMBER_BYTES, memory->peak_activation_bytes));
     page_end_line(page);
-    if (memory->n_schedule > 0) memory_write_schedule(page, result);
+    memory_write_schedule(page, result);
 }
 
 /* `training:  3.09 G  (3,089,981,824), FLOPs of a step with adam, ...` */
-static void write_training(struct page *page, const struct cm_result *result) {
-    const struct cm_training *training = &result->training;
+static void write_training(struct page *page, const struct cm_training *training) {
     if (!training->present) return;
     write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, false);
     page_item_print(page, STYLE_PLAIN, "FLOPs of a step with %s%s", training->optimizer,
                     training->amp ? ", mixed precision" : "");
-    write_part(page, "", NUMBER_FLOPS, training->backward_macs, " backward MACs");
-    write_part(page, "saved activations ", NUMBER_BYTES, training->saved_bytes, "");
-    write_part(page, "gradients ", NUMBER_BYTES, training->gradient_bytes, "");
-    write_part(page, "optimizer states ", NUMBER_BYTES, training->optimizer_bytes, "");
+    page_item_print(page, STYLE_PLAIN, "%s backward MACs",
+                    page_number(page, NUMBER_FLOPS, training->backward_macs));
+    page_item_print(page, STYLE_PLAIN, "saved activations %s",
+                    page_number(page, NUMBER_BYTES, training->saved_bytes));
+    page_item_print(page, STYLE_PLAIN, "gradients %s",
+                    page_number(page, NUMBER_BYTES, training->gradient_bytes));
+    page_item_print(page, STYLE_PLAIN, "optimizer states %s",
+                    page_number(page, NUMBER_BYTES, training->optimizer_bytes));
     if (training->frozen > 0)
-        write_part(page, "", NUMBER_PARAMS, training->frozen, " params frozen");
+        page_item_print(page, STYLE_PLAIN, "%s params frozen",
+                        page_number(page, NUMBER_PARAMS, training->frozen));
     page_end_line(page);
-}
-
-/* `step time:  3.9 ms   expected for forward, backward and update, lower bound 1 ms` */
-static void write_step_time(struct page *page, const struct cm_training *training) {
-    if (!training->present || !is_known(training->iteration_ps)) return;
-    label_write(page, "step time");
-    page_list(page, "", 0);
-    page_item_number(page, STYLE_TITLE, NUMBER_TIME, training->iteration_ps);
-    label_pad(page);
-    page_list(page, ", ", page->label_width + page->figure_width);
-    page_item_print(page, STYLE_PLAIN, "expected for forward, backward and update");
-    write_part(page, "lower bound ", NUMBER_TIME, training->iteration_lower_bound_ps, "");
-    page_end_line(page);
-}
-
-/* `25427.46 samples/s`; an upper bound if some nodes have no time. */
-static void write_samples(struct page *page, const struct cm_result *result) {
-    const double samples = timed_samples_per_second(result);
-    if (samples < 0) return;
-    struct text *item = page_item(page);
-    if (timed_is_partial(result)) text_append(item, "at most ");
-    number_append_real(item, samples, 2);
-    text_append(item, " samples/s");
-    page_item_end(page, STYLE_TITLE);
 }
 
 /* `device:  NVIDIA H200 SXM, times modelled, nothing was run, fp16, compiled, calibrated` */
 static void write_device(struct page *page, const struct cm_measure *measure) {
-    page_list(page, ", ", page->label_width);
-    label_write(page, "device");
-    struct text *item = page_item(page);
-    text_append_name(item, measure->device);
-    page_item_end(page, STYLE_PLAIN);
+    label_list(page, "device", ", ", 0);
+    page_item_print(page, STYLE_PLAIN, "%s", measure->device);
     page_item_print(page, STYLE_PLAIN, "%s",
                     measure->invented   ? "times invented for tests"
                     : measure->modelled ? "times modelled, nothing was run"
                                         : "times measured");
-    page_item_name(page, STYLE_PLAIN, measure->precision);
+    page_item_print(page, STYLE_PLAIN, "%s", measure->precision);
     if (!text_equal(measure->layout, "auto"))
-        page_item_name(page, STYLE_PLAIN, measure->layout);
-    if (measure->runtime != NULL) page_item_name(page, STYLE_PLAIN, measure->runtime);
+        page_item_print(page, STYLE_PLAIN, "%s", measure->layout);
+    if (measure->runtime != NULL) page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
     if (measure->modelled && measure->runtime != NULL)
         page_item_print(page, measure->calibration ? STYLE_PLAIN : STYLE_WARNING, "%s",
                         measure->calibration ? "calibrated" : "not calibrated");
@@ -214,31 +156,22 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     if (nodes == 0) return;
     for (size_t i = 0; i < measure->n_untimed; i++)
         macs = checked_add(macs, measure->untimed[i].macs);
-    label_write(page, "no time");
-    page_list(page, " ", page->label_width);
-    struct text *item = page_item(page);
-    text_printf(item, "%" PRId64 " node%s (", nodes, text_plural(nodes));
-    number_append_percent(item, macs, result->totals.macs);
-    text_append(item, " of MACs), the largest:");
-    page_item_end(page, STYLE_WARNING);
-    page_item_name(page, STYLE_PLAIN, measure->untimed[0].op);
+    label_list(page, "no time", " ", 0);
+    page_item_print(page, STYLE_WARNING, "%" PRId64 " node%s (%s of MACs), the largest:", nodes,
+                    text_plural(nodes), page_percent(page, macs, result->totals.macs));
+    page_item_print(page, STYLE_PLAIN, "%s", measure->untimed[0].op);
     page_words(page, STYLE_PLAIN, measure->untimed[0].reason);
     page_end_line(page);
 }
 
 static void write_network(struct page *page, const struct cm_end_to_end *end_to_end) {
     if (end_to_end == NULL) return;
-    label_write(page, "network");
-    page_list(page, " ", page->label_width);
-    struct text *item = page_item(page);
-    if (is_known(end_to_end->median_ps)) {
-        times_append(item, page->units, end_to_end->median_ps);
-        text_append(item, " for the whole network");
-    } else {
-        text_append_name(item, end_to_end->state);
-        text_append(item, ":");
-    }
-    page_item_end(page, is_known(end_to_end->median_ps) ? STYLE_TITLE : STYLE_WARNING);
+    label_list(page, "network", " ", 0);
+    if (is_known(end_to_end->median_ps))
+        page_item_print(page, STYLE_TITLE, "%s for the whole network",
+                        page_time(page, end_to_end->median_ps));
+    else
+        page_item_print(page, STYLE_WARNING, "%s:", end_to_end->state);
     page_words(page, STYLE_PLAIN, end_to_end->reason);
     page_end_line(page);
 }
@@ -246,40 +179,60 @@ static void write_network(struct page *page, const struct cm_end_to_end *end_to_
 /* `advice:  fusion (gain at most 37.42% of the time), channels` */
 static void write_advice(struct page *page, const struct cm_result *result) {
     if (result->n_advice == 0) return;
-    label_write(page, "advice");
-    page_list(page, ", ", page->label_width);
+    label_list(page, "advice", ", ", 0);
     for (size_t i = 0; i < result->n_advice; i++) {
         const struct cm_advice *advice = &result->advice[i];
-        struct text *item = page_item(page);
-        text_append_name(item, advice->name);
-        if (is_known(advice->gain_ps)) {
-            text_append(item, " (gain at most ");
-            number_append_percent(item, advice->gain_ps, result->totals.latency_ps);
-            text_append(item, " of the time)");
-        }
-        page_item_end(page, STYLE_PLAIN);
+        if (is_known(advice->gain_ps))
+            page_item_print(page, STYLE_PLAIN, "%s (gain at most %s of the time)", advice->name,
+                            page_percent(page, advice->gain_ps, result->totals.latency_ps));
+        else
+            page_item_print(page, STYLE_PLAIN, "%s", advice->name);
     }
     page_end_line(page);
 }
 
-/* `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s` */
+/* `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s`, the last an upper bound
+ * if some nodes have no time; with a training step also `step time:  3.9 ms   expected for
+ * forward, backward and update, lower bound 1 ms`. */
 static void write_times(struct page *page, const struct cm_result *result) {
-    const struct cm_measure *measure = result->measure;
-    if (measure == NULL) return;
-    label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
-    if (!cm_result_timed(result)) return;
+    const struct cm_training *training = &result->training;
+    const double samples = timed_samples_per_second(result);
     label_write(page, "time");
     page_list(page, "", 0);
     times_append_sum(page_item(page), page->units, &result->totals, page->options->unicode);
     page_item_end(page, STYLE_TITLE);
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
-    if (measure->modelled) page_item_print(page, STYLE_PLAIN, "expected");
+    if (result->measure->modelled) page_item_print(page, STYLE_PLAIN, "expected");
     if (cm_result_modelled(result) && is_known(result->totals.lower_bound_ps))
-        write_part(page, "lower bound ", NUMBER_TIME, result->totals.lower_bound_ps, "");
-    write_samples(page, result);
+        page_item_print(page, STYLE_PLAIN, "lower bound %s",
+                        page_number(page, NUMBER_TIME, result->totals.lower_bound_ps));
+    if (samples >= 0) {
+        struct text *item = page_item(page);
+        text_append(item, timed_is_partial(result) ? "at most " : "");
+        number_append_real(item, samples, 2);
+        text_append(item, " samples/s");
+        page_item_end(page, STYLE_TITLE);
+    }
     page_end_line(page);
-    write_step_time(page, &result->training);
+    if (!training->present || !is_known(training->iteration_ps)) return;
+    label_write(page, "step time");
+    page_list(page, "", 0);
+    page_item_number(page, STYLE_TITLE, NUMBER_TIME, training->iteration_ps);
+    label_pad(page);
+    page_list(page, ", ", page->label_width + page->figure_width);
+    page_item_print(page, STYLE_PLAIN, "expected for forward, backward and update");
+    page_item_print(page, STYLE_PLAIN, "lower bound %s",
+                    page_number(page, NUMBER_TIME, training->iteration_lower_bound_ps));
+    page_end_line(page);
+}
+
+static void write_measure(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    if (measure == NULL) return;
+    label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
+    if (!cm_result_timed(result)) return;
+    write_times(page, result);
     write_network(page, measure->end_to_end);
     if (measure->imported)
         measured_write_import(page, result);
@@ -293,14 +246,14 @@ static void write_times(struct page *page, const struct cm_result *result) {
 static void write_notes(struct page *page, const struct cm_result *result) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_diagnostics; i++) {
-        if (text_equal(result->diagnostics[i].code, "backend")) continue; /* see write_times */
+        if (text_equal(result->diagnostics[i].code, "backend"))
+            continue; /* see write_measure */
         if (n++ < MAX_NOTES) label_diagnostic(page, &result->diagnostics[i]);
     }
     label_rest(page, n, MAX_NOTES);
     if (result->n_rebatched == 0) return;
-    label_write(page, "re-batched");
-    page_line(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
-              result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    label_line(page, "re-batched", "%zu constant%s that contained the batch size of the file",
+               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
 }
 
 void overview_write(struct page *page, const struct cm_result *result) {
@@ -309,11 +262,17 @@ void overview_write(struct page *page, const struct cm_result *result) {
     page->label_width = LABEL_COLUMNS;
     page->figure_width = FIGURE_COLUMNS;
     write_title(page, result);
+    page_list(page, " ", 2); /* `input float[32, 3, 224, 224] -> output float[32, 1000]` */
+    write_value(page, result->model.inputs, result->model.n_inputs);
+    page_item_print(page, STYLE_SHARE, "%s", page->options->unicode ? "→" : "->");
+    write_value(page, result->model.outputs, result->model.n_outputs);
+    page_end_line(page);
+    page_end_line(page);
     write_work(page, result);
     write_memory(page, result);
     memory_write_fit(page, result);
-    write_training(page, result);
-    write_times(page, result);
+    write_training(page, &result->training);
+    write_measure(page, result);
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.custom_ops,
                     result->coverage.n_custom_ops);
     write_notes(page, result);

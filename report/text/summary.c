@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 1, the summary: model and options, totals with exact values, and the remarks that
- * qualify them: unknown operators and shapes, bound dims, re-batched constants, diagnostics.
+ * Section 1, the summary: model and options, totals with exact values, the training step, and
+ * the remarks that qualify them: unknown operators and shapes, bound dims, re-batched
+ * constants, diagnostics.
  */
 #include "report/text/sections.h"
 
@@ -9,7 +10,6 @@
 
 #include "costmodel/costmodel.h"
 #include "ops/flops/names/convention_names.h"
-#include "report/page.h"
 #include "report/table/columns.h"
 #include "report/text/labels.h"
 #include "report/times.h"
@@ -21,18 +21,13 @@
 #define MAX_LINES 5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
 
 /* `name = 3, other = 4` */
-static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
-                        const char *nameless, const char *relation) {
-    page_list(page, ", ", page->label_width);
+static void write_sizes(struct page *page, const char *label, const struct cm_named_size *sizes,
+                        size_t n, const char *nameless, const char *relation) {
+    label_list(page, label, ", ", 0);
     for (size_t i = 0; i < n; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, *sizes[i].name == '\0' ? nameless : sizes[i].name);
-        text_append(item, relation);
-        if (is_known(sizes[i].size))
-            text_printf(item, "%" PRId64, sizes[i].size);
-        else
-            text_append(item, "?");
-        page_item_end(page, STYLE_PLAIN);
+        const char *name = *sizes[i].name == '\0' ? nameless : sizes[i].name;
+        page_item_print(page, STYLE_PLAIN, "%s%s%s", name, relation,
+                        page_digits(page, sizes[i].size));
     }
     page_end_line(page);
 }
@@ -40,9 +35,8 @@ static void write_sizes(struct page *page, const struct cm_named_size *sizes, si
 static void write_values(struct page *page, const char *label, const struct cm_value *values,
                          size_t n) {
     for (size_t i = 0; i < n && i < MAX_LINES; i++) {
-        label_write(page, i == 0 ? label : "");
-        page_list(page, " ", page->label_width + 2);
-        page_item_name(page, STYLE_PLAIN, values[i].name);
+        label_list(page, i == 0 ? label : "", " ", 2);
+        page_item_print(page, STYLE_PLAIN, "%s", values[i].name);
         type_append(page_item(page), &values[i].type);
         page_item_end(page, STYLE_PLAIN);
         page_end_line(page);
@@ -50,139 +44,162 @@ static void write_values(struct page *page, const char *label, const struct cm_v
     label_rest(page, n, MAX_LINES);
 }
 
-struct tally {
-    const char *name;
-    size_t n;
-};
-
 /* A stored report may contain any number of names. */
-#define MAX_TALLIES 32
+#define MAX_NAMES 32
 
-/* Counts fused patterns by name, in order of first occurrence; at most MAX_TALLIES names. */
-static size_t tally_fused_patterns(const struct cm_result *result, bool foldable,
-                                   struct tally *tallies) {
-    size_t n = 0;
-    for (size_t i = 0; i < result->n_fused_patterns; i++) {
-        const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
-        size_t k = 0;
-        if (fused_pattern->foldable != foldable) continue;
-        while (k < n && !text_equal(tallies[k].name, fused_pattern->name)) k++;
-        if (k == MAX_TALLIES) continue;
-        if (k == n) tallies[n++] = (struct tally){fused_pattern->name, 0};
-        tallies[k].n++;
-    }
-    return n;
-}
-
-/* `fused patterns:     LayerNorm 25, GELU 12, Attention 12` */
+/* `fused patterns:     LayerNorm 25, GELU 12, Attention 12`: the patterns by name, in order of
+ * first occurrence. */
 static void write_fused_patterns(struct page *page, const struct cm_result *result,
                                  const char *label, bool foldable) {
-    struct tally tallies[MAX_TALLIES];
-    const size_t n = tally_fused_patterns(result, foldable, tallies);
+    struct {
+        const char *name;
+        size_t n;
+    } names[MAX_NAMES];
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_fused_patterns; i++) {
+        size_t k = 0;
+        if (result->fused_patterns[i].foldable != foldable) continue;
+        while (k < n && !text_equal(names[k].name, result->fused_patterns[i].name)) k++;
+        if (k == MAX_NAMES) continue;
+        if (k == n) {
+            names[n].name = result->fused_patterns[i].name;
+            names[n++].n = 0;
+        }
+        names[k].n++;
+    }
     if (n == 0) return;
-    label_write(page, label);
-    page_list(page, ", ", page->label_width);
-    for (size_t i = 0; i < n; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, tallies[i].name);
-        text_printf(item, " %zu", tallies[i].n);
-        page_item_end(page, STYLE_PLAIN);
-    }
-    page_end_line(page);
-}
-
-/* `modules from:       scopes 88 nodes, joined 2` */
-static void write_module_sources(struct page *page, const struct cm_result *result) {
-    if (result->n_module_sources == 0) return;
-    label_write(page, "modules from");
-    page_list(page, ", ", page->label_width);
-    for (size_t i = 0; i < result->n_module_sources; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, result->module_sources[i].name);
-        text_printf(item, " %" PRId64, result->module_sources[i].count);
-        if (i == 0) text_printf(item, " node%s", text_plural(result->module_sources[i].count));
-        page_item_end(page, STYLE_PLAIN);
-    }
+    label_list(page, label, ", ", 0);
+    for (size_t i = 0; i < n; i++)
+        page_item_print(page, STYLE_PLAIN, "%s %zu", names[i].name, names[i].n);
     page_end_line(page);
 }
 
 static void write_options(struct page *page, const struct cm_result *result) {
     const struct cm_convention *convention = conventions_find(result->options.convention);
-    label_write(page, "batch");
     if (is_known(result->options.batch))
-        page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
+        label_line(page, "batch", "%" PRId64, result->options.batch);
     else
-        page_print(page, STYLE_PLAIN, "none: no input axis is the batch");
-    page_end_line(page);
-    label_write(page, "convention");
-    page_name(page, STYLE_PLAIN, result->options.convention);
-    if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
-    page_end_line(page);
+        label_line(page, "batch", "none: no input axis is the batch");
+    label_line(page, "convention", "%s%s%s", result->options.convention, convention ? ": " : "",
+               convention ? convention->meaning : "");
     label_name(page, "mode", result->options.mode);
-    write_module_sources(page, result);
+    if (result->n_module_sources > 0) label_list(page, "modules from", ", ", 0);
+    for (size_t i = 0; i < result->n_module_sources; i++) {
+        const struct cm_name_count *source = &result->module_sources[i];
+        page_item_print(page, STYLE_PLAIN, "%s %" PRId64 "%s%s", source->name, source->count,
+                        i == 0 ? " node" : "", i == 0 ? text_plural(source->count) : "");
+    }
+    if (result->n_module_sources > 0) page_end_line(page);
     write_fused_patterns(page, result, "fused patterns", false);
     write_fused_patterns(page, result, "foldable", true);
     label_name(page, "group", result->options.group);
 }
 
-/* "106 tensors folded or merged, norm1.weight is shared by 25 modules" */
-static void write_folded(struct page *page, const struct cm_framework *framework) {
-    page_print(page, STYLE_PLAIN, ",");
-    page_list(page, " ", page->label_width + 2);
-    page_item_print(page, STYLE_PLAIN, " %" PRId64 " tensor%s folded or merged%s",
-                    framework->n_absent, text_plural(framework->n_absent),
-                    framework->n_sharing > 0 ? "," : "");
-    if (framework->n_sharing == 0) return;
-    page_item_name(page, STYLE_PLAIN, framework->shared);
-    page_item_print(page, STYLE_PLAIN, "is shared by %" PRId64 " modules",
-                    framework->n_sharing);
-}
-
-/* "unknown: the size of cls_token and 2 others is not in the file" */
-static void write_undetermined(struct page *page, const struct cm_framework *framework) {
-    page_list(page, " ", page->label_width + 2);
-    page_words(page, STYLE_PLAIN, "unknown: the size of");
-    page_item_name(page, STYLE_PLAIN, framework->unknown);
-    if (framework->n_unknown > 1)
-        page_item_print(page, STYLE_PLAIN, "and %" PRId64 " other%s", framework->n_unknown - 1,
-                        text_plural(framework->n_unknown - 1));
-    page_words(page, STYLE_PLAIN, "is not in the file");
-}
-
-/* Writes the parameter count of the framework if it differs, and why. */
+/* Writes the parameter count of the framework if it differs, and why: "106 tensors folded or
+ * merged, norm1.weight is shared by 25 modules", or "unknown: the size of cls_token and 2
+ * others is not in the file". */
 static void write_framework(struct page *page, const struct cm_result *result) {
     static const char label[] = "framework params";
     const struct cm_framework *framework = &result->framework;
     if (framework->n_absent == 0 || framework->params == result->totals.params) return;
     if (is_known(framework->params)) {
         label_figure(page, label, NUMBER_PARAMS, framework->params);
-        write_folded(page, framework);
+        page_print(page, STYLE_PLAIN, ",");
+        page_list(page, " ", page->label_width + 2);
+        page_item_print(page, STYLE_PLAIN, " %" PRId64 " tensor%s folded or merged%s",
+                        framework->n_absent, text_plural(framework->n_absent),
+                        framework->n_sharing > 0 ? "," : "");
+        if (framework->n_sharing > 0) {
+            page_item_print(page, STYLE_PLAIN, "%s", framework->shared);
+            page_item_print(page, STYLE_PLAIN, "is shared by %" PRId64 " modules",
+                            framework->n_sharing);
+        }
     } else {
-        label_write(page, label);
-        write_undetermined(page, framework);
+        label_list(page, label, " ", 2);
+        page_words(page, STYLE_PLAIN, "unknown: the size of");
+        page_item_print(page, STYLE_PLAIN, "%s", framework->unknown);
+        if (framework->n_unknown > 1)
+            page_item_print(page, STYLE_PLAIN, "and %" PRId64 " other%s",
+                            framework->n_unknown - 1, text_plural(framework->n_unknown - 1));
+        page_words(page, STYLE_PLAIN, "is not in the file");
     }
     page_end_line(page);
 }
 
 static void write_totals(struct page *page, const struct cm_result *result) {
+    const char *kind = times_kind(result);
     for (size_t i = 0; i < n_columns; i++) {
-        if (!column_is_there(&columns[i], result)) continue;
-        if (!column_is_printed(&columns[i], &result->totals)) continue;
-        label_figure(page, columns[i].heading, columns[i].unit,
-                     column_get(&columns[i], &result->totals));
-        if (column_is_upper_bound(&columns[i], &result->totals))
+        const struct column *column = &columns[i];
+        if (!column_is_there(column, result)) continue;
+        if (!column_is_printed(column, &result->totals)) continue;
+        label_figure(page, column->heading, column->unit, column_get(column, &result->totals));
+        if (column_is_upper_bound(column, &result->totals))
             page_print(page, STYLE_PLAIN, ", at most");
-        if (columns[i].timed) {
-            const char *kind = times_kind(result);
-            page_print(page, STYLE_PLAIN, " ps%s%s%s", *kind == '\0' ? "" : ", ", kind,
-                       cm_result_modelled(result) && !columns[i].modelled ? " expected time"
-                                                                          : "");
-            if (column_bound(&columns[i], &result->totals) == NUMBER_AT_LEAST)
-                page_print(page, STYLE_PLAIN, ", at least");
-        }
+        if (column->timed)
+            page_print(page, STYLE_PLAIN, " ps%s%s%s%s", *kind == '\0' ? "" : ", ", kind,
+                       cm_result_modelled(result) && !column->modelled ? " expected time" : "",
+                       column_bound(column, &result->totals) == NUMBER_AT_LEAST ? ", at least"
+                                                                                : "");
         page_end_line(page);
-        if (text_equal(columns[i].key, "params")) write_framework(page, result);
+        if (text_equal(column->key, "params")) write_framework(page, result);
     }
+}
+
+static void write_line(struct page *page, const char *label, enum number_unit unit,
+                       int64_t value) {
+    label_figure(page, label, unit, value);
+    page_end_line(page);
+}
+
+/* Writes nothing for 0, or if unknown, as in reports of earlier versions. */
+static void write_int_ops(struct page *page, const char *label, int64_t int_ops) {
+    if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
+}
+
+static void write_time(struct page *page, const char *label, int64_t ps, const char *kind) {
+    label_figure(page, label, NUMBER_TIME, ps);
+    page_line(page, STYLE_PLAIN, " ps, modelled%s", kind);
+}
+
+static void write_training(struct page *page, const struct cm_result *result) {
+    const struct cm_training *training = &result->training;
+    if (!training->present) return;
+    page_end_line(page);
+    label_line(page, "training", "%s%s", training->optimizer,
+               training->amp ? ", mixed precision" : "");
+    write_line(page, "learned params", NUMBER_PARAMS, training->learned);
+    if (training->frozen != 0)
+        write_line(page, "frozen params", NUMBER_PARAMS, training->frozen);
+    write_line(page, "bwd MACs", NUMBER_MACS, training->backward_macs);
+    if (training->recompute_macs != 0 || training->recompute_flops != 0) {
+        write_line(page, "recompute MACs", NUMBER_MACS, training->recompute_macs);
+        write_line(page, "recompute flops", NUMBER_FLOPS, training->recompute_flops);
+    }
+    write_int_ops(page, "recompute int ops", training->recompute_int_ops);
+    write_line(page, "bwd flops", NUMBER_FLOPS, training->backward_flops);
+    write_line(page, "step flops", NUMBER_FLOPS, training->step_flops);
+    write_line(page, "iter flops", NUMBER_FLOPS, training->iteration_flops);
+    write_int_ops(page, "iter int ops", training->iteration_int_ops);
+    if (training->iteration_ps != CM_UNKNOWN) { /* with a modelled device */
+        write_time(page, "bwd latency", training->backward_ps, " expected time");
+        write_time(page, "update latency", training->update_ps, " expected time");
+        write_time(page, "iter latency", training->iteration_ps, " expected time");
+        write_time(page, "iter lower bound", training->iteration_lower_bound_ps, "");
+    }
+    write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
+    if (training->amp) write_line(page, "master weights", NUMBER_BYTES, training->master_bytes);
+    write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);
+    write_line(page, "optimizer states", NUMBER_BYTES, training->optimizer_bytes);
+    write_line(page, "saved activations", NUMBER_BYTES, training->saved_bytes);
+    write_line(page, "peak of a step", NUMBER_BYTES, training->peak_bytes);
+    label_write(page, "");
+    if (training->peak_node < result->n_nodes) {
+        const struct cm_node *node = &result->nodes[training->peak_node];
+        page_print(page, STYLE_SHARE, "at node %zu, ", training->peak_node);
+        page_print(page, STYLE_SHARE, "%s", *node->name == '\0' ? node->op : node->name);
+        page_print(page, STYLE_SHARE, ", ");
+    }
+    page_line(page, STYLE_SHARE, "%s", training->peak_phase);
 }
 
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
@@ -192,14 +209,10 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
                     coverage->n_unknown_ops);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
-    label_write(page, "");
-    page_list(page, " ", page->label_width);
-    struct text *share = page_item(page);
-    text_printf(share, "%" PRId64 " of %" PRId64 " node%s (", n_nodes, coverage->nodes,
-                text_plural(coverage->nodes));
-    number_append_percent(share, n_nodes, coverage->nodes);
-    text_append(share, "):");
-    page_item_end(page, STYLE_PLAIN);
+    label_list(page, "", " ", 0);
+    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %" PRId64 " node%s (%s):", n_nodes,
+                    coverage->nodes, text_plural(coverage->nodes),
+                    page_percent(page, n_nodes, coverage->nodes));
     page_words(page, STYLE_PLAIN, "their costs are not included");
     page_end_line(page);
 }
@@ -226,24 +239,16 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
 
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
-    label_write(page, "re-batched");
-    page_line(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
-              result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    label_line(page, "re-batched", "%zu constant%s that contained the batch size of the file",
+               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++) {
-        label_write(page, "");
-        page_list(page, " ", page->label_width + 2);
-        page_item_name(page, STYLE_PLAIN, result->rebatched[i].node_name);
-        struct text *item = page_item(page);
-        text_append(item, "(");
-        text_append_name(item, result->rebatched[i].op);
-        text_append(item, ", ");
-        text_append_name(item, result->rebatched[i].what);
-        text_printf(item, "[%" PRId64 "] of \"", result->rebatched[i].axis);
-        text_append_name(item, result->rebatched[i].input);
-        text_append(item, "\"):");
-        page_item_end(page, STYLE_PLAIN);
-        page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, result->rebatched[i].from,
-                        result->rebatched[i].to);
+        const struct cm_rebatched *constant = &result->rebatched[i];
+        label_list(page, "", " ", 2);
+        page_item_print(page, STYLE_PLAIN, "%s", constant->node_name);
+        page_item_print(page, STYLE_PLAIN, "(%s, %s[%" PRId64 "] of \"%s\"):", constant->op,
+                        constant->what, constant->axis, constant->input);
+        page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, constant->from,
+                        constant->to);
         page_end_line(page);
     }
     label_rest(page, result->n_rebatched, MAX_LINES);
@@ -259,10 +264,9 @@ static void write_remarks(struct page *page, const struct cm_result *result) {
                     result->coverage.n_custom_ops);
     write_unknown_ops(page, &result->coverage);
     write_unknown_shapes(page, &result->coverage);
-    if (result->options.n_dims > 0) {
-        label_write(page, "bound dims");
-        write_sizes(page, result->options.dims, result->options.n_dims, "(nameless)", " = ");
-    }
+    if (result->options.n_dims > 0)
+        write_sizes(page, "bound dims", result->options.dims, result->options.n_dims,
+                    "(nameless)", " = ");
     write_rebatched(page, result);
     for (size_t i = 0; i < result->n_diagnostics; i++)
         label_diagnostic(page, &result->diagnostics[i]);
@@ -274,15 +278,14 @@ void summary_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     label_name(page, "model", result->model.path);
     label_name(page, "producer", result->model.producer);
-    label_write(page, "opset");
-    write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
+    write_sizes(page, "opset", result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
     write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
     write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
     write_options(page, result);
     page_end_line(page);
     write_totals(page, result);
     memory_write(page, result);
-    training_write(page, result);
+    write_training(page, result);
     measured_write(page, result);
     write_remarks(page, result);
 }

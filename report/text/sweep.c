@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
-#include "report/page.h"
 #include "report/table/columns.h"
 #include "report/table/listing.h"
 #include "report/table/table.h"
@@ -37,15 +36,21 @@ static bool has_values(struct listing *listing, size_t column) {
     return false;
 }
 
-static void put_cell(struct table *table, struct listing *listing, size_t row, size_t column) {
-    struct text *out = table_cell(table);
-    struct cell cell;
-    listing_cell(listing, row, column, &cell);
-    if (cell.kind == CELL_TEXT)
-        text_append_name(out, text_string(cell.words));
-    else
-        cell_append_shown(out, &cell, table->page->units, false);
-    table_end_cell(table);
+/* Adds the cells of a row; only the first if it has no figures. */
+static void put_row(struct table *table, struct listing *listing, size_t row) {
+    const struct cm_sweep_row *batch = &listing->of->sweep->rows[row];
+    const bool has_figures = batch->model != NULL || is_known(batch->costs.params) ||
+                             is_known(batch->costs.macs) || is_known(batch->required_bytes);
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        struct cell cell;
+        struct text *out = page_item(table->page);
+        listing_cell(listing, row, i, &cell);
+        if (cell.kind == CELL_TEXT && (i == 0 || has_figures))
+            text_append(out, text_string(cell.words));
+        else if (i == 0 || has_figures)
+            cell_append_shown(out, &cell, table->page->units, false);
+        table_end_cell(table);
+    }
 }
 
 /* Writes the problem of a row below it. */
@@ -54,50 +59,26 @@ static void write_problem(const struct table *table, const struct cm_sweep_row *
     if (row->problem[0] == '\0' || text_equal(row->state, "misfit")) return;
     page_indent(page, table->widths[0] + 2);
     page_list(page, " ", table->widths[0] + 4);
-    struct text *item = page_item(page);
-    text_append_name(item, row->state);
-    text_append(item, ":");
-    page_item_end(page, STYLE_WARNING);
+    page_item_print(page, STYLE_WARNING, "%s:", row->state);
     page_words(page, STYLE_PLAIN, row->problem);
     page_end_line(page);
-}
-
-/* Returns true if the row has figures; otherwise only its first column is written. */
-static bool has_figures(const struct cm_sweep_row *row) {
-    return row->model != NULL || is_known(row->costs.params) || is_known(row->costs.macs) ||
-           is_known(row->required_bytes);
 }
 
 static void write_head(struct page *page, const struct cm_sweep *sweep) {
     label_name(page, "model", sweep->model);
     label_name(page, "convention", sweep->convention);
-    if (sweep_is_by_precision(sweep) && is_known(sweep->rows[0].batch)) {
-        label_write(page, "batch");
-        page_line(page, STYLE_PLAIN, "%" PRId64, sweep->rows[0].batch);
-    }
+    if (sweep_is_by_precision(sweep) && is_known(sweep->rows[0].batch))
+        label_line(page, "batch", "%" PRId64, sweep->rows[0].batch);
     label_name(page, "backend", sweep->backend);
     label_name(page, "device", sweep->device);
     label_name(page, "times", sweep->times);
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->custom_ops, sweep->n_custom_ops);
     if (is_known(sweep->memory_limit)) {
-        label_write(page, "limit");
-        page_list(page, " ", page->label_width);
+        label_list(page, "limit", " ", 0);
         page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, sweep->memory_limit);
         page_end_line(page);
     }
     page_end_line(page);
-}
-
-static void put_row(struct table *table, struct listing *listing, size_t row) {
-    const bool is_whole = has_figures(&listing->of->sweep->rows[row]);
-    for (size_t i = 0; i < listing->n_fields; i++) {
-        if (i == 0 || is_whole) {
-            put_cell(table, listing, row, i);
-            continue;
-        }
-        (void)table_cell(table);
-        table_end_cell(table);
-    }
 }
 
 static void write_table(struct page *page, struct listing *listing) {

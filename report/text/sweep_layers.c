@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
-#include "report/page.h"
 #include "report/table/table.h"
 #include "report/text/sections.h"
 #include "report/times.h"
@@ -41,18 +40,6 @@ bool sweep_is_by_precision(const struct cm_sweep *sweep) {
     return false;
 }
 
-/* "fp16", "batch 8" */
-static const char *setting_of(const struct grid *grid, size_t i) {
-    const struct cm_sweep_row *row = &grid->sweep->rows[i];
-    struct text *text = page_item(grid->page);
-    if (grid->by_precision && row->precision != NULL)
-        text_append_name(text, row->precision);
-    else if (is_known(row->batch))
-        text_printf(text, "batch %" PRId64, row->batch);
-    const char *setting = arena_strdup(grid->page->arena, text_string(text));
-    return setting == NULL ? "" : setting;
-}
-
 /* Returns the heading of the column after the i-th time or algorithm; NULL: no such column. */
 static const char *second_heading(const struct grid *grid, size_t i) {
     if (grid->is_planned) return "TC";
@@ -75,7 +62,13 @@ static bool add_columns(struct grid *grid) {
     if (grid->settings == NULL || grid->headings == NULL || grid->ranks == NULL) return false;
     for (size_t i = 0; i < n_rows; i++) {
         const char *second = second_heading(grid, i);
-        grid->settings[i] = setting_of(grid, i);
+        const struct cm_sweep_row *row = &grid->sweep->rows[i];
+        struct text setting = {.arena = arena};
+        if (grid->by_precision && row->precision != NULL)
+            text_append_name(&setting, row->precision);
+        else if (is_known(row->batch))
+            text_printf(&setting, "batch %" PRId64, row->batch);
+        grid->settings[i] = text_string(&setting);
         add_column(grid, grid->settings[i], 2 * i + 1);
         if (second != NULL) add_column(grid, second, 2 * i + 2);
     }
@@ -86,47 +79,38 @@ static bool add_columns(struct grid *grid) {
 
 /* Adds the cell of a time. */
 static void add_time(struct grid *grid, int64_t ps, const char *state) {
-    struct text *text = table_cell(&grid->table);
-    if (is_known(ps))
-        times_append(text, grid->page->units, ps);
-    else
-        text_append_name(text, state[0] != '\0' ? state : "-");
-    if (text_equal(state, "proxy")) {
-        text_append(text, " *");
-        grid->has_proxies = true;
-    }
-    table_end_cell(&grid->table);
+    const bool is_proxy = text_equal(state, "proxy");
+    table_print(&grid->table, "%s%s",
+                is_known(ps)       ? page_time(grid->page, ps)
+                : state[0] != '\0' ? state
+                                   : "-",
+                is_proxy ? " *" : "");
+    grid->has_proxies |= is_proxy;
 }
 
 /* Adds the cell of a speed-up if setting i has such a column. */
 static void add_speedup(struct grid *grid, size_t i, int64_t ratio) {
     if (second_heading(grid, i) == NULL) return;
     if (is_known(ratio))
-        text_printf(table_cell(&grid->table), "%.2f", (double)ratio / CM_RATIO_ONE);
+        table_print(&grid->table, "%.2f", (double)ratio / CM_RATIO_ONE);
     else
-        text_append(table_cell(&grid->table), "-");
-    table_end_cell(&grid->table);
+        table_print(&grid->table, "-");
 }
 
 /* Adds the cells of a plan: "engine 45" of "engine 45, tile 5", and the use of tensor cores. */
 static void add_plan(struct grid *grid, const struct cm_layer_time *time) {
     const bool is_planned = text_equal(time->state, "planned");
+    const bool is_proxy = is_planned && time->plan != NULL && time->plan->reason[0] != '\0';
     const char *words =
         !is_planned || time->algorithm[0] == '\0' ? time->state : time->algorithm;
-    const char *first = arena_strndup(grid->page->arena, words, strcspn(words, ","));
-    struct text *text = table_cell(&grid->table);
-    text_append_name(text, first != NULL && first[0] != '\0' ? first : "-");
-    if (is_planned && time->plan != NULL && time->plan->reason[0] != '\0') {
-        text_append(text, " *");
-        grid->has_proxies = true;
-    }
+    const size_t length = strcspn(words, ",");
+    struct text *text = page_item(grid->page);
+    text_append_n(text, length > 0 ? words : "-", length > 0 ? length : 1);
+    if (is_proxy) text_append(text, " *");
+    grid->has_proxies |= is_proxy;
     table_end_cell(&grid->table);
-    text = table_cell(&grid->table);
-    if (is_planned && !text_equal(time->tensor_cores, "unknown"))
-        text_append_name(text, time->tensor_cores);
-    else
-        text_append(text, "-");
-    table_end_cell(&grid->table);
+    const bool has_cores = is_planned && !text_equal(time->tensor_cores, "unknown");
+    table_print(&grid->table, "%s", has_cores ? time->tensor_cores : "-");
 }
 
 static bool has_algorithm(const struct cm_layer_time *time) {
@@ -145,21 +129,15 @@ static bool same_algorithm(const struct cm_layer_time *a, const struct cm_layer_
 /* "cublaslt, 128x64 tile"; for a plan also "; workspace 131 B" and the reason. */
 static void append_algorithm(struct text *text, const struct cm_layer_time *time) {
     const struct cm_layer_plan *plan = time->plan;
-    text_append_name(text, time->provider);
-    if (time->provider[0] != '\0' && time->algorithm[0] != '\0') text_append(text, ", ");
-    text_append_name(text, time->algorithm);
+    const bool is_both = time->provider[0] != '\0' && time->algorithm[0] != '\0';
+    text_printf(text, "%s%s%s", time->provider, is_both ? ", " : "", time->algorithm);
     if (plan == NULL) return;
     const bool is_planned = text_equal(time->state, "planned");
     if (time->provider[0] != '\0' || time->algorithm[0] != '\0') text_append(text, "; ");
-    if (is_planned) {
-        text_append(text, "workspace ");
-        number_append(text, NUMBERS_SI, NUMBER_BYTES, plan->workspace_bytes);
-    } else {
-        text_append_name(text, time->state);
-    }
-    if (plan->reason[0] == '\0') return;
-    text_append(text, is_planned ? "; substitute: " : ": ");
-    text_append_name(text, plan->reason);
+    text_append(text, is_planned ? "workspace " : time->state);
+    if (is_planned) number_append(text, NUMBERS_SI, NUMBER_BYTES, plan->workspace_bytes);
+    if (plan->reason[0] != '\0')
+        text_printf(text, "%s%s", is_planned ? "; substitute: " : ": ", plan->reason);
 }
 
 /* Returns the number of settings in which the layer has a time. A file may lack times. */
@@ -189,32 +167,23 @@ static void write_algorithms(const struct grid *grid, const struct cm_sweep_laye
         for (size_t k = 0; k < i; k++)
             is_listed |= same_algorithm(&layer->times[k], &layer->times[i]);
         if (is_listed) continue;
-        struct text *line = page_item(grid->page);
+        struct text line = {.arena = grid->page->arena};
         for (size_t k = i; k < n; k++)
             if (same_algorithm(&layer->times[k], &layer->times[i]))
-                text_printf(line, "%s%s", k > i ? ", " : "", grid->settings[k]);
-        text_append(line, ": ");
-        append_algorithm(line, &layer->times[i]);
-        const char *words = arena_strdup(grid->page->arena, text_string(line));
+                text_printf(&line, "%s%s", k > i ? ", " : "", grid->settings[k]);
+        text_append(&line, ": ");
+        append_algorithm(&line, &layer->times[i]);
         page_indent(grid->page, INDENT);
         page_list(grid->page, " ", 2 * INDENT);
-        page_words(grid->page, STYLE_PLAIN, words == NULL ? "" : words);
+        page_words(grid->page, STYLE_PLAIN, text_string(&line));
         page_end_line(grid->page);
     }
-}
-
-static void end_row(struct grid *grid, int64_t nodes, const char *label) {
-    text_printf(table_cell(&grid->table), "%" PRId64, nodes);
-    table_end_cell(&grid->table);
-    text_append(table_cell(&grid->table), label);
-    table_end_cell(&grid->table);
 }
 
 static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
     static const struct cm_layer_time missing = {
         .latency_ps = CM_UNKNOWN, .speedup = CM_UNKNOWN, .state = ""};
     const bool is_full = grid->page->options->layers;
-    struct text label = {.arena = grid->page->arena};
     for (size_t i = 0; i < grid->sweep->n_rows; i++) {
         const struct cm_layer_time *time = i < layer->n_times ? &layer->times[i] : &missing;
         if (grid->is_planned) {
@@ -224,17 +193,17 @@ static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
         add_time(grid, time->latency_ps, time->state);
         add_speedup(grid, i, time->speedup);
     }
-    text_append_name(&label, layer->op);
-    text_append(&label, " ");
-    text_append_name(&label, layer->path[0] != '\0' ? layer->path : layer->node);
     const struct cm_layer_time *algorithm =
         is_full && !grid->is_planned ? find_algorithm(grid, layer) : NULL;
+    table_print(&grid->table, "%" PRId64, layer->nodes);
+    struct text *label = page_item(grid->page);
+    text_printf(label, "%s %s", layer->op, layer->path[0] != '\0' ? layer->path : layer->node);
     if (algorithm != NULL) {
-        text_append(&label, " [");
-        append_algorithm(&label, algorithm);
-        text_append(&label, "]");
+        text_append(label, " [");
+        append_algorithm(label, algorithm);
+        text_append(label, "]");
     }
-    end_row(grid, layer->nodes, text_string(&label));
+    table_end_cell(&grid->table);
 }
 
 /* Returns the sum of the times of the layers from `first` on in row `row` of the sweep;
@@ -259,13 +228,12 @@ static int64_t count_nodes(const struct cm_sweep *sweep, size_t first) {
 /* Adds a row with the sums of the layers from `first` on. */
 static void add_rest(struct grid *grid, size_t first) {
     const struct cm_sweep *sweep = grid->sweep;
-    struct text label = {.arena = grid->page->arena};
     for (size_t row = 0; row < sweep->n_rows; row++) {
         add_time(grid, sum_layers(sweep, first, row), "");
         add_speedup(grid, row, CM_UNKNOWN);
     }
-    text_printf(&label, "%zu other layers (--layers lists all)", sweep->n_layers - first);
-    end_row(grid, count_nodes(sweep, first), text_string(&label));
+    table_print(&grid->table, "%" PRId64, count_nodes(sweep, first));
+    table_print(&grid->table, "%zu other layers (--layers lists all)", sweep->n_layers - first);
 }
 
 static void add_total(struct grid *grid) {
@@ -274,7 +242,8 @@ static void add_total(struct grid *grid) {
         add_time(grid, sweep->rows[row].costs.latency_ps, "");
         add_speedup(grid, row, sweep->rows[row].speedup);
     }
-    end_row(grid, count_nodes(sweep, 0), "total");
+    table_print(&grid->table, "%" PRId64, count_nodes(sweep, 0));
+    table_print(&grid->table, "total");
 }
 
 /* Returns the number of layers that the screen has room for. */
@@ -317,7 +286,7 @@ static void write_heading(const struct grid *grid) {
     }
     if (times[0] != '\0' && !text_equal(times, "measured")) {
         page_print(page, STYLE_WARNING, "Every time is ");
-        page_name(page, STYLE_WARNING, times);
+        page_print(page, STYLE_WARNING, "%s", times);
         page_line(page, STYLE_WARNING, ".");
     }
     if (grid->by_precision)
