@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts that all pages share: head, sections, tables, embedded data and scripts. End tags that
- * are optional in HTML, for example </td>, are omitted. */
-#include "report/html/html.h"
+/*
+ * The pages of profiles, sweeps, comparisons and verdicts. A page is one file without
+ * references to others: style, static report, data as JSON, d3 and its script (docs/report.md).
+ * Its Content-Security-Policy allows exactly the embedded style and scripts. Names from a model
+ * are data: they are escaped here and in json_document_embed. End tags that are optional in
+ * HTML, for example </td>, are omitted.
+ */
+#include "costmodel/costmodel.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "costmodel/costmodel.h"
+#include "costmodel/check.h"
+#include "costmodel/compare.h"
+#include "report/diff/diff_json.h"
 #include "report/html/html_assets.h"
 #include "report/json/json_document.h"
 #include "report/json/json_page.h"
+#include "report/json/json_schema.h"
 #include "report/markup.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
@@ -19,6 +27,16 @@
 #include "support/file.h"
 
 #include "support/banned.h"
+
+#define DATA_SWEEP "costmodel-sweep" /* id of a data script */
+#define MAX_ROWS   100               /* of a static table; the scripts show all */
+
+struct html {
+    FILE *out;
+    struct arena *arena;
+    struct text words;               /* text of the current element, not written yet */
+    const struct html_asset *script; /* additional script of this kind of page; NULL: none */
+};
 
 int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag) {
     if (assets->d3.text != NULL) return CM_OK;
@@ -33,16 +51,14 @@ int cm_html_check(struct cm_diagnostics *diagnostics) {
     return html_check_assets(&html_assets, diagnostics);
 }
 
-int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
-               FILE *out) {
-    struct html html = {.out = out};
-    int status = html_check_assets(&html_assets, diag);
+/* Opens a page; end_page ends it. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+static int open_page(struct html *html, struct cm_diagnostics *diag, FILE *out) {
+    *html = (struct html){.out = out};
+    const int status = html_check_assets(&html_assets, diag);
     if (status < 0) return status;
-    html.arena = arena_new("page", 0);
-    if (html.arena == NULL) return diag_no_memory(diag);
-    text_init(&html.words, html.arena);
-    status = write(&html, context);
-    return arena_end(html.arena, status);
+    html->arena = arena_new("page", 0);
+    text_init(&html->words, html->arena);
+    return html->arena == NULL ? diag_no_memory(diag) : CM_OK;
 }
 
 /* Writes the words, escaped, and clears them. */
@@ -51,14 +67,17 @@ static void write_words(struct html *html) {
     text_clear(&html->words);
 }
 
-void html_append_file(struct html *html, const char *path) {
+/* Appends the last part of a path to the words. */
+static void append_file(struct html *html, const char *path) {
     const char *slash = strrchr(path, '/');
     text_append_name(&html->words, slash == NULL ? path : slash + 1);
 }
 
-void html_begin(struct html *html, const char *kind, const struct html_asset *script) {
+/* Writes everything before the first section. `kind` is "profile", "diff", "check" or "sweep",
+ * `script` the additional script of this kind or NULL. The title is html->words, which is
+ * cleared. */
+static void begin_page(struct html *html, const char *kind, const struct html_asset *script) {
     FILE *out = html->out;
-    const char *title = text_string(&html->words);
     html->script = script;
     fprintf(out, "<!doctype html>\n<html lang=\"en\" data-kind=\"%s\">\n<head>\n", kind);
     fputs("<meta charset=\"utf-8\">\n", out);
@@ -71,7 +90,7 @@ void html_begin(struct html *html, const char *kind, const struct html_asset *sc
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta name=\"generator\" content=\"costmodel " CM_VERSION_STRING "\">\n<title>",
           out);
-    markup_write(out, title);
+    markup_write(out, text_string(&html->words));
     fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n",
             html_assets.style.text);
     fputs("<main id=\"report\">\n<h1>", out);
@@ -79,69 +98,67 @@ void html_begin(struct html *html, const char *kind, const struct html_asset *sc
     fputs("</h1>\n", out);
 }
 
-void html_end_report(struct html *html) {
+/* Ends the static report; data follow. */
+static void end_report(struct html *html) {
     fputs("</main>\n<div id=\"app\" hidden></div>\n", html->out);
 }
 
-static void put_script(struct html *html, const struct html_asset *script) {
-    fprintf(html->out, "<script>%s</script>\n", script->text);
+/* Unless `status` is a failure, writes the scripts and the end of the page. Frees the arena.
+ * Returns `status`, CM_IO or CM_NO_MEMORY. */
+static int end_page(struct html *html, int status) {
+    if (status == CM_OK) {
+        fprintf(html->out, "<!--\n%s-->\n<script>%s</script>\n<script>%s</script>\n",
+                html_assets.d3_license, html_assets.d3.text, html_assets.script.text);
+        if (html->script != NULL)
+            fprintf(html->out, "<script>%s</script>\n", html->script->text);
+        fputs("</body>\n</html>\n", html->out);
+        status = output_flush(html->out);
+    }
+    return arena_end(html->arena, status);
 }
 
-int html_end(struct html *html) {
-    fprintf(html->out, "<!--\n%s-->\n", html_assets.d3_license);
-    put_script(html, &html_assets.d3);
-    put_script(html, &html_assets.script);
-    if (html->script != NULL) put_script(html, html->script);
-    fputs("</body>\n</html>\n", html->out);
-    return output_flush(html->out);
-}
-
-void html_begin_data(struct html *html, const char *id) {
+/* Writes a document as a data script, unless `status` is a failure, which is returned. CM_OK,
+ * CM_IO, CM_NO_MEMORY. */
+static int put_data(struct html *html, int status, const char *id,
+                    const struct json_document *document, const void *base) {
+    if (status != CM_OK) return status;
     fprintf(html->out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, id);
-}
-
-void html_end_data(struct html *html) {
+    status = json_document_embed(document, base, html->out);
     fputs(JSON_PAGE_END "\n", html->out);
-}
-
-int html_data(struct html *html, const char *id, const struct json_document *document,
-              const void *base) {
-    html_begin_data(html, id);
-    const int status = json_document_embed(document, base, html->out);
-    html_end_data(html);
     return status;
 }
 
-void html_begin_section(struct html *html, const char *id, const char *heading) {
+static void begin_section(struct html *html, const char *id, const char *heading) {
     fprintf(html->out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, heading);
 }
 
-void html_end_section(struct html *html) {
+static void end_section(struct html *html) {
     fputs("</section>\n", html->out);
 }
 
-int html_text_report(struct html *html, html_text_writer *write, const void *context) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) return CM_NO_MEMORY;
-    int status = write(context, memory);
-    const bool failed = ferror(memory) != 0;
-    if (fclose(memory) != 0 || failed) status = CM_NO_MEMORY;
-    if (status == CM_OK) {
-        fputs("<pre>\n", html->out);
-        markup_write(html->out, text);
-        fputs("</pre>\n", html->out);
-    }
-    free(text);
-    return status;
+/* A text report in memory, which becomes a preformatted element. */
+struct text_report {
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static int open_text(struct text_report *report) {
+    report->out = open_memstream(&report->text, &report->size);
+    return report->out == NULL ? CM_NO_MEMORY : CM_OK;
 }
 
-int html_text_overview(struct html *html, html_text_writer *write, const void *context) {
-    html_begin_section(html, "overview", "Overview");
-    const int status = html_text_report(html, write, context);
-    html_end_section(html);
-    html_end_report(html);
+/* `status`: that of writing the report, which is returned if it is a failure. CM_OK,
+ * CM_NO_MEMORY. */
+static int put_text(struct html *html, struct text_report *report, int status) {
+    const bool failed = ferror(report->out) != 0;
+    if (fclose(report->out) != 0 || failed) status = CM_NO_MEMORY;
+    if (status == CM_OK) {
+        fputs("<pre>\n", html->out);
+        markup_write(html->out, report->text);
+        fputs("</pre>\n", html->out);
+    }
+    free(report->text);
     return status;
 }
 
@@ -154,33 +171,32 @@ static void put_exact(struct html *html, const struct cell *cell) {
     fputs("\"", html->out);
 }
 
-static void put_cell(struct html *html, const struct field *field, const struct cell *cell) {
-    put_exact(html, cell);
-    fputs(">", html->out);
-    if (cell->kind == CELL_TEXT) {
-        const char *words = text_string(cell->words);
-        text_append_name(&html->words, *words == '\0' && field->empty ? field->empty : words);
-    } else if (cell->kind != CELL_NONE) {
-        cell_append_shown(&html->words, cell, NUMBERS_SI, true);
-    }
-    write_words(html);
-}
-
 static void put_row(struct html *html, struct listing *listing, size_t row) {
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
         listing_cell(listing, row, i, &cell);
         fputs(i == 0 ? "<tr><th scope=\"row\"" : "<td", html->out);
-        put_cell(html, &listing->fields[i], &cell);
+        put_exact(html, &cell);
+        fputs(">", html->out);
+        if (cell.kind == CELL_TEXT)
+            text_append_name(&html->words, field_words(&listing->fields[i], &cell));
+        else if (cell.kind != CELL_NONE)
+            cell_append_shown(&html->words, &cell, NUMBERS_SI, true);
+        write_words(html);
     }
     fputs("\n", html->out);
 }
 
-static int write_table(struct html *html, const struct rows_of *of,
-                       const struct cm_table_options *options) {
+/* Writes a table of the first MAX_ROWS rows; of modules, only down to `depth` (-1: all).
+ * Numbers are rounded, with the exact value in an attribute. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+static int put_table(struct html *html, const struct rows_of *of, int depth) {
+    struct cm_table_options options;
     struct listing listing;
+    cm_table_options_init(&options);
+    options.depth = depth;
+    options.top = MAX_ROWS;
     const int status =
-        listing_make(options, of, fields_usual(of->rows), html->arena, NULL, &listing);
+        listing_make(&options, of, fields_usual(of->rows), html->arena, NULL, &listing);
     if (status != CM_OK || listing.n_rows == 0) return status;
     fputs("<table class=\"rows\">\n<thead><tr>", html->out);
     for (size_t i = 0; i < listing.n_fields; i++) {
@@ -196,24 +212,19 @@ static int write_table(struct html *html, const struct rows_of *of,
     return CM_OK;
 }
 
-int html_table_section(struct html *html, const struct rows_of *of, const char *id,
-                       const char *heading, int depth) {
-    struct cm_table_options options;
-    cm_table_options_init(&options);
-    options.depth = depth;
-    options.top = HTML_MAX_ROWS;
-    html_begin_section(html, id, heading);
-    const int status = write_table(html, of, &options);
-    html_end_section(html);
+/* Writes a section with a table, unless `status` is a failure, which is returned. */
+static int put_table_section(struct html *html, int status, const struct rows_of *of,
+                             const char *id, const char *heading, int depth) {
+    if (status != CM_OK) return status;
+    begin_section(html, id, heading);
+    status = put_table(html, of, depth);
+    end_section(html);
     return status;
 }
 
-void html_begin_facts(struct html *html) {
-    fputs("<table class=\"facts\">\n", html->out);
-}
-
-void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
-               enum number_bound bound) {
+/* Writes a row of a two-column table; nothing if the value is unknown. */
+static void put_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
+                     enum number_bound bound) {
     const struct cell cell = {
         .kind = CELL_FIGURE, .unit = unit, .value = value, .bound = bound};
     if (!is_known(value)) return;
@@ -228,6 +239,151 @@ void html_fact(struct html *html, const char *label, enum number_unit unit, int6
     fputs("\n", html->out);
 }
 
-void html_end_facts(struct html *html) {
+/* Writes the main figures and the text report without modules, which are in a table of their
+ * own. CM_OK, CM_NO_MEMORY. */
+static int put_overview(struct html *html, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    const enum number_bound of_arena = memory->upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND;
+    struct cm_text_options options;
+    struct text_report text;
+    begin_section(html, "overview", "Overview");
+    fputs("<table class=\"facts\">\n", html->out);
+    for (size_t i = 0; i < n_columns; i++)
+        if (column_is_there(&columns[i], result) &&
+            column_is_printed(&columns[i], &result->totals))
+            put_fact(html, columns[i].heading, columns[i].unit,
+                     column_get(&columns[i], &result->totals),
+                     column_bound(&columns[i], &result->totals));
+    put_fact(html, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes,
+             memory->peak_upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND);
+    put_fact(html, "arena", NUMBER_BYTES, memory->arena_bytes, of_arena);
+    put_fact(html, "required memory", NUMBER_BYTES, memory->required_bytes, of_arena);
+    if (result->measure != NULL)
+        put_fact(html, "device memory", NUMBER_BYTES, result->measure->memory_bytes,
+                 NUMBER_NO_BOUND);
     fputs("</table>\n", html->out);
+    cm_text_options_init(&options);
+    options.detailed = false;
+    options.depth = 0;
+    int status = open_text(&text);
+    if (status == CM_OK)
+        status = put_text(html, &text, cm_result_write_text(result, &options, text.out));
+    end_section(html);
+    return status;
+}
+
+static size_t modules_down_to(const struct cm_result *result, int depth) {
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_modules; i++) n += result->modules[i].depth <= depth;
+    return n;
+}
+
+/* Returns the depth down to which at most MAX_ROWS modules are listed; at least 1. */
+static int depth_of_rows(const struct cm_result *result) {
+    int depth = 1;
+    while (modules_down_to(result, depth) < result->n_modules &&
+           modules_down_to(result, depth + 1) <= MAX_ROWS)
+        depth++;
+    return depth;
+}
+
+/* The page of a profile, and of several batches of a model. */
+int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
+                         struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of modules = {ROWS_MODULES, result, NULL};
+    const struct rows_of operators = {ROWS_OPERATORS, result, NULL};
+    const struct rows_of batches = {ROWS_BATCHES, NULL, sweep};
+    struct html html;
+    if (result == NULL || out == NULL) return diag_null(diagnostics);
+    int status = open_page(&html, diagnostics, out);
+    if (status < 0) return status;
+    append_file(&html, result->model.path); /* "resnet50.onnx, batch 32, NVIDIA H200 SXM" */
+    if (is_known(result->options.batch))
+        text_printf(&html.words, ", batch %" PRId64, result->options.batch);
+    if (cm_result_timed(result) && result->measure->device[0] != '\0') {
+        text_append(&html.words, ", ");
+        text_append_name(&html.words, result->measure->device);
+    }
+    begin_page(&html, "profile", NULL);
+    status = put_overview(&html, result);
+    if (sweep != NULL)
+        status = put_table_section(&html, status, &batches, "batches", "Batches", -1);
+    status =
+        put_table_section(&html, status, &modules, "modules", "Modules", depth_of_rows(result));
+    status = put_table_section(&html, status, &operators, "operators", "Operators", -1);
+    end_report(&html);
+    status = put_data(&html, status, JSON_PAGE_PROFILE, &json_profile, result);
+    if (sweep != NULL) status = put_data(&html, status, DATA_SWEEP, &json_sweep, sweep);
+    return end_page(&html, status);
+}
+
+/* The page of merged sweeps: a table of the first combinations, and all of them as data. */
+int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
+                        FILE *out) {
+    const struct rows_of rows = {ROWS_BATCHES, NULL, sweep};
+    struct html html;
+    if (sweep == NULL || out == NULL) return diag_null(diagnostics);
+    int status = open_page(&html, diagnostics, out);
+    if (status < 0) return status;
+    text_append(&html.words, "sweep");
+    begin_page(&html, "sweep", &html_assets.sweep_script);
+    status = put_table_section(&html, CM_OK, &rows, "combinations", "Combinations", -1);
+    end_report(&html);
+    status = put_data(&html, status, DATA_SWEEP, &json_sweep, sweep);
+    return end_page(&html, status);
+}
+
+/* The page of a regression gate: the text report, the verdict and the profile. */
+int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_result *result,
+                          struct cm_diagnostics *diagnostics, FILE *out) {
+    struct cm_text_options options;
+    struct text_report text;
+    struct html html;
+    if (verdict == NULL || out == NULL) return diag_null(diagnostics);
+    int status = open_page(&html, diagnostics, out);
+    if (status < 0) return status;
+    text_append(&html.words, "check of ");
+    append_file(&html, verdict->model);
+    begin_page(&html, "check", &html_assets.diff_script);
+    begin_section(&html, "overview", "Overview");
+    cm_text_options_init(&options);
+    status = open_text(&text);
+    if (status == CM_OK)
+        status = put_text(&html, &text, cm_verdict_write_text(verdict, &options, text.out));
+    end_section(&html);
+    end_report(&html);
+    if (result != NULL)
+        status = put_data(&html, status, JSON_PAGE_PROFILE, &json_profile, result);
+    status = put_data(&html, status, "costmodel-check", &json_verdict, verdict);
+    return end_page(&html, status);
+}
+
+/* The page of a comparison: the text report, both profiles and the differences. */
+int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options *options,
+                       struct cm_diagnostics *diagnostics, FILE *out) {
+    struct text_report text;
+    struct html html;
+    if (diff == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
+    int status = open_page(&html, diagnostics, out);
+    if (status < 0) return status;
+    append_file(&html, diff->old_result->model.path);
+    text_append(&html.words, " and ");
+    append_file(&html, diff->new_result->model.path);
+    begin_page(&html, "diff", &html_assets.diff_script);
+    begin_section(&html, "overview", "Overview");
+    struct cm_diff_options plain = *options;
+    plain.color = false;
+    status = open_text(&text);
+    if (status == CM_OK)
+        status = put_text(&html, &text, cm_diff_write_text(diff, &plain, text.out));
+    end_section(&html);
+    end_report(&html);
+    status = put_data(&html, status, "costmodel-old", &json_profile, diff->old_result);
+    status = put_data(&html, status, "costmodel-new", &json_profile, diff->new_result);
+    if (status == CM_OK) {
+        fprintf(out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, "costmodel-diff");
+        status = diff_json_write(diff, options, json_document_embed, out);
+        fputs(JSON_PAGE_END "\n", out);
+    }
+    return end_page(&html, status);
 }

@@ -19,4 +19,10 @@ struct html_assets {
 
 extern const struct html_assets html_assets;
 
+struct cm_diagnostics;
+
+/* Reports an error if the assets lack d3. CM_OK, CM_USAGE. */
+int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "costmodel/costmodel.h"
-#include "report/html/html.h"
 #include "report/html/html_assets.h"
 #include "support/arena.h"
 #include "support/diag.h"
