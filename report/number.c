@@ -49,74 +49,30 @@ static uint64_t shift_rounded(uint64_t n, int bits) {
     return rest > half || (rest == half && whole % 2 == 1) ? whole + 1 : whole;
 }
 
-/* 100 * value to the nearest double, as Python's % format multiplies. */
-static struct binary binary_times_100(struct binary value) {
-    uint64_t product = 100 * value.mantissa; /* < 2^60 */
-    int excess = 0;
-    while (product >> excess >= 2 * MANTISSA_MIN) excess++;
-    return (struct binary){shift_rounded(product, excess), value.scale - excess};
-}
-
 /* round(value, 2), in hundredths. */
 static uint64_t binary_hundredths(struct binary value) {
     return shift_rounded(100 * value.mantissa, value.scale);
 }
 
-/* Thresholds of DeepSpeed with their suffixes, the largest first; the last has divisor 1. */
-struct magnitude {
-    uint64_t divisor;
-    const char *suffix;
+/* Prefixes of a unit by power of 1000 or 1024; NULL-terminated. */
+#define MAX_PREFIXES 8
+
+static const char *const decimal[MAX_PREFIXES] = {"", "k", "M", "G", "T", "P", "E"};
+static const char *const binary[MAX_PREFIXES] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+
+static const struct {
+    const char *base;
+    const char *prefixes[MAX_PREFIXES]; /* NULL: decimal */
+    const char *deepspeed[MAX_PREFIXES];
+} units[] = {
+    [NUMBER_PARAMS] = {"", {NULL}, {"", "k", "M"}},
+    [NUMBER_MACS] = {"MACs", {NULL}, {"", "K", "M", "G"}},
+    [NUMBER_FLOPS] = {"", {NULL}, {"", "K", "M", "G"}},
+    [NUMBER_TIME] = {"s", {"p", "n", "u", "m", "", "k", "M"}, {"p", "n", "u", "m", ""}},
+    [NUMBER_RATE] = {"FLOPS", {NULL}, {"", "K", "M", "G", "T"}},
+    [NUMBER_TRAFFIC] = {"B/s", {NULL}, {"", "k", "M", "G", "T"}},
+    [NUMBER_BYTES] = {"B", {NULL}, {"", "k", "M", "G"}},
 };
-
-#define N_MAGNITUDES 5
-
-static const struct magnitude magnitudes[][N_MAGNITUDES] = {
-    [NUMBER_PARAMS] = {{1000000, " M"}, {1000, " k"}, {1, ""}},
-    [NUMBER_MACS] = {{1000000000, " GMACs"},
-                     {1000000, " MMACs"},
-                     {1000, " KMACs"},
-                     {1, " MACs"}},
-    [NUMBER_FLOPS] = {{1000000000, " G"}, {1000000, " M"}, {1000, " K"}, {1, ""}},
-    [NUMBER_TIME] = {{1000000000000, " s"},
-                     {1000000000, " ms"},
-                     {1000000, " us"},
-                     {1000, " ns"},
-                     {1, " ps"}},
-    [NUMBER_RATE] = {{1000000000000, " TFLOPS"},
-                     {1000000000, " GFLOPS"},
-                     {1000000, " MFLOPS"},
-                     {1000, " KFLOPS"},
-                     {1, " FLOPS"}},
-    [NUMBER_TRAFFIC] = {{1000000000000, " TB/s"},
-                        {1000000000, " GB/s"},
-                        {1000000, " MB/s"},
-                        {1000, " kB/s"},
-                        {1, " B/s"}},
-    [NUMBER_BYTES] = {{1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}},
-};
-
-/* The prefixes of a unit. */
-struct prefixes {
-    uint64_t step;               /* factor between prefixes: 1000 or 1024 */
-    const char *const *prefixes; /* by power of `step`; NULL-terminated */
-};
-
-static const char *const decimal[] = {"", "k", "M", "G", "T", "P", "E", NULL};
-static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", NULL};
-static const char *const of_seconds[] = {"p", "n", "u", "m", "", "k", "M", NULL};
-
-static const char *const base_units[] = {
-    [NUMBER_PARAMS] = "", [NUMBER_MACS] = "MACs",  [NUMBER_FLOPS] = "",
-    [NUMBER_TIME] = "s",  [NUMBER_RATE] = "FLOPS", [NUMBER_TRAFFIC] = "B/s",
-    [NUMBER_BYTES] = "B",
-};
-
-static struct prefixes prefixes_of(enum number_style style, enum number_unit unit) {
-    if (unit == NUMBER_TIME) return (struct prefixes){1000, of_seconds};
-    if (style == NUMBERS_BINARY && (unit == NUMBER_BYTES || unit == NUMBER_TRAFFIC))
-        return (struct prefixes){1024, binary};
-    return (struct prefixes){1000, decimal};
-}
 
 /* Returns value / divisor in thousandths, rounded down; *ret_more: true if this is not exact.
  * The quotient must be < 1024. */
@@ -169,47 +125,42 @@ static void append_rounded(struct text *text, uint64_t value, uint64_t divisor) 
         text_printf(text, "%" PRIu64 ".%02" PRIu64, n / 100, n % 100);
 }
 
+/* `value` may be negative only in the style of DeepSpeed, which does not scale it. */
 static void append_scaled(struct text *text, enum number_style style, enum number_unit unit,
-                          uint64_t value) {
-    const struct prefixes of = prefixes_of(style, unit);
+                          int64_t value) {
+    const bool is_binary =
+        style == NUMBERS_BINARY && (unit == NUMBER_BYTES || unit == NUMBER_TRAFFIC);
+    const uint64_t step = is_binary ? 1024 : 1000;
+    const char *const *prefixes = is_binary                    ? binary
+                                  : style == NUMBERS_DEEPSPEED ? units[unit].deepspeed
+                                  : units[unit].prefixes[0]    ? units[unit].prefixes
+                                                               : decimal;
     uint64_t divisor = 1;
     size_t power = 0;
-    while (value / divisor >= of.step && of.prefixes[power + 1]) {
-        divisor *= of.step;
+    while (value > 0 && (uint64_t)value / divisor >= step && prefixes[power + 1]) {
+        divisor *= step;
         power++;
     }
     if (power == 0)
-        text_printf(text, "%" PRIu64, value);
-    else if (style == NUMBERS_PLAIN)
-        append_rounded(text, value, divisor);
-    else if (!append_three(text, value, divisor, of.step, !of.prefixes[power + 1])) {
+        text_printf(text, "%" PRId64, value);
+    else if (style == NUMBERS_PLAIN || style == NUMBERS_DEEPSPEED)
+        append_rounded(text, (uint64_t)value, divisor);
+    else if (!append_three(text, (uint64_t)value, divisor, step, !prefixes[power + 1])) {
         text_append(text, "1.00");
         power++;
     }
-    if (*of.prefixes[power] != '\0' || *base_units[unit] != '\0')
-        text_printf(text, " %s%s", of.prefixes[power], base_units[unit]);
-}
-
-static void append_deepspeed(struct text *text, enum number_unit unit, int64_t value) {
-    const struct magnitude *row = magnitudes[unit];
-    while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
-    if (row->divisor == 1)
-        text_printf(text, "%" PRId64, value);
-    else
-        append_rounded(text, (uint64_t)value, row->divisor);
-    text_append(text, row->suffix);
+    if (*prefixes[power] != '\0' || *units[unit].base != '\0')
+        text_printf(text, " %s%s", prefixes[power], units[unit].base);
 }
 
 void number_append(struct text *text, enum number_style style, enum number_unit unit,
                    int64_t value) {
     if (!is_known(value))
         text_append(text, "?");
-    else if (style == NUMBERS_DEEPSPEED)
-        append_deepspeed(text, unit, value);
-    else if (style == NUMBERS_EXACT || value < 0)
+    else if (style == NUMBERS_EXACT || (value < 0 && style != NUMBERS_DEEPSPEED))
         text_printf(text, "%" PRId64, value);
     else
-        append_scaled(text, style, unit, (uint64_t)value);
+        append_scaled(text, style, unit, value);
 }
 
 #define MAX_PLACES 9
@@ -259,9 +210,15 @@ void number_append_percent(struct text *text, int64_t part, int64_t whole) {
         return;
     }
     uint64_t hundredths = 0;
-    if (part > 0 && whole > 0)
+    if (part > 0 && whole > 0) {
+        const struct binary share = binary_quotient((uint64_t)part, (uint64_t)whole);
+        /* 100 * share to the nearest double, as Python's % format multiplies */
+        const uint64_t product = 100 * share.mantissa; /* < 2^60 */
+        int excess = 0;
+        while (product >> excess >= 2 * MANTISSA_MIN) excess++;
         hundredths = binary_hundredths(
-            binary_times_100(binary_quotient((uint64_t)part, (uint64_t)whole)));
+            (struct binary){shift_rounded(product, excess), share.scale - excess});
+    }
     text_printf(text, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
 

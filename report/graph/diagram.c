@@ -4,6 +4,9 @@
  * precede their children in a result, so one pass over the modules suffices.
  */
 #include "costmodel/costmodel.h"
+
+#include <string.h>
+
 #include "report/table/listing.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -27,38 +30,30 @@ struct diagram_language {
 
 static const char usual_columns[] = "name,type,params,macs,macs_share";
 
-/* Appends text made safe for a terminal, cut to label length, and escaped for the language. */
-static void append_words(struct text *label, const struct diagram_language *language,
-                         const char *words, struct arena *arena) {
-    struct text safe = {.arena = arena};
+/* Appends text as a line of a label, made safe for a terminal, cut to label length, and escaped
+ * for the language. */
+static void append_line(struct text *label, const struct diagram_language *language,
+                        const char *words) {
+    struct text safe = {.arena = label->arena};
     text_append_label(&safe, words);
+    if (label->length > 0) text_append(label, language->line_end);
     language->append(label, text_string(&safe));
 }
 
-/* `MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
+/* Appends `MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
 static void append_cell(struct text *label, const struct diagram_language *language,
                         const struct field *field, const struct cell *cell,
-                        enum number_style style, struct arena *arena) {
-    const char *words = cell->kind == CELL_TEXT ? text_string(cell->words) : "";
-    if (cell->kind == CELL_NONE || (cell->kind == CELL_TEXT && *words == '\0')) return;
-    if (label->length > 0) text_append(label, language->line_end);
+                        enum number_style style) {
+    struct text figure = {.arena = label->arena};
+    if (cell->kind == CELL_NONE) return;
     if (cell->kind == CELL_TEXT) {
-        append_words(label, language, words, arena);
+        if (*text_string(cell->words) != '\0')
+            append_line(label, language, text_string(cell->words));
         return;
     }
-    struct text figure = {.arena = arena};
     text_printf(&figure, "%s ", field->heading);
     cell_append_shown(&figure, cell, style, false);
-    append_words(label, language, text_string(&figure), arena);
-}
-
-static void append_below(struct text *label, const struct diagram_language *language,
-                         size_t n_below, struct arena *arena) {
-    if (n_below == 0) return;
-    struct text words = {.arena = arena};
-    text_printf(&words, "%zu modules below", n_below);
-    if (label->length > 0) text_append(label, language->line_end);
-    append_words(label, language, text_string(&words), arena);
+    append_line(label, language, text_string(&figure));
 }
 
 /* Returns, by module, the number of its descendants. */
@@ -80,27 +75,17 @@ static void put_module(struct listing *listing, const struct diagram_language *l
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
         listing_cell(listing, row, i, &cell);
-        append_cell(&label, language, &listing->fields[i], &cell, style, listing->arena);
+        append_cell(&label, language, &listing->fields[i], &cell, style);
     }
-    append_below(&label, language, n_below, listing->arena);
+    if (n_below > 0) {
+        struct text words = {.arena = listing->arena};
+        text_printf(&words, "%zu modules below", n_below);
+        append_line(&label, language, text_string(&words));
+    }
     fprintf(out, "  m%zu%s%s%s", index, language->label, text_string(&label),
             language->label_end);
     if (module->parent == CM_NO_INDEX) return;
     fprintf(out, "  m%zu%sm%zu%s", module->parent, language->arrow, index, language->arrow_end);
-}
-
-static void put_modules(struct listing *listing, const struct diagram_language *language,
-                        const struct cm_table_options *options, const size_t *below,
-                        FILE *out) {
-    const struct cm_module *modules = listing->of->result->modules;
-    const enum number_style style = listing_style(options, NUMBERS_SI);
-    fputs(language->begin, out);
-    for (size_t row = 0; row < listing->n_rows; row++) {
-        const size_t index = listing->rows[row];
-        const bool is_cut = modules[index].depth == options->depth;
-        put_module(listing, language, row, style, is_cut ? below[index] : 0, out);
-    }
-    fputs(language->end, out);
 }
 
 static int write_diagram(const struct diagram_language *language,
@@ -114,12 +99,19 @@ static int write_diagram(const struct diagram_language *language,
     tree.sort = NULL;
     tree.n_filters = 0;
     tree.top = 0;
-    const struct rows_of of = listing_rows(result, &tree);
+    const struct rows_of of = listing_rows(result, NULL, &tree);
     const size_t *below = count_below(result, arena);
     int status = below == NULL ? CM_NO_MEMORY
                                : listing_make(&tree, &of, usual_columns, arena, diag, &listing);
     if (status == CM_OK) {
-        put_modules(&listing, language, &tree, below, out);
+        const enum number_style style = listing_style(&tree, NUMBERS_SI);
+        fputs(language->begin, out);
+        for (size_t row = 0; row < listing.n_rows; row++) {
+            const size_t index = listing.rows[row];
+            const bool is_cut = result->modules[index].depth == tree.depth;
+            put_module(&listing, language, row, style, is_cut ? below[index] : 0, out);
+        }
+        fputs(language->end, out);
         status = output_flush(out);
     }
     return arena_end(arena, status);
@@ -155,16 +147,12 @@ int cm_result_write_dot(const struct cm_result *result, const struct cm_table_op
     return write_diagram(&dot, result, options, diagnostics, out);
 }
 
-/* Returns true if a label of Mermaid, which is HTML, needs no entity such as #35; for c. */
-static bool is_plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == ' ' || c == '.' || c == '_' || c == '-' || c == ',' || c == '/' ||
-           (unsigned char)c >= 0x80;
-}
-
+/* Mermaid: a label is HTML, in which only these characters need no entity such as #35;. */
 static void append_mermaid(struct text *label, const char *words) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789 ._-,/";
     for (; *words != '\0'; words++) {
-        if (is_plain(*words))
+        if ((unsigned char)*words >= 0x80 || strchr(plain, *words) != NULL)
             text_append_n(label, words, 1);
         else
             text_printf(label, "#%d;", *words);

@@ -23,15 +23,20 @@
 /* Deeper modules are merged into their ancestor at this depth, which bounds the output size. */
 #define MAX_FRAMES 200
 
-static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
+int folded_find_metric(const char *key, struct cm_diagnostics *diag,
+                       const struct column **ret) {
+    if (key == NULL) key = "macs";
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].sums && text_equal(columns[i].key, key)) {
+            *ret = &columns[i];
+            return CM_OK;
+        }
     struct arena *arena = arena_new("metrics", 0);
     if (arena == NULL) return diag_no_memory(diag);
     struct text known = {.arena = arena};
-    for (size_t i = 0; i < n_columns; i++) {
-        if (!columns[i].sums) continue;
-        if (known.length > 0) text_append(&known, ", ");
-        text_append(&known, columns[i].key);
-    }
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].sums)
+            text_printf(&known, "%s%s", known.length > 0 ? ", " : "", columns[i].key);
     int status = CM_NO_MEMORY;
     if (!arena_failed(arena))
         status = diag_error(diag, DIAG_USAGE,
@@ -39,17 +44,6 @@ static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
                             text_string(&known), key);
     arena_free(arena);
     return diag_finish(diag, status);
-}
-
-int folded_find_metric(const char *key, struct cm_diagnostics *diag,
-                       const struct column **ret) {
-    if (key == NULL) key = "macs";
-    for (size_t i = 0; i < n_columns; i++) {
-        if (!columns[i].sums || !text_equal(columns[i].key, key)) continue;
-        *ret = &columns[i];
-        return CM_OK;
-    }
-    return refuse_metric(key, diag);
 }
 
 /* The contribution of a node to a stack. */
@@ -73,13 +67,6 @@ static int compare_addends(const void *left, const void *right) {
     return (a->node->index > b->node->index) - (a->node->index < b->node->index);
 }
 
-/* Returns the module, or its ancestor at `depth` if the module is deeper. */
-static size_t module_at_depth(const struct cm_result *result, size_t module, int depth) {
-    while (module < result->n_modules && result->modules[module].depth > depth)
-        module = result->modules[module].parent;
-    return module < result->n_modules ? module : 0;
-}
-
 /* Collects and sorts the contributions; returns their sum, which may overflow in a forged
  * profile. */
 static int64_t collect(const struct cm_result *result, const struct column *column, int depth,
@@ -89,9 +76,11 @@ static int64_t collect(const struct cm_result *result, const struct column *colu
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_node *node = &result->nodes[i];
         const int64_t value = column_get(column, &node->costs);
+        size_t module = node->module;
         if (!is_known(value) || value <= 0) continue;
-        addends[n++] =
-            (struct addend){module_at_depth(result, node->module, depth), node, value};
+        while (module < result->n_modules && result->modules[module].depth > depth)
+            module = result->modules[module].parent;
+        addends[n++] = (struct addend){module < result->n_modules ? module : 0, node, value};
         sum = checked_add(sum, value);
     }
     qsort(addends, n, sizeof(*addends), compare_addends);

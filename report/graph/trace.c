@@ -52,10 +52,6 @@ static void begin_event(struct tracer *tracer, const char *phase, size_t track,
     json_key_integer(json, "tid", (int64_t)track);
 }
 
-static void begin_args(struct json_writer *json) {
-    json_open(json, "args", '{');
-}
-
 static void end_event(struct json_writer *json) {
     json_end(json, '}');
     json_end(json, '}');
@@ -64,7 +60,7 @@ static void end_event(struct json_writer *json) {
 static void name_track(struct tracer *tracer, const char *what, size_t track,
                        const char *name) {
     begin_event(tracer, "M", track, what);
-    begin_args(&tracer->json);
+    json_open(&tracer->json, "args", '{');
     json_key_string(&tracer->json, "name", name);
     end_event(&tracer->json);
 }
@@ -78,7 +74,7 @@ static void close_module(struct tracer *tracer, size_t depth) {
     begin_event(tracer, "X", depth + 1, module->name);
     write_time(json, "ts", tracer->since[depth]);
     write_time(json, "dur", tracer->now - tracer->since[depth]);
-    begin_args(json);
+    json_open(json, "args", '{');
     json_key_string(json, "path", module->path);
     json_key_string(json, "class", module->type);
     json_key_integer(json, "macs", module->costs.macs);
@@ -105,15 +101,12 @@ static void enter(struct tracer *tracer, size_t module) {
     }
 }
 
-static const struct cm_timed *timed_of(const struct tracer *tracer, size_t node) {
-    const size_t index = tracer->timed[node];
-    return index == CM_NO_INDEX ? NULL : &tracer->result->measure->primitives[index];
-}
-
 /* Writes a slice for a layer with a time, an instant if the time is unknown, nothing if the
  * time is 0. */
 static void write_layer(struct tracer *tracer, const struct cm_node *node, size_t index) {
-    const struct cm_timed *timed = timed_of(tracer, index);
+    const size_t primitive = tracer->timed[index];
+    const struct cm_timed *timed =
+        primitive == CM_NO_INDEX ? NULL : &tracer->result->measure->primitives[primitive];
     const bool has_time = node->costs.latency_ps > 0;
     if (node->costs.latency_ps == 0) return;
     struct json_writer *json = &tracer->json;
@@ -125,7 +118,7 @@ static void write_layer(struct tracer *tracer, const struct cm_node *node, size_
         write_time(json, "dur", node->costs.latency_ps);
     else
         json_key_string(json, "s", "t");
-    begin_args(json);
+    json_open(json, "args", '{');
     json_key_string(json, "op", node->op);
     json_key_string(json, "state", timed ? timed->state : "unsupported");
     if (timed) json_key_string(json, "primitive", timed->primitive);
@@ -136,37 +129,37 @@ static void write_layer(struct tracer *tracer, const struct cm_node *node, size_
     end_event(json);
 }
 
-static void write_alive(struct tracer *tracer, int64_t bytes) {
-    if (!is_known(bytes)) return;
-    begin_event(tracer, "C", LAYERS, "alive activations");
-    write_time(&tracer->json, "ts", tracer->now);
-    begin_args(&tracer->json);
-    json_key_integer(&tracer->json, "bytes", bytes);
-    end_event(&tracer->json);
-}
-
 static void write_node(struct tracer *tracer, size_t index, int64_t alive) {
     if (index >= tracer->result->n_nodes) return;
     const struct cm_node *node = &tracer->result->nodes[index];
     const int64_t time = node->costs.latency_ps > 0 ? node->costs.latency_ps : 0;
     const int64_t end = checked_add(tracer->now, time);
     enter(tracer, node->module);
-    write_alive(tracer, alive);
+    if (is_known(alive)) {
+        begin_event(tracer, "C", LAYERS, "alive activations");
+        write_time(&tracer->json, "ts", tracer->now);
+        json_open(&tracer->json, "args", '{');
+        json_key_integer(&tracer->json, "bytes", alive);
+        end_event(&tracer->json);
+    }
     write_layer(tracer, node, index);
     if (is_known(end)) tracer->now = end;
 }
 
 /* Writes the nodes in the order of the memory curve, else of the schedule, else of the file. */
 static void write_nodes(struct tracer *tracer) {
-    const struct cm_result *result = tracer->result;
-    const struct cm_memory *memory = &result->memory;
-    const bool has_schedule = memory->n_curve == 0 && memory->n_schedule > 0;
-    for (size_t i = 0; i < memory->n_curve; i++)
-        write_node(tracer, memory->curve[i].node, memory->curve[i].bytes);
-    for (size_t i = 0; has_schedule && i < memory->n_schedule; i++)
-        write_node(tracer, memory->schedule[i], CM_UNKNOWN);
-    for (size_t i = 0; memory->n_curve == 0 && !has_schedule && i < result->n_nodes; i++)
-        write_node(tracer, i, CM_UNKNOWN);
+    const struct cm_memory *memory = &tracer->result->memory;
+    const bool has_curve = memory->n_curve > 0;
+    const bool has_schedule = memory->n_schedule > 0;
+    const size_t n = has_curve      ? memory->n_curve
+                     : has_schedule ? memory->n_schedule
+                                    : tracer->result->n_nodes;
+    for (size_t i = 0; i < n; i++)
+        write_node(tracer,
+                   has_curve      ? memory->curve[i].node
+                   : has_schedule ? memory->schedule[i]
+                                  : i,
+                   has_curve ? memory->curve[i].bytes : CM_UNKNOWN);
     for (size_t depth = tracer->n_tracks; depth-- > 0;) close_module(tracer, depth);
 }
 
