@@ -224,7 +224,7 @@ static void demand_operand(const struct tiling_search *search, uint32_t node, si
 }
 
 static void add_tiling(const struct tiling_search *search, const struct batch_change *change) {
-    (void)batch_axis_push(search->probe->arena, search->tilings, change);
+    batch_axis_push(search->probe->arena, search->tilings, change);
 }
 
 /* Finds the operand that lists the dims or repeats of the output (Tile, Expand,
