@@ -19,11 +19,6 @@ if(NOT EXISTS ${COSTMODEL_FOREIGN_SOURCES})
   execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/foreign_sources ${COSTMODEL_FOREIGN_SOURCES})
 endif()
 
-# Removes the folder from names of source files, so that builds in any folder give the same bytes.
-file(RELATIVE_PATH source_dir ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # as ccache passes it
-add_compile_options(-fmacro-prefix-map=${PROJECT_BINARY_DIR}/=
-  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_dir}=)
-
 function(costmodel_foreign target includes source)
   if(NOT EXISTS ${source})
     message(FATAL_ERROR "COSTMODEL_STATIC requires ${source}: run tools/foreign_sources, "
