@@ -6,17 +6,6 @@
 
 #include "support/banned.h"
 
-/* Sets *ret to the stride of the operand along `axis` of `shape`, 0 if the axis is broadcast.
- * Returns false if the operand does not broadcast to `shape`. */
-static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *shape, int axis,
-                      int64_t *ret) {
-    const int operand_axis = axis - (shape->rank - operand->rank);
-    *ret = 0;
-    if (operand_axis < 0 || operand->dims[operand_axis] == 1) return true;
-    *ret = operand->strides[operand_axis];
-    return operand->dims[operand_axis] == shape->dims[axis];
-}
-
 /* Returns true if, in every operand, the new axis of `dim` elements and `strides` is contiguous
  * with the axis added last. */
 static bool can_merge(const struct coalesced *merged, int n, const int64_t *strides,
@@ -27,14 +16,6 @@ static bool can_merge(const struct coalesced *merged, int n, const int64_t *stri
         if (strides[i] == 0 || outer != strides[i] * dim) return false;
     }
     return true;
-}
-
-static void add_axis(struct coalesced *merged, int n, const int64_t *strides, int64_t dim) {
-    if (merged->rank > 0 && can_merge(merged, n, strides, dim))
-        merged->dims[merged->rank - 1] *= dim;
-    else
-        merged->dims[merged->rank++] = dim;
-    for (int i = 0; i < n; i++) merged->strides[i][merged->rank - 1] = strides[i];
 }
 
 /* Sets the dims of each operand. A broadcast axis gets dim 1, and its stride 0 becomes the
@@ -56,10 +37,20 @@ bool coalesce_dims(const struct cm_tensor *const *operands, int n,
     struct coalesced merged;
     memset(&merged, 0, sizeof(merged));
     for (int axis = 0; axis < shape->rank; axis++) {
+        const int64_t dim = shape->dims[axis];
         int64_t strides[COALESCE_OPERANDS] = {0};
-        for (int i = 0; i < n; i++)
-            if (!take_axis(operands[i], shape, axis, &strides[i])) return false;
-        if (shape->dims[axis] != 1) add_axis(&merged, n, strides, shape->dims[axis]);
+        for (int i = 0; i < n; i++) {
+            const int own = axis - (shape->rank - operands[i]->rank);
+            if (own < 0 || operands[i]->dims[own] == 1) continue;
+            if (operands[i]->dims[own] != dim) return false;
+            strides[i] = operands[i]->strides[own];
+        }
+        if (dim == 1) continue;
+        if (merged.rank > 0 && can_merge(&merged, n, strides, dim))
+            merged.dims[merged.rank - 1] *= dim;
+        else
+            merged.dims[merged.rank++] = dim;
+        for (int i = 0; i < n; i++) merged.strides[i][merged.rank - 1] = strides[i];
     }
     if (merged.rank == 0) {
         merged.rank = 1;

@@ -58,7 +58,7 @@ static int run_kernels(void *context, double *ret_seconds, struct cm_reason *rea
 /* Times each kernel of a plan that has several. Runs after the plan itself is timed: an error
  * loses only the times of the kernels, a crash or hang the time of the plan too. */
 static int time_kernels(struct planned *planned, const struct timing_policy *policy,
-                        const struct timing_clock *clock, struct cm_measurement *ret) {
+                        struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
     const struct timing_parts parts = {run_kernels, planned, how->n_kernels};
     double medians[CM_MAX_KERNELS];
@@ -66,7 +66,8 @@ static int time_kernels(struct planned *planned, const struct timing_policy *pol
     if (planned->backend->run_kernels == NULL || ret->state == CM_VIEW || how->n_kernels < 2 ||
         how->n_kernels > CM_MAX_KERNELS)
         return CM_BACKEND_OK;
-    const int status = timing_run_parts(&parts, policy, clock, medians, &reason);
+    const int status =
+        timing_run_parts(&parts, policy, &timing_monotonic_clock, medians, &reason);
     for (int32_t i = 0; i < how->n_kernels && status == CM_BACKEND_OK; i++)
         how->kernels[i].seconds = medians[i];
     if (status != CM_BACKEND_BROKEN) return CM_BACKEND_OK;
@@ -76,13 +77,13 @@ static int time_kernels(struct planned *planned, const struct timing_policy *pol
 
 /* Times a primitive cold and warm, or a network warm only, then drops the plan. */
 static int time_planned(struct planned *planned, bool is_network,
-                        const struct timing_policy *policy, const struct timing_clock *clock,
-                        struct cm_measurement *ret) {
+                        const struct timing_policy *policy, struct cm_measurement *ret) {
     const struct cm_backend *backend = planned->backend;
     const struct timing_job job = {run_planned, planned};
     struct cm_timing *first = is_network ? &ret->warm : &ret->cold;
     uint32_t dropped = 0; /* flags of a primitive's warm timing, not reported */
     struct cm_reason reason = {""};
+    const struct timing_clock *clock = &timing_monotonic_clock;
     int status = timing_run(&job, policy, clock, is_network ? CM_WARM : CM_COLD, first,
                             &ret->flags, &reason);
     if (status == CM_BACKEND_OK && backend->clocks != NULL)
@@ -93,8 +94,7 @@ static int time_planned(struct planned *planned, bool is_network,
         copy_facts(planned, ret);
     else
         ret->reason = reason;
-    if (status == CM_BACKEND_OK && !is_network)
-        status = time_kernels(planned, policy, clock, ret);
+    if (status == CM_BACKEND_OK && !is_network) status = time_kernels(planned, policy, ret);
     /* If the device is lost, any further call may block forever. */
     if (status != CM_BACKEND_BROKEN) backend->drop(planned->plan);
     return status;
@@ -116,7 +116,7 @@ static int finish_failed(int status, struct cm_measurement *ret) {
 
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
-                      const struct timing_clock *clock, struct cm_measurement *ret) {
+                      struct cm_measurement *ret) {
     memset(ret, 0, sizeof(*ret));
     struct planned planned = {backend, device, NULL};
     int status = primitive_check(primitive, &ret->reason);
@@ -124,13 +124,13 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
     if (backend->estimate != NULL)
         return finish_failed(backend->estimate(device, primitive, ret, &ret->reason), ret);
     status = backend->plan(device, primitive, &planned.plan, &ret->reason);
-    if (status == CM_BACKEND_OK) status = time_planned(&planned, false, policy, clock, ret);
+    if (status == CM_BACKEND_OK) status = time_planned(&planned, false, policy, ret);
     return finish_failed(status, ret);
 }
 
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
                     const struct cm_network *network, const struct timing_policy *policy,
-                    const struct timing_clock *clock, struct cm_measurement *ret) {
+                    struct cm_measurement *ret) {
     struct planned planned = {backend, device, NULL};
     memset(ret, 0, sizeof(*ret));
     if (backend->network == NULL || backend->estimate != NULL)
@@ -138,7 +138,7 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
                                          "the backend does not run whole networks"),
                              ret);
     int status = backend->network(device, network, &planned.plan, &ret->reason);
-    if (status == CM_BACKEND_OK) status = time_planned(&planned, true, policy, clock, ret);
+    if (status == CM_BACKEND_OK) status = time_planned(&planned, true, policy, ret);
     return finish_failed(status, ret);
 }
 

@@ -12,7 +12,7 @@
  * backend's status: after CM_BACKEND_BROKEN the caller must end the process. */
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
-                      const struct timing_clock *clock, struct cm_measurement *ret);
+                      struct cm_measurement *ret);
 
 /*
  * Measures a whole network, warm only, into ret->warm. The network is refused if the backend
@@ -20,7 +20,7 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
  */
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
                     const struct cm_network *network, const struct timing_policy *policy,
-                    const struct timing_clock *clock, struct cm_measurement *ret);
+                    struct cm_measurement *ret);
 
 /* Plans a primitive without running it: fills the facts of the plan and sets the state
  * CM_PLANNED, or CM_VIEW for a view. */

@@ -24,7 +24,7 @@ list(APPEND onednn_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
   ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_onednn MODULE ${onednn_sources})
 # For madvise, which is not in POSIX.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/onednn/memory.c
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/onednn/plan.c
   APPEND PROPERTY COMPILE_DEFINITIONS _DEFAULT_SOURCE)
 target_include_directories(costmodel_onednn PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

@@ -88,20 +88,6 @@ static int import_opsets(struct importer *importer, struct model *model) {
     return CM_OK;
 }
 
-static int import_model_properties(struct importer *importer, struct model *model) {
-    size_t n = importer->proto->n_metadata_props;
-    struct property *list = arena_array(importer->arena, n, sizeof(*list));
-    if (!list) return diag_no_memory(importer->diag);
-    for (size_t i = 0; i < n; i++) {
-        list[i].key = import_text(importer, importer->proto->metadata_props[i]->key);
-        list[i].value = import_text(importer, importer->proto->metadata_props[i]->value);
-        if (!list[i].key || !list[i].value) return diag_no_memory(importer->diag);
-    }
-    model->properties = list;
-    model->n_properties = n;
-    return CM_OK;
-}
-
 static int describe_model(struct importer *importer, const char *path, struct model *model) {
     const Onnx__ModelProto *proto = importer->proto;
     const char *name = proto->producer_name ? proto->producer_name : "";
@@ -143,7 +129,6 @@ static int import_main(struct importer *importer) {
 static int import_model(struct importer *importer, const char *path, struct model *model) {
     int status = describe_model(importer, path, model);
     if (status == CM_OK) status = import_opsets(importer, model);
-    if (status == CM_OK) status = import_model_properties(importer, model);
     if (status == CM_OK) status = import_functions(importer);
     if (status == CM_OK) status = import_main(importer);
     if (status == CM_OK) status = import_framework_params(importer, model);

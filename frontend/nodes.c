@@ -99,7 +99,6 @@ static int describe_node(struct importer *importer, const struct file_node *from
                          .type = from->type,
                          .graph = scope->graph,
                          .call = scope->call,
-                         .file_index = from->index,
                          .ordinal = from->ordinal,
                          .n_inputs = (uint32_t)n_inputs, /* fits: a message is < 2 GiB */
                          .inputs = ids,

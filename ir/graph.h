@@ -99,12 +99,6 @@ struct derived_param {
     uint32_t param; /* index into model.framework_params */
 };
 
-/* One entry of a model's metadata_props. */
-struct property {
-    const char *key;
-    const char *value;
-};
-
 /* A call of a model-local function that was inlined. */
 struct call {
     uint32_t outer;     /* the call around this one, or ID_NONE */
@@ -128,7 +122,6 @@ struct node {
     int64_t opset; /* version of its domain that applies */
     uint32_t graph;
     uint32_t call;           /* call that it was inlined from, or ID_NONE */
-    uint32_t file_index;     /* index in its graph or function in the file, for messages */
     uint32_t ordinal;        /* number of nodes that begin before it in the file, bodies
                                 included; an inlined node has the ordinal of the function's
                                 node that it copies */
@@ -167,8 +160,6 @@ struct model {
     int64_t ir_version;
     size_t n_opsets;
     const struct opset *opsets;
-    size_t n_properties;
-    const struct property *properties;
     /* Names of the parameters of the framework's model, in its order, if the exporter listed
      * them. Some have no tensor of their own in the file. */
     size_t n_framework_params;

@@ -95,23 +95,6 @@ static struct block *push_block(const struct arena *arena, struct block **stack,
     return block;
 }
 
-/* Pushes a block with room for `size` more bytes. */
-static struct block *new_block(struct arena *arena, size_t size, bool zeroed) {
-    if (one_object_a_block || size > arena->next_size / 4)
-        return push_block(arena, &arena->large, size, zeroed);
-    if (arena->spare != NULL && arena->spare->size >= arena->next_size) {
-        struct block *spare = arena->spare;
-        arena->spare = NULL;
-        spare->older = arena->filling;
-        spare->created = arena->total;
-        return arena->filling = spare;
-    }
-    struct block *block = push_block(arena, &arena->filling, arena->next_size, true);
-    if (arena->oldest == NULL) arena->oldest = block;
-    if (block != NULL && arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
-    return block;
-}
-
 static bool is_affordable(const struct arena *arena, size_t size) {
     return size <= arena->cap - arena->total;
 }
@@ -125,8 +108,21 @@ static void *fail(struct arena *arena) {
  */
 __attribute__((noinline)) static void *take_block(struct arena *arena, size_t size,
                                                   bool zeroed) {
+    struct block *block = NULL;
     if (!is_affordable(arena, size)) return fail(arena);
-    struct block *block = new_block(arena, size, zeroed);
+    if (one_object_a_block || size > arena->next_size / 4) {
+        block = push_block(arena, &arena->large, size, zeroed);
+    } else if (arena->spare != NULL && arena->spare->size >= arena->next_size) {
+        block = arena->spare;
+        arena->spare = NULL;
+        block->older = arena->filling;
+        block->created = arena->total;
+        arena->filling = block;
+    } else {
+        block = push_block(arena, &arena->filling, arena->next_size, true);
+        if (arena->oldest == NULL) arena->oldest = block;
+        if (block != NULL && arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
+    }
     if (block == NULL) return fail(arena);
     block->used = size;
     arena->total += size;

@@ -121,18 +121,8 @@ static int open_beside(struct output *output, const struct stat *replaced) {
     return error;
 }
 
-/* Returns 0 or an errno. */
-static int open_target(struct output *output) {
-    struct stat status;
-    const int error = resolve_links(output);
-    if (error != 0) return error;
-    if (stat(output->target, &status) != 0) return open_beside(output, NULL);
-    if (S_ISREG(status.st_mode)) return open_beside(output, &status);
-    output->stream = fopen(output->target, "w");
-    return output->stream == NULL ? errno : 0;
-}
-
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret) {
+    struct stat status;
     struct output *output = calloc(1, sizeof *output);
     if (output == NULL) return diag_no_memory(diag);
     const size_t length = strlen(path);
@@ -140,7 +130,16 @@ int output_open(const char *path, struct cm_diagnostics *diag, struct output **r
     if (length == 0) error = ENOENT;
     if (error == 0) {
         memcpy(output->target, path, length + 1);
-        error = open_target(output);
+        error = resolve_links(output);
+    }
+    if (error == 0) {
+        const bool exists = stat(output->target, &status) == 0;
+        if (!exists || S_ISREG(status.st_mode)) {
+            error = open_beside(output, exists ? &status : NULL);
+        } else {
+            output->stream = fopen(output->target, "w");
+            error = output->stream == NULL ? errno : 0;
+        }
     }
     if (error != 0) {
         output_abandon(output);

@@ -115,14 +115,6 @@ static size_t count_digits(const char *string) {
     return strspn(string, "0123456789");
 }
 
-/* Returns unit * 0.digits, rounded down. Horner's rule from the last digit:
- * 0.25 = (2 + 5 / 10) / 10. */
-static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
-    int64_t part = 0; /* unit * 0.digits[i..] */
-    for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
-    return part;
-}
-
 bool text_to_bytes(const char *string, int64_t *ret_value) {
     static const struct {
         const char *name;
@@ -151,7 +143,11 @@ bool text_to_bytes(const char *string, int64_t *ret_value) {
     if (!text_to_int64(string, n_whole, &whole) || unit == 0) return false;
     if (has_point && (n_digits == 0 || unit == 1)) return false;
     if (__builtin_mul_overflow(whole, unit, &whole)) return false;
-    return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
+    /* unit * 0.digits, rounded down, by Horner's rule from the last digit:
+     * 0.25 = (2 + 5 / 10) / 10 */
+    int64_t part = 0;
+    for (size_t i = n_digits; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
+    return !__builtin_add_overflow(whole, part, ret_value);
 }
 
 /* Characters that move a cursor, break a line, change the writing direction or are invisible.

@@ -325,8 +325,11 @@ static int lock_folder(const char *folder, struct cm_reason *reason) {
     return reason_fail(reason, -1, "another program holds its lock");
 }
 
-static bool write_entries(int fd, const struct cache *cache, const struct entries *list,
-                          size_t n) {
+/* Replaces the file by the first `n` entries of the list; requires the lock. Returns
+ * CM_BACKEND_OK, or a status with its reason. */
+static int write_file(const struct cache *cache, const struct entries *list, size_t n,
+                      struct cm_reason *reason) {
+    char fresh[LONGEST_PATH];
     struct head head = {.format = FORMAT,
                         .entry_size = sizeof(struct cache_entry),
                         .key_size = (uint32_t)strlen(cache->key),
@@ -335,18 +338,6 @@ static bool write_entries(int fd, const struct cache *cache, const struct entrie
     head.sum = hash_bytes(HASH_BYTES_BEGIN, cache->key, head.key_size);
     for (size_t i = 0; i < n; i++)
         head.sum = hash_bytes(head.sum, list->items[i], sizeof(struct cache_entry));
-    bool fine =
-        write_whole(fd, &head, sizeof(head)) && write_whole(fd, cache->key, head.key_size);
-    for (size_t i = 0; fine && i < n; i++)
-        fine = write_whole(fd, list->items[i], sizeof(struct cache_entry));
-    return fine;
-}
-
-/* Replaces the file by the first `n` entries of the list; requires the lock. Returns
- * CM_BACKEND_OK, or a status with its reason. */
-static int write_file(const struct cache *cache, const struct entries *list, size_t n,
-                      struct cm_reason *reason) {
-    char fresh[LONGEST_PATH];
     if ((size_t)snprintf(fresh, sizeof(fresh), "%s.new", cache->path) >= sizeof(fresh))
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
     /* A crashed writer may have left this file. No other writer is running, because this
@@ -355,7 +346,11 @@ static int write_file(const struct cache *cache, const struct entries *list, siz
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
     errno = EIO;
-    int error = write_entries(fd, cache, list, n) ? 0 : errno;
+    bool fine =
+        write_whole(fd, &head, sizeof(head)) && write_whole(fd, cache->key, head.key_size);
+    for (size_t i = 0; fine && i < n; i++)
+        fine = write_whole(fd, list->items[i], sizeof(struct cache_entry));
+    int error = fine ? 0 : errno;
     if (close(fd) != 0 && error == 0) error = errno;
     if (error == 0 && rename(fresh, cache->path) != 0) error = errno;
     if (error == 0) return CM_BACKEND_OK;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backends/onednn/machine.h"
-#include "backends/onednn/network.h"
 #include "backends/onednn/plan.h"
 
 #include "support/banned.h"

@@ -86,24 +86,21 @@ int64_t machine_memory_bytes(void) {
     return meminfo("MemTotal");
 }
 
-/* Returns the seconds that a thread waited for a CPU, 0 if unknown: the second number of
- * schedstat, in nanoseconds. */
-static double thread_waited(const char *thread) {
-    char path[96];
-    char text[96];
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", thread);
-    if (!find_line(path, "", text, sizeof(text))) return 0;
-    char *end = text;
-    (void)strtoull(text, &end, 10);
-    return 1e-9 * strtod(end, NULL);
-}
-
+/* Sums the second number of each thread's schedstat, in nanoseconds. */
 double machine_waited(void) {
     double seconds = 0;
     DIR *threads = opendir("/proc/self/task");
     if (threads == NULL) return 0;
-    for (const struct dirent *entry = readdir(threads); entry != NULL; entry = readdir(threads))
-        if (entry->d_name[0] != '.') seconds += thread_waited(entry->d_name);
+    for (const struct dirent *entry = readdir(threads); entry != NULL;
+         entry = readdir(threads)) {
+        char path[96];
+        char text[96];
+        (void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", entry->d_name);
+        if (entry->d_name[0] == '.' || !find_line(path, "", text, sizeof(text))) continue;
+        char *end = text;
+        (void)strtoull(text, &end, 10);
+        seconds += 1e-9 * strtod(end, NULL);
+    }
     (void)closedir(threads);
     return seconds;
 }

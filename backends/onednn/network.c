@@ -5,11 +5,10 @@
  * planning, activations by calls before and after the step. The time of the network includes
  * these calls, as in a runtime.
  */
-#include "backends/onednn/network.h"
+#include "backends/onednn/plan.h"
 
 #include <string.h>
 
-#include "backends/onednn/memory.h"
 #include "backends/primitive.h"
 
 #include "support/banned.h"
@@ -119,8 +118,8 @@ static int place_operands(struct network_build *build, const struct cm_network_s
             continue;
         }
         ret[i] = (char *)build->plan->blocks[NETWORK_PRIVATE] + build->private_bytes;
-        build->private_bytes += memory_aligned(operand->bytes);
-        if (place == NULL) memory_fill(ret[i], operand->bytes, operand->type, 1);
+        build->private_bytes += plan_aligned(operand->bytes);
+        if (place == NULL) plan_fill(ret[i], operand->bytes, operand->type, 1);
     }
     return CM_BACKEND_OK;
 }
@@ -195,9 +194,8 @@ static int64_t count_summands(const struct cm_primitive *primitive, int operand)
  * summands, so that activations neither vanish nor overflow fp32 over a hundred layers. */
 static void fill_at_random(const struct network_build *build) {
     const struct cm_network *network = build->network;
-    memory_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);
-    memory_fill(build->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32,
-                1);
+    plan_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);
+    plan_fill(build->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32, 1);
     for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
         const struct cm_primitive *primitive = &network->primitives[step->primitive];
@@ -209,8 +207,8 @@ static void fill_at_random(const struct network_build *build) {
                 (size_t)(primitive_elements(tensor) * primitive_element_size(tensor->element));
             /* an operand outside its block is refused when the step is added */
             if (place->block == CM_BLOCK_WEIGHTS && is_inside(build, place, bytes))
-                memory_fill(address_at(build, place), bytes, build_type(tensor->element),
-                            1.0 / (double)(summands > 0 ? summands : 1));
+                plan_fill(address_at(build, place), bytes, build_type(tensor->element),
+                          1.0 / (double)(summands > 0 ? summands : 1));
         }
     }
 }
@@ -229,16 +227,16 @@ static int allocate(struct network_build *build, const struct plan_limits *limit
         for (int j = 0; j < built->n_operands; j++)
             if (built->operands[j].model_desc != NULL ||
                 place_of(step, &built->operands[j]) == NULL)
-                own += memory_aligned(built->operands[j].bytes);
+                own += plan_aligned(built->operands[j].bytes);
     }
     const int64_t all = network->arena_bytes + network->weight_bytes + (int64_t)own;
     if (limits->memory_bytes > 0 && all > limits->memory_bytes)
         return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY,
                              "needs %lld bytes, the limit is %lld", (long long)all,
                              (long long)limits->memory_bytes);
-    plan->blocks[NETWORK_ARENA] = memory_new((size_t)network->arena_bytes);
-    plan->blocks[NETWORK_WEIGHTS] = memory_new((size_t)network->weight_bytes);
-    plan->blocks[NETWORK_PRIVATE] = memory_new(own);
+    plan->blocks[NETWORK_ARENA] = plan_memory((size_t)network->arena_bytes);
+    plan->blocks[NETWORK_WEIGHTS] = plan_memory((size_t)network->weight_bytes);
+    plan->blocks[NETWORK_PRIVATE] = plan_memory(own);
     for (int i = NETWORK_ARENA; i <= NETWORK_PRIVATE; i++)
         if (plan->blocks[i] == NULL) return no_memory(build);
     return plan_reserve(plan, n_calls) ? CM_BACKEND_OK : no_memory(build);

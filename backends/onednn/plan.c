@@ -3,19 +3,25 @@
  * Operands, execution and facts of plans. Cold executions of a primitive use several sets of
  * operands in turn. Together the sets are larger than three times the cache, so that under any
  * replacement policy a set is evicted before its next use. Temporaries between parts exist
- * once, as in a runtime.
+ * once, as in a runtime. Large blocks use huge pages if the system provides them: the physical
+ * 4 KiB pages of a block differ from run to run, and with them its cache set conflicts and TLB
+ * misses (docs/measuring.md).
  */
 #include "backends/onednn/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "backends/onednn/machine.h"
-#include "backends/onednn/memory.h"
 
 #include "support/banned.h"
+
+#define ALIGNMENT    ((size_t)64)
+#define HUGE_PAGE    ((size_t)2 << 20)
+#define PATTERN_SIZE ((size_t)65536) /* bytes of random elements, then repeated */
 
 #define CACHE_FACTOR 3 /* size of all sets together, in cache sizes */
 #define MAX_SETS     4096
@@ -23,6 +29,53 @@
 #define MAX_TRIES   16
 #define MAX_SECONDS 0.1  /* total time of disturbed batches */
 #define MAX_WAITED  0.01 /* share of a batch; less waiting is not worth a retry */
+
+size_t plan_aligned(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+}
+
+void *plan_memory(size_t bytes) {
+    void *block = NULL;
+    const bool large = bytes >= HUGE_PAGE;
+    if (posix_memalign(&block, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (large) (void)madvise(block, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
+    return block;
+}
+
+/* The generator of Numerical Recipes: random enough to keep a multiplier busy. */
+static uint32_t random_next(uint32_t *state) {
+    *state = *state * 1664525U + 1013904223U;
+    return *state >> 8;
+}
+
+static void fill_pattern(char *pattern, size_t size, dnnl_data_type_t type, double scale) {
+    uint32_t state = 12345;
+    for (size_t at = 0; at < size; at += 4) {
+        /* 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products do not
+         * overflow fp16, nothing is denormal. */
+        const float number = (0.25F + (float)random_next(&state) / 16777216.0F) * (float)scale;
+        uint32_t bits = 0;
+        memcpy(&bits, &number, sizeof(bits));
+        if (type == dnnl_bf16) bits = (bits >> 16) | (bits & 0xFFFF0000U);
+        /* Two fp16 numbers from 1/4 to 1/2: exponent 13, any mantissa. */
+        if (type == dnnl_f16) bits = 0x34003400U | (random_next(&state) & 0x03FF03FFU);
+        if (type == dnnl_s8 || type == dnnl_u8 || type == dnnl_s32)
+            bits = random_next(&state) & 0x07070707U;
+        memcpy(pattern + at, &bits, size - at < 4 ? size - at : 4);
+    }
+}
+
+/* Fills the first PATTERN_SIZE bytes, then repeats them. */
+void plan_fill(void *bytes, size_t size, dnnl_data_type_t type, double scale) {
+    const size_t first = size < PATTERN_SIZE ? size : PATTERN_SIZE;
+    char *at = bytes;
+    fill_pattern(at, first, type, scale);
+    for (size_t done = first; done < size; done += first)
+        memcpy(at + done, at, size - done < first ? size - done : first);
+}
 
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
@@ -86,7 +139,7 @@ static int lay_out(struct cm_plan *plan, const struct plan_limits *limits, struc
     for (int i = 0; i < built->n_operands; i++) {
         size_t *end = is_shared(&built->operands[i]) ? &ret->shared_bytes : &ret->set_bytes;
         ret->offsets[i] = *end;
-        *end += memory_aligned(built->operands[i].bytes);
+        *end += plan_aligned(built->operands[i].bytes);
     }
     const int64_t set = (int64_t)ret->set_bytes;
     const int64_t shared = (int64_t)ret->shared_bytes;
@@ -112,7 +165,7 @@ static dnnl_status_t make_set(struct cm_plan *plan, const struct layout *layout,
         char *block = plan->blocks[is_shared(operand) ? BLOCK_SHARED : BLOCK_SETS];
         addresses[i] = block + layout->offsets[i];
         if (!is_shared(operand)) addresses[i] += set * layout->set_bytes;
-        memory_fill(addresses[i], operand->bytes, operand->type, 1);
+        plan_fill(addresses[i], operand->bytes, operand->type, 1);
     }
     for (int i = 0; i < built->n_parts; i++) {
         struct call *call = &plan->calls[set * plan->n_calls + (size_t)i];
@@ -140,8 +193,8 @@ static int make(struct cm_plan *plan, const struct cm_primitive *primitive, bool
     plan->state = plan->built->state;
     plan->note = plan->built->note;
     plan->n_calls = (size_t)plan->built->n_parts;
-    plan->blocks[BLOCK_SETS] = memory_new((size_t)plan->n_sets * layout.set_bytes);
-    plan->blocks[BLOCK_SHARED] = memory_new(layout.shared_bytes);
+    plan->blocks[BLOCK_SETS] = plan_memory((size_t)plan->n_sets * layout.set_bytes);
+    plan->blocks[BLOCK_SHARED] = plan_memory(layout.shared_bytes);
     if (plan->blocks[BLOCK_SETS] == NULL || plan->blocks[BLOCK_SHARED] == NULL ||
         !plan_reserve(plan, (size_t)plan->n_sets * plan->n_calls))
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");

@@ -33,11 +33,18 @@ struct cm_plan {
     int64_t n_sets;
     int64_t next;             /* set of the next cold execution */
     bool cold;                /* the sets exceed three times the cache; true for a network */
-    void *blocks[MAX_BLOCKS]; /* operand memory; indices in plan.c, network.h */
+    void *blocks[MAX_BLOCKS]; /* operand memory; indices in plan.c, or enum network_block */
     const char *algorithm;    /* NULL: oneDNN's implementation name of the first part */
     struct cm_reason note;    /* what ran instead, or that a reference ran */
     int32_t state;
 };
+
+/* Returns `bytes` rounded up to the alignment of operands. */
+size_t plan_aligned(size_t bytes);
+/* Returns a block for operands, NULL if out of memory; release it with free. */
+void *plan_memory(size_t bytes);
+/* Writes random numbers of the type; fp32 and bf16 numbers are multiplied by `scale`. */
+void plan_fill(void *address, size_t size, dnnl_data_type_t type, double scale);
 
 /* Returns a plan with room for `n_built` primitives, NULL if out of memory; release it with
  * plan_drop. */
@@ -65,5 +72,20 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
              struct cm_reason *reason);
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
 void plan_drop(struct cm_plan *plan);
+
+/* Fills the two blocks with given numbers before the weights are reordered. */
+struct network_filling {
+    void (*fill)(void *context, const struct cm_network *network, char *arena, char *weights);
+    void *context;
+};
+
+/* Indices of plan.blocks. */
+enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
+
+/* Makes the plan of a network. `filling` NULL: random numbers. `keep_layout` and the result are
+ * as for plan_make. */
+int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
+                 const struct plan_limits *limits, const struct network_filling *filling,
+                 struct cm_plan **ret, struct cm_reason *reason);
 
 #endif

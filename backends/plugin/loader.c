@@ -84,29 +84,25 @@ static const char *missing_slot(const struct cm_backend *backend) {
     return backend->drop == NULL ? "drop" : NULL;
 }
 
-/* Checks the permissions and the owner of one file or folder. */
-static int check_access(const char *path, bool any_owner, struct cm_reason *reason) {
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", path);
-    const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-    if ((status.st_mode & S_IWOTH) != 0 && !is_sticky)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' must not be writable by everyone",
-                           path);
-    if (any_owner || status.st_uid == 0 || status.st_uid == geteuid()) return CM_BACKEND_OK;
-    return reason_fail(reason, CM_BACKEND_REFUSED,
-                       "'%s' must belong to root or to you, not to user %lu, unless "
-                       "COSTMODEL_BACKEND_PATH names its folder",
-                       path, (unsigned long)status.st_uid);
-}
-
-/* Checks the file or folder at a path without links, and each folder above it. */
+/* Checks the permissions and the owner of the file or folder at a path without links, and of
+ * each folder above it. */
 static int check_path(const char *path, bool any_owner, struct cm_reason *reason) {
     char part[PATH_MAX];
+    struct stat status;
     memcpy(part, path, strlen(path) + 1);
     for (;;) {
-        const int status = check_access(part, any_owner, reason);
-        if (status != CM_BACKEND_OK || part[1] == '\0') return status;
+        if (stat(part, &status) != 0)
+            return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", part);
+        const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+        if ((status.st_mode & S_IWOTH) != 0 && !is_sticky)
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "'%s' must not be writable by everyone", part);
+        if (!any_owner && status.st_uid != 0 && status.st_uid != geteuid())
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "'%s' must belong to root or to you, not to user %lu, unless "
+                               "COSTMODEL_BACKEND_PATH names its folder",
+                               part, (unsigned long)status.st_uid);
+        if (part[1] == '\0') return CM_BACKEND_OK;
         char *slash = strrchr(part, '/');
         slash[slash == part] = '\0'; /* "/a" -> "/" */
     }

@@ -73,10 +73,6 @@ static double deadline_of(double timeout_s) {
     return timeout_s < 0 ? INFINITY : now() + timeout_s;
 }
 
-int ipc_wait(int socket, int stop, double timeout_s) {
-    return wait_readable(socket, stop, deadline_of(timeout_s));
-}
-
 int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {
     const int status = receive_all(socket, ret, sizeof(*ret), deadline_of(timeout_s));
     if (status != IPC_OK) return status;
@@ -91,13 +87,14 @@ int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_
                                                                                   : IPC_BROKEN;
 }
 
-int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
-                double timeout_s) {
+int ipc_receive(int socket, int stop, enum ipc_kind kind, uint64_t sequence, void *payload,
+                size_t size, double timeout_s) {
     struct ipc_head head;
-    const double begin = now();
-    const int status = ipc_receive_head(socket, sequence, timeout_s, &head);
+    const double deadline = deadline_of(timeout_s);
+    int status = wait_readable(socket, stop, deadline);
+    if (status != IPC_OK) return status;
+    status = ipc_receive_head(socket, sequence, fmax(deadline - now(), 0), &head);
     if (status != IPC_OK) return status;
     if (head.kind != (uint32_t)kind || head.size != size) return IPC_BROKEN;
-    const double left = timeout_s < 0 ? timeout_s : fmax(timeout_s - (now() - begin), 0);
-    return ipc_receive_payload(socket, &head, left, payload);
+    return ipc_receive_payload(socket, &head, fmax(deadline - now(), 0), payload);
 }

@@ -22,14 +22,11 @@ enum ipc_status {
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
 
-/* Waits up to `timeout_s` seconds (< 0: forever) until the socket is readable. Returns
- * IPC_STOPPED if the descriptor `stop` (-1: none) is readable. */
-int ipc_wait(int socket, int stop, double timeout_s) __attribute__((warn_unused_result));
-
 /* Waits up to `timeout_s` seconds (< 0: forever) for a frame of this kind, number and size.
- * `payload` is valid only on IPC_OK. */
-int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
-                double timeout_s) __attribute__((warn_unused_result));
+ * `payload` is valid only on IPC_OK. Returns IPC_STOPPED if the descriptor `stop` (-1: none) is
+ * readable before the frame begins. */
+int ipc_receive(int socket, int stop, enum ipc_kind kind, uint64_t sequence, void *payload,
+                size_t size, double timeout_s) __attribute__((warn_unused_result));
 
 /* Header of a frame. */
 struct ipc_head {

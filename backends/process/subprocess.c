@@ -114,38 +114,24 @@ static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
     return true;
 }
 
-/* Receives and measures a primitive. Returns an ipc_status; *ret_status is the backend's. */
-static int answer_primitive(const struct subprocess_setup *setup, struct cm_device *device,
-                            int socket, const struct ipc_head *head, struct cm_measurement *ret,
-                            int *ret_status) {
-    struct cm_primitive primitive;
-    if (head->size != sizeof(primitive)) return IPC_BROKEN;
-    const int frame = ipc_receive_payload(socket, head, -1, &primitive);
-    if (frame != IPC_OK) return frame;
-    if (setup->settings.plan_only != 0)
-        *ret_status = measure_plan(setup->backend, device, &primitive, ret);
-    else
-        *ret_status = measure_primitive(setup->backend, device, &primitive, &setup->policy,
-                                        &timing_monotonic_clock, ret);
-    return IPC_OK;
-}
-
-/* As answer_primitive, for a whole network. */
-static int answer_network(const struct subprocess_setup *setup, struct cm_device *device,
-                          int socket, const struct ipc_head *head, struct cm_measurement *ret,
-                          int *ret_status) {
+/* Measures the primitive or network of a frame. Sets *ret_status to the backend's status.
+ * Returns false if the frame is invalid. */
+static bool answer(const struct subprocess_setup *setup, struct cm_device *device,
+                   const struct ipc_head *head, const void *payload, struct cm_measurement *ret,
+                   int *ret_status) {
+    const struct cm_primitive *primitive = payload;
     struct cm_network network;
-    if (head->size > MAX_NETWORK) return IPC_BROKEN;
-    struct arena *arena = arena_new("network", 0);
-    void *bytes = arena ? arena_alloc(arena, (size_t)head->size) : NULL;
-    int frame = IPC_CLOSED;
-    if (bytes != NULL) frame = ipc_receive_payload(socket, head, -1, bytes);
-    if (frame == IPC_OK && !unpack(bytes, (size_t)head->size, &network)) frame = IPC_BROKEN;
-    if (frame == IPC_OK)
-        *ret_status = measure_network(setup->backend, device, &network, &setup->policy,
-                                      &timing_monotonic_clock, ret);
-    arena_free(arena);
-    return frame;
+    if (head->kind == IPC_NETWORK) {
+        if (!unpack(payload, (size_t)head->size, &network)) return false;
+        *ret_status = measure_network(setup->backend, device, &network, &setup->policy, ret);
+        return true;
+    }
+    if (head->kind != IPC_REQUEST || head->size != sizeof(*primitive)) return false;
+    if (setup->settings.plan_only != 0)
+        *ret_status = measure_plan(setup->backend, device, primitive, ret);
+    else
+        *ret_status = measure_primitive(setup->backend, device, primitive, &setup->policy, ret);
+    return true;
 }
 
 /* Serves requests until the socket is closed or the device is lost. */
@@ -154,15 +140,15 @@ static void serve(const struct subprocess_setup *setup, struct cm_device *device
     struct ipc_head head;
     int status = CM_BACKEND_OK;
     for (uint64_t sequence = 1; status != CM_BACKEND_BROKEN; sequence++) {
-        int frame = ipc_receive_head(socket, sequence, -1, &head);
-        if (frame != IPC_OK) return;
-        frame = IPC_BROKEN;
-        if (head.kind == IPC_NETWORK)
-            frame = answer_network(setup, device, socket, &head, &measurement, &status);
-        if (head.kind == IPC_REQUEST)
-            frame = answer_primitive(setup, device, socket, &head, &measurement, &status);
-        if (frame != IPC_OK) return;
-        if (ipc_send(socket, IPC_RESULT, sequence, &measurement, sizeof(measurement)) != IPC_OK)
+        if (ipc_receive_head(socket, sequence, -1, &head) != IPC_OK) return;
+        struct arena *arena = head.size <= MAX_NETWORK ? arena_new("request", 0) : NULL;
+        void *payload = arena ? arena_alloc(arena, (size_t)head.size) : NULL;
+        const bool answered = payload != NULL &&
+                              ipc_receive_payload(socket, &head, -1, payload) == IPC_OK &&
+                              answer(setup, device, &head, payload, &measurement, &status);
+        arena_free(arena);
+        if (!answered ||
+            ipc_send(socket, IPC_RESULT, sequence, &measurement, sizeof(measurement)) != IPC_OK)
             return;
     }
 }
@@ -270,10 +256,8 @@ static int begin_process(struct subprocess *subprocess, struct cm_reason *reason
     const double timeout_s = subprocess->setup.open_timeout_s;
     int status = fork_process(subprocess, reason);
     if (status != CM_BACKEND_OK) return status;
-    int frame = ipc_wait(subprocess->socket, subprocess->setup.stop, timeout_s);
-    if (frame == IPC_OK)
-        frame = ipc_receive(subprocess->socket, IPC_OPENED, 0, &subprocess->opened,
-                            sizeof(subprocess->opened), timeout_s);
+    const int frame = ipc_receive(subprocess->socket, subprocess->setup.stop, IPC_OPENED, 0,
+                                  &subprocess->opened, sizeof(subprocess->opened), timeout_s);
     if (frame != IPC_OK) {
         (void)lose_process(subprocess, frame, timeout_s, reason);
         return CM_BACKEND_REFUSED;
@@ -335,10 +319,8 @@ static void ask(struct subprocess *subprocess, enum ipc_kind kind, const void *p
     }
     int status = ipc_send(subprocess->socket, kind, ++subprocess->sequence, payload, size);
     if (status == IPC_OK)
-        status = ipc_wait(subprocess->socket, subprocess->setup.stop, timeout_s);
-    if (status == IPC_OK)
-        status = ipc_receive(subprocess->socket, IPC_RESULT, subprocess->sequence, ret,
-                             sizeof(*ret), timeout_s);
+        status = ipc_receive(subprocess->socket, subprocess->setup.stop, IPC_RESULT,
+                             subprocess->sequence, ret, sizeof(*ret), timeout_s);
     if (status != IPC_OK) {
         memset(ret, 0, sizeof(*ret));
         ret->state = (int32_t)lose_process(subprocess, status, timeout_s, &reason);
@@ -360,7 +342,7 @@ void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive
             ret);
     else
         (void)measure_primitive(setup->backend, subprocess->device, primitive, &setup->policy,
-                                &timing_monotonic_clock, ret);
+                                ret);
 }
 
 void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,

@@ -98,7 +98,6 @@ static uint32_t small_node(struct small_model *small, uint32_t graph, const char
         .name = output, .origin = VALUE_OUTPUT, .graph = graph, .node = id};
     BUG_ON(graph_add_value(small->builder, &value, result) != 0);
     struct graph *g = graph_at(small->builder, graph);
-    graph_node_at(small->builder, id)->file_index = (uint32_t)g->n_nodes;
     return append(small, &g->nodes, &g->n_nodes, id);
 }
 

@@ -21,8 +21,7 @@ static struct cm_primitive product_and_addition(void) {
 
 static int measure(const struct fixture *f, struct cm_device *device,
                    const struct cm_primitive *primitive, struct cm_measurement *ret) {
-    return measure_primitive(f->backend, device, primitive, &timing_default_policy,
-                             &timing_monotonic_clock, ret);
+    return measure_primitive(f->backend, device, primitive, &timing_default_policy, ret);
 }
 
 /* Expects a time of the layer, but no times of its kernels. */
@@ -239,9 +238,9 @@ static void device_lost_by_the_second_graph_keeps_the_time_of_the_layer(void **s
     backend.plan = keep_plan;
     f->seen->fail = "cuGraphAddDependencies";
     f->seen->fail_with = CUDA_ERROR_ILLEGAL_ADDRESS;
-    assert_int_equal(measure_primitive(&backend, device, &work, &timing_default_policy,
-                                       &timing_monotonic_clock, &measured),
-                     CM_BACKEND_BROKEN);
+    assert_int_equal(
+        measure_primitive(&backend, device, &work, &timing_default_policy, &measured),
+        CM_BACKEND_BROKEN);
     assert_int_equal(measured.state, CM_MEASURED);
     assert_true(fabs(measured.cold.median - 3 * DOUBLE_S) < 1e-9);
     assert_int_equal(measured.flags & CM_FLAG_LOST, CM_FLAG_LOST);

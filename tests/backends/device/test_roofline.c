@@ -35,7 +35,7 @@ static struct cm_measurement estimate(const char *name, int32_t precision,
     struct cm_reason reason = {""};
     assert_int_equal(open_device(name, precision, &device, &reason), CM_BACKEND_OK);
     (void)measure_primitive(&roofline_backend, device, primitive, &timing_default_policy,
-                            &timing_monotonic_clock, &measurement);
+                            &measurement);
     roofline_backend.close(device);
     return measurement;
 }

@@ -5,7 +5,7 @@
  * test is built from the module's sources, because the interface of backends does not expose
  * operands.
  */
-#include "backends/onednn/network.h"
+#include "backends/onednn/plan.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -41,7 +41,8 @@ static void sends_and_receives(void **state) {
     const char sent[] = "a result";
     char got[sizeof(sent)] = "";
     assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 7, sent, sizeof(sent)), IPC_OK);
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 7, got, sizeof(got), 5), IPC_OK);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 7, got, sizeof(got), 5),
+                     IPC_OK);
     assert_string_equal(got, sent);
 }
 
@@ -62,8 +63,8 @@ static void rejects_unexpected_message(void **state) {
         assert_int_equal(open_pair(&own), 0);
         const struct pair *pair = own;
         assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 7, "1234567", 8), IPC_OK);
-        assert_int_equal(ipc_receive(pair->sockets[1], wants[i].kind, wants[i].sequence, got,
-                                     wants[i].size, 5),
+        assert_int_equal(ipc_receive(pair->sockets[1], -1, wants[i].kind, wants[i].sequence,
+                                     got, wants[i].size, 5),
                          IPC_BROKEN);
         close_pair(&own);
     }
@@ -75,7 +76,7 @@ static void rejects_random_bytes(void **state) {
     char got[8];
     memset(noise, 'x', sizeof(noise));
     assert_int_equal(write(pair->sockets[0], noise, sizeof(noise)), sizeof(noise));
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
 static void detects_flipped_bit(void **state) {
@@ -87,16 +88,18 @@ static void detects_flipped_bit(void **state) {
     assert_true(n > 8);
     frame[n - 3] ^= 1;
     assert_int_equal(write(pair->sockets[0], frame, (size_t)n), n);
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
 static void times_out_without_message(void **state) {
     const struct pair *pair = *state;
     char got[8];
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 1, got, 8, 0.02),
+                     IPC_TIMEOUT);
     /* Half a message is not a message. */
     assert_int_equal(write(pair->sockets[0], "cm", 2), 2);
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 1, got, 8, 0.02),
+                     IPC_TIMEOUT);
 }
 
 static void reports_closed_end_without_signal(void **state) {
@@ -104,7 +107,7 @@ static void reports_closed_end_without_signal(void **state) {
     char got[8];
     close(pair->sockets[1]);
     assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 1, "1234567", 8), IPC_CLOSED);
-    assert_int_equal(ipc_receive(pair->sockets[0], IPC_RESULT, 1, got, 8, 5), IPC_CLOSED);
+    assert_int_equal(ipc_receive(pair->sockets[0], -1, IPC_RESULT, 1, got, 8, 5), IPC_CLOSED);
     assert_true(socketpair(AF_UNIX, SOCK_STREAM, 0, pair->sockets) == 0);
 }
 
@@ -118,7 +121,7 @@ static void sends_more_than_socket_buffer(void **state) {
     const pid_t sender = fork();
     if (sender == 0)
         _exit(ipc_send(pair->sockets[0], IPC_RESULT, 1, sent, size) == IPC_OK ? 0 : 1);
-    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, size, 30), IPC_OK);
+    assert_int_equal(ipc_receive(pair->sockets[1], -1, IPC_RESULT, 1, got, size, 30), IPC_OK);
     assert_memory_equal(sent, got, size);
     assert_int_equal(waitpid(sender, NULL, 0), sender);
     free(sent);
