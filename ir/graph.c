@@ -166,6 +166,18 @@ int graph_finish(struct graph_builder *builder, struct model *model) {
     return build_uses(model);
 }
 
+static const char *const kind_names[] = {
+    [ATTR_NONE] = "nothing",    [ATTR_INT] = "int",       [ATTR_FLOAT] = "float",
+    [ATTR_STRING] = "string",   [ATTR_INTS] = "ints",     [ATTR_FLOATS] = "floats",
+    [ATTR_STRINGS] = "strings", [ATTR_TENSOR] = "tensor", [ATTR_TENSORS] = "tensors",
+    [ATTR_GRAPH] = "graph",     [ATTR_GRAPHS] = "graphs", [ATTR_OTHER] = "other",
+};
+
+const char *attr_kind_name(enum attr_kind kind) {
+    const size_t n = sizeof kind_names / sizeof kind_names[0];
+    return (size_t)kind < n ? kind_names[kind] : kind_names[ATTR_OTHER];
+}
+
 const struct attr *node_attr(const struct node *node, const char *name) {
     for (size_t i = 0; i < node->n_attrs; i++) {
         if (text_equal(node->attrs[i].name, name)) return &node->attrs[i];

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "costmodel/result.h"
-#include "ir/attr.h"
 #include "ir/constant.h"
 #include "ir/dtype.h"
 #include "ir/shape.h"
@@ -28,6 +27,40 @@ struct cm_diagnostics;
 struct text;
 
 #define ID_NONE UINT32_MAX
+
+enum attr_kind {
+    ATTR_NONE,
+    ATTR_INT,
+    ATTR_FLOAT,
+    ATTR_STRING,
+    ATTR_INTS,
+    ATTR_FLOATS,
+    ATTR_STRINGS,
+    ATTR_TENSOR,
+    ATTR_TENSORS,
+    ATTR_GRAPH, /* graphs[0] is an id into the model's graphs */
+    ATTR_GRAPHS,
+    ATTR_OTHER, /* sparse tensors, type protos: only the name is kept */
+};
+
+/* A decoded attribute of a node. Names and strings are NUL-terminated and live in the model's
+ * arena. */
+struct attr {
+    const char *name;
+    enum attr_kind kind;
+    size_t n; /* elements of the plural kinds; 1 otherwise */
+    int64_t i;
+    double f;
+    const char *s;
+    const int64_t *ints;
+    const double *floats;
+    const char *const *strings;
+    const struct constant *const *tensors;
+    const uint32_t *graphs;
+};
+
+/* Returns "int", "floats", … for messages. */
+const char *attr_kind_name(enum attr_kind kind);
 
 /* A declared or inferred type. */
 struct type {

@@ -20,56 +20,42 @@
 #define MAX_TYPE_NEST 16 /* sequences of sequences ... */
 #define MAX_BODY_NEST 64 /* bodies of bodies ... */
 
-/* Opens a container type: "seq("; returns false if it is not one. */
-static bool print_wrapper(enum cm_type_kind kind, enum dtype key, struct text *out) {
-    if (kind == CM_TYPE_SEQUENCE)
-        text_append(out, "seq(");
-    else if (kind == CM_TYPE_OPTIONAL)
-        text_append(out, "opt(");
-    else if (kind == CM_TYPE_MAP)
-        text_printf(out, "map(%s, ", dtype_short_name(key));
-    else
-        return false;
-    return true;
-}
-
-static void print_leaf(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
-                       struct text *out) {
-    const bool is_sparse = kind == CM_TYPE_SPARSE_TENSOR;
-    if (kind != CM_TYPE_TENSOR && !is_sparse) {
-        text_append(out, "?");
-        return;
-    }
-    if (is_sparse) text_append(out, "sparse(");
-    text_append(out, dtype_short_name(dtype));
-    shape_print(shape, out);
-    if (is_sparse) text_append(out, ")");
-}
-
 void print_value_info(const struct value_info *info, struct text *out) {
     const struct value_info unknown = value_info_unknown();
-    int n = 0;
-    while (info != NULL && n < MAX_TYPE_NEST && print_wrapper(info->kind, info->dtype, out)) {
-        info = info->element;
-        n++;
+    int n = 0; /* open parentheses */
+    for (; info != NULL && n < MAX_TYPE_NEST; info = info->element, n++) {
+        if (info->kind == CM_TYPE_SEQUENCE)
+            text_append(out, "seq(");
+        else if (info->kind == CM_TYPE_OPTIONAL)
+            text_append(out, "opt(");
+        else if (info->kind == CM_TYPE_MAP)
+            text_printf(out, "map(%s, ", dtype_short_name(info->dtype));
+        else
+            break;
     }
     if (info == NULL) info = &unknown;
-    print_leaf(info->kind, info->dtype, &info->shape, out);
+    if (info->kind == CM_TYPE_TENSOR || info->kind == CM_TYPE_SPARSE_TENSOR) {
+        const bool is_sparse = info->kind == CM_TYPE_SPARSE_TENSOR;
+        text_append(out, is_sparse ? "sparse(" : "");
+        text_append(out, dtype_short_name(info->dtype));
+        shape_print(&info->shape, out);
+        text_append(out, is_sparse ? ")" : "");
+    } else {
+        text_append(out, "?");
+    }
     if (info->is_upper_bound) text_append(out, " at most");
     while (n-- > 0) text_append(out, ")");
 }
 
 static void print_type(const struct type *type, struct text *out) {
+    struct value_info levels[MAX_TYPE_NEST + 1];
     int n = 0;
-    while (type != NULL && n < MAX_TYPE_NEST && print_wrapper(type->kind, type->dtype, out)) {
-        type = type->element;
-        n++;
+    for (; type != NULL && n <= MAX_TYPE_NEST; type = type->element, n++) {
+        levels[n] =
+            (struct value_info){.kind = type->kind, .dtype = type->dtype, .shape = type->shape};
+        if (n > 0) levels[n - 1].element = &levels[n];
     }
-    if (type == NULL)
-        text_append(out, "?");
-    else
-        print_leaf(type->kind, type->dtype, &type->shape, out);
-    while (n-- > 0) text_append(out, ")");
+    print_value_info(n > 0 ? levels : NULL, out);
 }
 
 static void print_name(const struct model *model, uint32_t value, struct text *out) {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ir/attr.h"
+#include "ir/graph.h"
 
 struct cm_primitive;
 struct op_context;

@@ -63,20 +63,14 @@ int diag_status(enum diag_code code) {
 }
 
 const char *cm_status_message(int status) {
-    switch (status) {
-    case CM_OK:
-        return "done";
-    case CM_REFUSED:
-        return "the model is broken, or cannot be analysed as it was asked";
-    case CM_USAGE:
-        return "the options do not fit the model";
-    case CM_NO_MEMORY:
-        return "out of memory";
-    case CM_IO:
-        return "a file cannot be opened, read or written";
-    default:
-        return "unknown status";
-    }
+    static const char *const messages[] = {
+        [-CM_OK] = "done",
+        [-CM_REFUSED] = "the model is broken, or cannot be analysed as it was asked",
+        [-CM_USAGE] = "the options do not fit the model",
+        [-CM_NO_MEMORY] = "out of memory",
+        [-CM_IO] = "a file cannot be opened, read or written",
+    };
+    return status > 0 || status < CM_IO ? "unknown status" : messages[-status];
 }
 
 struct cm_diagnostics *cm_diagnostics_new(void) {
@@ -147,19 +141,6 @@ static const char *render_place(struct cm_diagnostics *sink) {
     return text_string(&out);
 }
 
-/* Returns a copy of the name of the innermost frame's node, because the message outlives the
- * frame; NULL if no frame has a node, or if out of memory. */
-static const char *innermost_node(struct cm_diagnostics *sink) {
-    const struct diag_frame *frame = sink->innermost;
-    while (frame != NULL && frame->node == NULL) frame = frame->outer;
-    if (frame == NULL) return NULL;
-    const char *node = frame->node[0] == '\0'
-                           ? arena_printf(sink->arena, "#%u", frame->node_index)
-                           : arena_strdup(sink->arena, frame->node);
-    sink->starved |= node == NULL;
-    return node;
-}
-
 /* Limit of a message, bytes: a name in it may be as long as the file. */
 #define LONGEST_LINE 4096
 
@@ -214,7 +195,14 @@ render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code co
     item->code = diag_code_name(code);
     item->message = render_line(sink->arena, format, args);
     item->place = render_place(sink);
-    item->node = innermost_node(sink);
+    const struct diag_frame *frame = sink->innermost;
+    while (frame != NULL && frame->node == NULL) frame = frame->outer;
+    if (frame != NULL) { /* copied: the message outlives the frame */
+        item->node = frame->node[0] == '\0'
+                         ? arena_printf(sink->arena, "#%u", frame->node_index)
+                         : arena_strdup(sink->arena, frame->node);
+        sink->starved |= item->node == NULL;
+    }
     sink->starved |= item->message == NULL;
     return item->message == NULL ? NULL : item;
 }

@@ -137,30 +137,6 @@ static bool is_kept(const struct cache *cache, const struct cm_measurement *meas
            is_time(&measurement->warm);
 }
 
-static bool read_whole(int fd, void *data, size_t size) {
-    char *bytes = data;
-    while (size > 0) {
-        const ssize_t got = read(fd, bytes, size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        bytes += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
-static bool write_whole(int fd, const void *data, size_t size) {
-    const char *bytes = data;
-    while (size > 0) {
-        const ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 static bool is_text(const char *text, size_t size) {
     return memchr(text, '\0', size) != NULL;
 }
@@ -222,26 +198,26 @@ static const char *check_head(const struct cache *cache, const struct head *head
 
 /* Adds the valid entries of the open file to *ret. Sets *ret_why to the reason if the file is
  * ignored, else to NULL. */
-static int read_open(const struct cache *cache, int fd, struct entries *ret,
+static int read_open(const struct cache *cache, FILE *file, struct entries *ret,
                      const char **ret_why) {
     struct stat status;
     struct head head;
     struct cache_entry entry;
     *ret_why = "it cannot be read";
-    if (fstat(fd, &status) != 0) return CM_BACKEND_OK;
+    if (fstat(fileno(file), &status) != 0) return CM_BACKEND_OK;
     *ret_why = doubt_of(&status);
     if (*ret_why != NULL) return CM_BACKEND_OK;
     *ret_why = "it is not a regular file";
     if (!S_ISREG(status.st_mode)) return CM_BACKEND_OK;
     *ret_why = "it is incomplete";
-    if (!read_whole(fd, &head, sizeof(head))) return CM_BACKEND_OK;
+    if (fread(&head, sizeof(head), 1, file) != 1) return CM_BACKEND_OK;
     *ret_why = check_head(cache, &head, (int64_t)status.st_size);
     if (*ret_why != NULL) return CM_BACKEND_OK;
     const size_t size = (size_t)status.st_size - sizeof(head);
     char *body = arena_alloc(cache->arena, size);
     if (body == NULL) return CM_BACKEND_NO_MEMORY;
     *ret_why = "it cannot be read";
-    if (!read_whole(fd, body, size)) return CM_BACKEND_OK;
+    if (fread(body, 1, size, file) != size) return CM_BACKEND_OK;
     *ret_why = "its checksum is wrong";
     if (hash_bytes(HASH_BYTES_BEGIN, body, size) != head.sum) return CM_BACKEND_OK;
     *ret_why = "it was written for another device or other settings";
@@ -264,8 +240,13 @@ static int read_file(const struct cache *cache, struct entries *ret, struct cm_r
     const int fd = open(cache->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return CM_BACKEND_OK;
     if (fd < 0) return reason_fail(note, CM_BACKEND_OK, "%s", strerror(errno));
-    const int status = read_open(cache, fd, ret, &why);
-    (void)close(fd);
+    FILE *file = fdopen(fd, "r");
+    if (file == NULL) {
+        (void)close(fd);
+        return CM_BACKEND_NO_MEMORY;
+    }
+    const int status = read_open(cache, file, ret, &why);
+    (void)fclose(file);
     if (why != NULL) (void)reason_fail(note, 0, "%s", why);
     return status;
 }
@@ -345,13 +326,19 @@ static int write_file(const struct cache *cache, const struct entries *list, siz
     (void)unlink(fresh);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
-    errno = EIO;
-    bool fine =
-        write_whole(fd, &head, sizeof(head)) && write_whole(fd, cache->key, head.key_size);
-    for (size_t i = 0; fine && i < n; i++)
-        fine = write_whole(fd, list->items[i], sizeof(struct cache_entry));
-    int error = fine ? 0 : errno;
-    if (close(fd) != 0 && error == 0) error = errno;
+    FILE *file = fdopen(fd, "w");
+    int error = file == NULL ? errno : 0;
+    if (file == NULL) {
+        (void)close(fd);
+    } else {
+        errno = EIO;
+        (void)fwrite(&head, sizeof(head), 1, file);
+        (void)fwrite(cache->key, 1, head.key_size, file);
+        for (size_t i = 0; i < n; i++)
+            (void)fwrite(list->items[i], sizeof(struct cache_entry), 1, file);
+        if (fflush(file) != 0 || ferror(file)) error = errno;
+        if (fclose(file) != 0 && error == 0) error = errno;
+    }
     if (error == 0 && rename(fresh, cache->path) != 0) error = errno;
     if (error == 0) return CM_BACKEND_OK;
     (void)unlink(fresh);

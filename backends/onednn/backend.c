@@ -139,7 +139,7 @@ static void facts(const struct cm_device *device, struct cm_device_facts *ret) {
     (void)snprintf(ret->version, sizeof(ret->version), "oneDNN %d.%d.%d, %d threads by %s",
                    version->major, version->minor, version->patch, device->n_threads,
                    runtime_name((unsigned)version->cpu_runtime));
-    ret->memory_bytes = machine_memory_bytes();
+    ret->memory_bytes = machine_meminfo("MemTotal");
     ret->cache_bytes = device->limits.cache_bytes;
     if (ret->cache_bytes == 0) ret->cache_bytes = machine_cache_bytes();
     ret->n_units = device->n_threads;
@@ -154,14 +154,14 @@ static int make_plan(struct cm_device *device, const struct cm_primitive *primit
                      struct cm_plan **ret, struct cm_reason *reason) {
     struct plan_limits limits = device->limits;
     if (limits.cache_bytes == 0) limits.cache_bytes = machine_cache_bytes();
-    if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
+    if (limits.memory_bytes == 0) limits.memory_bytes = machine_meminfo("MemAvailable") / 2;
     return plan_make(&device->lib, primitive, device->keep_layout, &limits, ret, reason);
 }
 
 static int make_network(struct cm_device *device, const struct cm_network *network,
                         struct cm_plan **ret, struct cm_reason *reason) {
     struct plan_limits limits = device->limits;
-    if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
+    if (limits.memory_bytes == 0) limits.memory_bytes = machine_meminfo("MemAvailable") / 2;
     return network_make(&device->lib, network, device->keep_layout, &limits, NULL, ret, reason);
 }
 

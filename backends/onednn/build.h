@@ -4,7 +4,7 @@
 #define BACKENDS_ONEDNN_BUILD_H
 
 #include "backends/coalesce_dims.h"
-#include "backends/onednn/calls.h"
+#include "backends/onednn/api.h"
 
 #define MAX_ARGS     12
 #define MAX_PARTS    5

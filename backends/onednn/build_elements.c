@@ -71,14 +71,15 @@ bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float 
     return function->algorithm != dnnl_alg_kind_undef && function->proxy_note == NULL;
 }
 
-static dnnl_status_t build_unary(struct building *building, const struct function *function) {
+static dnnl_status_t build_unary(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_eltwise *step = &primitive->steps[0];
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
     const int32_t element = both[0]->element;
-    const float alpha = function->own_constants ? function->alpha : (float)step->alpha;
-    const float beta = function->own_constants ? function->beta : (float)step->beta;
+    dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
+    float alpha = 0;
+    float beta = 0;
     struct coalesced coalesced;
+    (void)build_algorithm(&primitive->steps[0], &algorithm, &alpha, &beta);
     if (element != both[1]->element || !coalesce_dims(both, 2, both[1], &coalesced) ||
         memcmp(coalesced.operand_dims[0], coalesced.operand_dims[1],
                sizeof(coalesced.operand_dims[0])) != 0)
@@ -88,7 +89,7 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
     onednn_desc y =
         build_coalesced(building, DNNL_ARG_DST, &coalesced, 1, element, BUILT_OUTPUT);
     if (building->status != dnnl_success) return building->status;
-    return calls_eltwise(building->lib, function->algorithm, x, y, alpha, beta,
+    return calls_eltwise(building->lib, algorithm, x, y, alpha, beta,
                          &build_part(building)->primitive);
 }
 
@@ -149,7 +150,7 @@ dnnl_status_t build_eltwise(struct building *building) {
     const struct function *function = &functions[step->function];
     if (function->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
     if (function->proxy_note != NULL) build_set_proxy(building, function->proxy_note);
-    return step->function < CM_FIRST_BINARY ? build_unary(building, function)
+    return step->function < CM_FIRST_BINARY ? build_unary(building)
                                             : build_binary(building, function);
 }
 

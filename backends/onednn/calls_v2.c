@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of oneDNN 2, which creates an operation descriptor and from that the primitive
  * descriptor. */
-#include "backends/onednn/calls.h"
+#include "backends/onednn/api.h"
 
 #if DNNL_VERSION_MAJOR < 3
 

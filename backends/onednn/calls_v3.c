@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of oneDNN 3, which creates a primitive descriptor in one call and whose memory
  * descriptors are handles. */
-#include "backends/onednn/calls.h"
+#include "backends/onednn/api.h"
 
 #if DNNL_VERSION_MAJOR >= 3
 

@@ -72,18 +72,10 @@ int64_t machine_cache_bytes(void) {
     return largest > 0 ? largest : ASSUMED_CACHE;
 }
 
-static int64_t meminfo(const char *key) {
+int64_t machine_meminfo(const char *key) {
     char text[64];
     if (!find_line("/proc/meminfo", key, text, sizeof(text))) return 0;
     return strtoll(text, NULL, 10) * KIB;
-}
-
-int64_t machine_free_bytes(void) {
-    return meminfo("MemAvailable");
-}
-
-int64_t machine_memory_bytes(void) {
-    return meminfo("MemTotal");
 }
 
 /* Sums the second number of each thread's schedstat, in nanoseconds. */

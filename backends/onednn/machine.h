@@ -14,9 +14,9 @@ int machine_processors(void);
 void machine_name(char *ret, size_t size);
 /* Returns the bytes of the last-level cache of the first CPU. */
 int64_t machine_cache_bytes(void);
-/* Return the bytes available without swapping, and in total; 0 if unknown. */
-int64_t machine_free_bytes(void);
-int64_t machine_memory_bytes(void);
+/* Returns a number of bytes of /proc/meminfo, "MemTotal" or "MemAvailable" (without swapping);
+ * 0 if unknown. */
+int64_t machine_meminfo(const char *key);
 /* Returns the seconds that threads of this process waited for a CPU; 0 if unknown. */
 double machine_waited(void);
 /* Returns the load average over the last minute; < 0 if unknown. */

@@ -103,8 +103,19 @@ static void keeps_tables_when_memory_runs_out(void **state) {
     arena_free(arena);
 }
 
+static void names_every_attribute_kind(void **state) {
+    (void)state;
+    assert_string_equal(attr_kind_name(ATTR_INT), "int");
+    assert_string_equal(attr_kind_name(ATTR_FLOATS), "floats");
+    assert_string_equal(attr_kind_name(ATTR_GRAPHS), "graphs");
+    for (int kind = ATTR_NONE; kind <= ATTR_OTHER; kind++) {
+        assert_non_null(attr_kind_name((enum attr_kind)kind));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_every_attribute_kind),
         cmocka_unit_test(keeps_entries_while_tables_grow),
         cmocka_unit_test(lists_each_use_once_in_order),
         cmocka_unit_test(marks_graph_outputs),
