@@ -284,16 +284,16 @@ static void copy_profile(struct cm_baseline_profile *profile, const struct cm_re
 
 /* Adds to the history which metrics of the first batch changed since the old profile of the
  * same batch. */
-static int add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
-                       const char *reason, struct arena *arena) {
+static void add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
+                        const char *reason, struct arena *arena) {
     const size_t n = old == NULL ? 0 : old->n_history;
     const int64_t batch = baseline->profiles[0].figures.options.batch;
     struct cm_baseline_change *history = arena_array(arena, n + 1, sizeof(*history));
-    if (history == NULL) return CM_NO_MEMORY;
+    if (history == NULL) return;
     for (size_t i = 0; i < n; i++) history[i] = old->history[i];
     baseline->history = history;
     baseline->n_history = n;
-    if (reason[0] == '\0') return CM_OK;
+    if (reason[0] == '\0') return;
     history[n].reason = reason;
     history[n].batch = batch;
     baseline->n_history++;
@@ -302,7 +302,7 @@ static int add_history(struct cm_baseline *baseline, const struct cm_baseline *o
     size_t n_metrics = 0;
     while (cm_metric_at(n_metrics, &metric)) n_metrics++;
     struct cm_named_size *changes = arena_array(arena, n_metrics, sizeof(*changes));
-    if (changes == NULL) return CM_NO_MEMORY;
+    if (changes == NULL) return;
     history[n].changes = changes;
     for (size_t i = 0; before != NULL && cm_metric_at(i, &metric); i++) {
         struct cm_figure was;
@@ -314,16 +314,15 @@ static int add_history(struct cm_baseline *baseline, const struct cm_baseline *o
         if (is_known(by) && by != 0)
             changes[history[n].n_changes++] = (struct cm_named_size){metric.key, by};
     }
-    return CM_OK;
 }
 
-static int fill(struct cm_baseline *baseline, const struct cm_result *const *results, size_t n,
-                struct arena *arena) {
+static void fill(struct cm_baseline *baseline, const struct cm_result *const *results, size_t n,
+                 struct arena *arena) {
     struct cm_baseline_profile *profiles = arena_array(arena, n, sizeof(*profiles));
     size_t n_modules = 0;
     for (size_t i = 0; i < n; i++) n_modules += results[i]->n_modules;
     struct cm_baseline_module *modules = arena_array(arena, n_modules, sizeof(*modules));
-    if (profiles == NULL || modules == NULL) return CM_NO_MEMORY;
+    if (profiles == NULL || modules == NULL) return;
     const char *slash = strrchr(results[0]->model.path, '/');
     baseline->model = slash == NULL ? results[0]->model.path : slash + 1;
     baseline->n_profiles = n;
@@ -333,7 +332,7 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     for (size_t i = 0; i < n; i++) {
         const struct cm_result *result = results[i];
         const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
-        if (spreads == NULL) return CM_NO_MEMORY;
+        if (spreads == NULL) return;
         copy_profile(&profiles[i], result);
         for (size_t k = 0; k < result->n_modules; k++, modules++) {
             modules->batch = result->options.batch;
@@ -342,7 +341,6 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
             columns_clear_missing(result, &modules->module.costs);
         }
     }
-    return CM_OK;
 }
 
 int cm_baseline_make(const struct cm_result *const *results, size_t n,
@@ -352,9 +350,9 @@ int cm_baseline_make(const struct cm_result *const *results, size_t n,
         return diag_null(diagnostics);
     struct arena *arena = arena_new("baseline", 0);
     struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));
-    int status = baseline == NULL ? CM_NO_MEMORY : fill(baseline, results, n, arena);
-    if (status == CM_OK) status = add_history(baseline, old, reason, arena);
-    if (status != CM_OK || arena_failed(arena)) {
+    if (baseline != NULL) fill(baseline, results, n, arena);
+    if (baseline != NULL && !arena_failed(arena)) add_history(baseline, old, reason, arena);
+    if (baseline == NULL || arena_failed(arena)) {
         arena_free(arena);
         return diag_no_memory(diagnostics);
     }
@@ -434,14 +432,12 @@ static void compare_module(const struct cm_diff *diff, size_t row,
 static int compare_profiles(const struct cm_result results[2],
                             const struct compared_metrics *metrics, struct arena *arena,
                             struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {
-    bool other_inputs = false;
     struct cm_diff *diff = NULL;
-    int status = cm_diff_make(&results[0], &results[1], diag, &diff);
+    const int status = cm_diff_make(&results[0], &results[1], diag, &diff);
     if (status != CM_OK) return status;
-    if (conditions_other_inputs(&results[0], &results[1], arena, &other_inputs) != CM_OK)
-        status = diag_no_memory(diag);
-    trend->comparable = cm_diff_comparable(diff) && !other_inputs;
-    if (status == CM_OK && trend->comparable) {
+    trend->comparable =
+        cm_diff_comparable(diff) && !conditions_other_inputs(&results[0], &results[1], arena);
+    if (trend->comparable) {
         struct cm_metric metric;
         for (size_t i = 0; cm_metric_at(i, &metric); i++) {
             const struct cm_change change = cm_diff_total(diff, i);
@@ -451,7 +447,7 @@ static int compare_profiles(const struct cm_result results[2],
         for (size_t i = 0; i < diff->n_modules; i++) compare_module(diff, i, metrics, trend);
     }
     cm_diff_free(diff);
-    return status;
+    return CM_OK;
 }
 
 /* Compares all batches; baselines with different batches are not comparable. */

@@ -17,22 +17,19 @@
 
 #include "support/banned.h"
 
-#define MAX_OTHERS 24 /* conditions that do not come from a list */
-
 struct finder {
     struct arena *arena;
     struct cm_condition *items;
     size_t n;
     size_t capacity;
-    bool failed;
 };
 
 static void add(struct finder *finder, enum cm_condition_weight weight, const char *key,
                 const char *was, const char *is) {
-    if (finder->n == finder->capacity || !key || !was || !is) {
-        finder->failed = true;
-        return;
-    }
+    struct cm_condition *items = arena_grow(finder->arena, finder->items, finder->n,
+                                            &finder->capacity, sizeof(*finder->items));
+    if (!items) return;
+    finder->items = items;
     finder->items[finder->n++] = (struct cm_condition){weight, key, was, is};
 }
 
@@ -60,7 +57,6 @@ static void add_named(struct finder *finder, const char *list, const char *name,
 static const char *joined(struct finder *finder, size_t n, const char *const *items) {
     struct text text = {.arena = finder->arena};
     for (size_t i = 0; i < n; i++) text_printf(&text, "%s%s", i > 0 ? " " : "", items[i]);
-    if (text.failed) finder->failed = true;
     return n == 0 ? "none" : text_string(&text);
 }
 
@@ -78,7 +74,7 @@ static void index_sizes(struct finder *finder, const struct cm_named_size *sizes
                         struct map *ret) {
     map_init(ret, finder->arena);
     for (size_t i = 0; i < n; i++)
-        if (map_set(ret, sizes[i].name, (uint32_t)i) != CM_OK) finder->failed = true;
+        if (map_set(ret, sizes[i].name, (uint32_t)i) != CM_OK) return;
 }
 
 /* Skips symbolic dims of only one side: these are differences of the models. */
@@ -86,7 +82,7 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
                          const struct cm_result *is) {
     struct map map;
     index_sizes(finder, was->options.dims, was->options.n_dims, &map);
-    for (size_t i = 0; i < is->options.n_dims && !finder->failed; i++) {
+    for (size_t i = 0; i < is->options.n_dims; i++) {
         const struct cm_named_size *dim = &is->options.dims[i];
         const uint32_t at = map_get(&map, dim->name);
         if (at == MAP_NONE) continue;
@@ -104,12 +100,12 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
     struct map in_old, in_now;
     index_sizes(finder, old, was->options.n_trip_counts, &in_old);
     index_sizes(finder, now, is->options.n_trip_counts, &in_now);
-    for (size_t i = 0; i < is->options.n_trip_counts && !finder->failed; i++) {
+    for (size_t i = 0; i < is->options.n_trip_counts; i++) {
         const uint32_t at = map_get(&in_old, now[i].name);
         add_named(finder, "trip_counts", now[i].name,
                   at == MAP_NONE ? CM_UNKNOWN : old[at].size, now[i].size);
     }
-    for (size_t i = 0; i < was->options.n_trip_counts && !finder->failed; i++)
+    for (size_t i = 0; i < was->options.n_trip_counts; i++)
         if (map_get(&in_now, old[i].name) == MAP_NONE)
             add_named(finder, "trip_counts", old[i].name, old[i].size, CM_UNKNOWN);
 }
@@ -120,15 +116,13 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
 
 static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
                       struct map *ret) {
-    int status = CM_OK;
     map_init(ret, finder->arena);
-    for (size_t i = 0; i < coverage->n_unknown_ops && status == CM_OK; i++)
-        status = map_set(ret, coverage->unknown_ops[i].name, OP_UNKNOWN);
-    for (size_t i = 0; i < coverage->n_custom_ops && status == CM_OK; i++)
-        status = map_set(ret, coverage->custom_ops[i].name, OP_CUSTOM);
-    for (size_t i = 0; i < coverage->n_descriptions && status == CM_OK; i++)
-        status = map_set(ret, coverage->descriptions[i].op, (uint32_t)i);
-    if (status != CM_OK) finder->failed = true;
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++)
+        if (map_set(ret, coverage->unknown_ops[i].name, OP_UNKNOWN) != CM_OK) return;
+    for (size_t i = 0; i < coverage->n_custom_ops; i++)
+        if (map_set(ret, coverage->custom_ops[i].name, OP_CUSTOM) != CM_OK) return;
+    for (size_t i = 0; i < coverage->n_descriptions; i++)
+        if (map_set(ret, coverage->descriptions[i].op, (uint32_t)i) != CM_OK) return;
 }
 
 static const char *op_key(struct finder *finder, const char *op) {
@@ -148,7 +142,7 @@ static void compare_descriptions(struct finder *finder, const struct cm_coverage
     struct map in_old, in_now;
     index_ops(finder, was, &in_old);
     index_ops(finder, is, &in_now);
-    for (size_t i = 0; i < is->n_descriptions && !finder->failed; i++) {
+    for (size_t i = 0; i < is->n_descriptions; i++) {
         const struct cm_description *now = &is->descriptions[i];
         const uint32_t at = map_get(&in_old, now->op);
         if (at < was->n_descriptions)
@@ -157,7 +151,7 @@ static void compare_descriptions(struct finder *finder, const struct cm_coverage
         else if (lacks_description(now, at))
             add(finder, CM_CONDITION_BREAKS, op_key(finder, now->op), "none", now->digest);
     }
-    for (size_t i = 0; i < was->n_descriptions && !finder->failed; i++) {
+    for (size_t i = 0; i < was->n_descriptions; i++) {
         const struct cm_description *old = &was->descriptions[i];
         if (lacks_description(old, map_get(&in_now, old->op)))
             add(finder, CM_CONDITION_BREAKS, op_key(finder, old->op), old->digest, "none");
@@ -249,7 +243,6 @@ static const char *inputs_of(struct finder *finder, const struct cm_result *resu
         if (names) text_printf(&text, "%s ", result->model.inputs[i].name);
         type_append(&text, &result->model.inputs[i].type);
     }
-    if (text.failed) finder->failed = true;
     return or_none(text_string(&text));
 }
 
@@ -264,15 +257,10 @@ static void sort(struct finder *finder) {
     }
 }
 
-int conditions_find(struct cm_diff *diff, struct arena *arena) {
+void conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *was = diff->old_result;
     const struct cm_result *is = diff->new_result;
     struct finder finder = {.arena = arena};
-    finder.capacity = is->options.n_dims + was->options.n_trip_counts +
-                      is->options.n_trip_counts + was->coverage.n_descriptions +
-                      is->coverage.n_descriptions + MAX_OTHERS;
-    finder.items = arena_array(arena, finder.capacity, sizeof(*finder.items));
-    if (!finder.items) return CM_NO_MEMORY;
     compare_options(&finder, was, is);
     compare_training(&finder, &was->training, &is->training);
     compare_times(&finder, was, is);
@@ -290,11 +278,10 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
     sort(&finder);
     diff->conditions = finder.items;
     diff->n_conditions = finder.n;
-    return finder.failed ? CM_NO_MEMORY : CM_OK;
 }
 
-int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
-                            struct arena *arena, bool *ret) {
+bool conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
+                             struct arena *arena) {
     struct finder finder = {.arena = arena};
     bool others = !text_equal(or_none(was->options.given), or_none(is->options.given));
     for (size_t i = 0; i < is->options.n_dims && !others; i++) {
@@ -304,6 +291,5 @@ int conditions_other_inputs(const struct cm_result *was, const struct cm_result 
             k++;
         others = k == was->options.n_dims;
     }
-    *ret = others && !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
-    return finder.failed ? CM_NO_MEMORY : CM_OK;
+    return others && !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
 }

@@ -9,15 +9,15 @@ struct arena;
 struct cm_diff;
 struct cm_result;
 
-/* Sets the conditions of the diff. CM_OK, CM_NO_MEMORY. */
-int conditions_find(struct cm_diff *diff, struct arena *arena)
-    __attribute__((warn_unused_result));
+/* Sets the conditions of the diff. If out of memory, `arena` has failed. */
+void conditions_find(struct cm_diff *diff, struct arena *arena);
 
 /*
- * Sets *ret to true if input shapes differ because the user chose them with different options.
- * Models whose shapes differ for other reasons are comparable. CM_OK, CM_NO_MEMORY.
+ * Returns true if input shapes differ because the user chose them with different options.
+ * Models whose shapes differ for other reasons are comparable. If out of memory, `arena` has
+ * failed.
  */
-int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
-                            struct arena *arena, bool *ret) __attribute__((warn_unused_result));
+bool conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
+                             struct arena *arena);
 
 #endif

@@ -154,38 +154,36 @@ static void build_rows(struct builder *builder) {
     }
 }
 
-static int make_modules(struct cm_diff *diff, struct arena *arena) {
+static void make_modules(struct cm_diff *diff, struct arena *arena) {
     const size_t capacity = diff->old_result->n_modules + diff->new_result->n_modules;
     struct match match;
-    int status = match_modules(diff->old_result, diff->new_result, arena, &match);
-    if (status != CM_OK) return status;
+    match_modules(diff->old_result, diff->new_result, arena, &match);
     struct builder builder = {
         .diff = diff,
         .match = &match,
         .rows = arena_array(arena, capacity, sizeof(*builder.rows)),
         .stack = arena_array(arena, capacity, sizeof(*builder.stack)),
     };
-    if (!builder.rows || !builder.stack) return CM_NO_MEMORY;
+    if (arena_failed(arena)) return;
     diff->modules = builder.rows;
     build_rows(&builder);
     diff->n_modules = builder.n_rows;
-    return CM_OK;
 }
 
-static int make_operators(struct cm_diff *diff, struct arena *arena) {
+static void make_operators(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *was = diff->old_result;
     const struct cm_result *is = diff->new_result;
     struct cm_diff_operator *rows =
         arena_array(arena, was->n_operators + is->n_operators, sizeof(*rows));
     struct map map;
     size_t n = 0;
-    int status = rows ? CM_OK : CM_NO_MEMORY;
+    if (!rows) return;
     map_init(&map, arena);
-    for (; status == CM_OK && n < is->n_operators; n++) {
+    for (; n < is->n_operators; n++) {
         rows[n] = (struct cm_diff_operator){is->operators[n].op, CM_NO_INDEX, n};
-        status = map_set(&map, is->operators[n].op, (uint32_t)n);
+        if (map_set(&map, is->operators[n].op, (uint32_t)n) != CM_OK) return;
     }
-    for (size_t i = 0; status == CM_OK && i < was->n_operators; i++) {
+    for (size_t i = 0; i < was->n_operators; i++) {
         const uint32_t row = map_get(&map, was->operators[i].op);
         if (row != MAP_NONE)
             rows[row].old_operator = i;
@@ -194,10 +192,9 @@ static int make_operators(struct cm_diff *diff, struct arena *arena) {
     }
     diff->operators = rows;
     diff->n_operators = n;
-    return status;
 }
 
-static int make_metrics(struct cm_diff *diff, struct arena *arena) {
+static void make_metrics(struct cm_diff *diff, struct arena *arena) {
     bool no_times = false;
     for (size_t i = 0; i < diff->n_conditions; i++)
         no_times |= diff->conditions[i].weight == CM_CONDITION_TIMES;
@@ -205,7 +202,7 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
     size_t *metrics = arena_array(arena, n, sizeof(*metrics));
-    if (!metrics) return CM_NO_MEMORY;
+    if (!metrics) return;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
         if (metric.timed && no_times) continue;
@@ -216,7 +213,6 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
         if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
     }
     diff->metrics = metrics;
-    return CM_OK;
 }
 
 int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,
@@ -231,11 +227,11 @@ int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new
     }
     *diff =
         (struct cm_diff){.old_result = old_result, .new_result = new_result, .arena = arena};
-    int status = conditions_find(diff, arena);
-    if (status == CM_OK) status = make_metrics(diff, arena);
-    if (status == CM_OK) status = make_modules(diff, arena);
-    if (status == CM_OK) status = make_operators(diff, arena);
-    if (status != CM_OK || arena_failed(arena)) {
+    conditions_find(diff, arena);
+    make_metrics(diff, arena);
+    make_modules(diff, arena);
+    make_operators(diff, arena);
+    if (arena_failed(arena)) {
         arena_free(arena);
         return diag_no_memory(diagnostics);
     }

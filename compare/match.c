@@ -36,7 +36,8 @@ struct align_item {
     uint64_t content; /* key: equal for identical items */
     uint64_t kind;    /* key: equal for items of the same kind */
     bool anchors;     /* false: the first step pairs it only in the common prefix or suffix */
-    size_t mate;      /* index in the other sequence; CM_NO_INDEX: none */
+    size_t module;
+    size_t mate; /* index in the other sequence; CM_NO_INDEX: none */
 };
 
 struct align_items {
@@ -105,15 +106,17 @@ static size_t collect(const struct align_item *items, size_t from, size_t to, en
     return n;
 }
 
-/* The candidate of the k-th item of `after` with a key is the k-th item of `before` with this
- * key; CM_NO_INDEX: none. Keys A B A before and A A B after give the candidates 0 2 1. */
-static int find_candidates(const struct aligner *aligner, enum step step,
-                           const struct span *span, size_t *candidates) {
+/* Returns candidates of the items of `after`: that of the k-th item with a key is the k-th item
+ * of `before` with this key; CM_NO_INDEX: none. Keys A B A before and A A B after give the
+ * candidates 0 2 1. NULL: out of memory. */
+static size_t *find_candidates(const struct aligner *aligner, enum step step,
+                               const struct span *span) {
     const size_t n_before = span->before_end - span->before;
     const size_t n_after = span->after_end - span->after;
     struct keyed *before = arena_array(aligner->arena, n_before, sizeof(*before));
     struct keyed *after = arena_array(aligner->arena, n_after, sizeof(*after));
-    if (!before || !after) return CM_NO_MEMORY;
+    size_t *candidates = arena_array(aligner->arena, n_after, sizeof(*candidates));
+    if (!before || !after || !candidates) return NULL;
     const size_t n = collect(aligner->before, span->before, span->before_end, step, before);
     const size_t m = collect(aligner->after, span->after, span->after_end, step, after);
     for (size_t i = 0; i < n_after; i++) candidates[i] = CM_NO_INDEX;
@@ -125,7 +128,7 @@ static int find_candidates(const struct aligner *aligner, enum step step,
         else
             k++;
     }
-    return CM_OK;
+    return candidates;
 }
 
 /* Returns how many of the items ends[0 .. n) have a candidate below `value`. Their candidates
@@ -144,13 +147,13 @@ static size_t count_below(const size_t *candidates, const size_t *ends, size_t n
 }
 
 /* Keeps the longest ascending subsequence of the candidates (patience sorting) and sets the
- * others to CM_NO_INDEX. */
-static int keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
-    size_t *ends = arena_array(aligner->arena, n,
-                               sizeof(*ends)); /* [k]: last item of the best run of k + 1 */
+ * others to CM_NO_INDEX. Returns false if out of memory. */
+static bool keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
+    /* [k]: last item of the best run of k + 1 */
+    size_t *ends = arena_array(aligner->arena, n, sizeof(*ends));
     size_t *previous = arena_array(aligner->arena, n, sizeof(*previous));
     size_t length = 0;
-    if (!ends || !previous) return CM_NO_MEMORY;
+    if (!ends || !previous) return false;
     for (size_t i = 0; i < n; i++) {
         if (candidates[i] == CM_NO_INDEX) continue;
         const size_t place = count_below(candidates, ends, length, candidates[i]);
@@ -165,58 +168,54 @@ static int keep_longest(const struct aligner *aligner, size_t *candidates, size_
         else
             candidates[i] = CM_NO_INDEX;
     }
-    return CM_OK;
+    return true;
 }
 
-static int align_span(const struct aligner *aligner, enum step step, struct span span);
+static void align_span(const struct aligner *aligner, enum step step, struct span span);
 
 /* Pairs the remaining candidates and aligns the gaps around them by `step`. */
-static int align_gaps(const struct aligner *aligner, enum step step, const struct span *span,
-                      const size_t *candidates) {
+static void align_gaps(const struct aligner *aligner, enum step step, const struct span *span,
+                       const size_t *candidates) {
     struct span gap = {span->before, span->before, span->after, span->after};
     for (size_t i = span->after; i < span->after_end; i++) {
         const size_t mate = candidates[i - span->after];
         if (mate == CM_NO_INDEX) continue;
         gap.before_end = mate;
         gap.after_end = i;
-        const int status = align_span(aligner, step, gap);
-        if (status != CM_OK) return status;
+        align_span(aligner, step, gap);
         pair_items(aligner, mate, i);
         gap.before = mate + 1;
         gap.after = i + 1;
     }
     gap.before_end = span->before_end;
     gap.after_end = span->after_end;
-    return align_span(aligner, step, gap);
+    align_span(aligner, step, gap);
 }
 
 /* The recursion depth is the number of steps. */
-static int align_span(const struct aligner *aligner, enum step step, struct span span) {
+static void align_span(const struct aligner *aligner, enum step step, struct span span) {
     const struct arena_mark mark = arena_save(aligner->arena);
     if (step != STEP_POSITION) trim(aligner, step, &span);
     const size_t n_before = span.before_end - span.before;
     const size_t n_after = span.after_end - span.after;
-    if (n_before == 0 || n_after == 0) return CM_OK;
+    if (n_before == 0 || n_after == 0) return;
     if (step == STEP_POSITION) {
         for (size_t i = 0; n_before == n_after && i < n_after; i++)
             pair_items(aligner, span.before + i, span.after + i);
-        return CM_OK;
+        return;
     }
-    size_t *candidates = arena_array(aligner->arena, n_after, sizeof(*candidates));
-    if (!candidates) return CM_NO_MEMORY;
-    int status = find_candidates(aligner, step, &span, candidates);
-    if (status == CM_OK) status = keep_longest(aligner, candidates, n_after);
-    if (status == CM_OK) status = align_gaps(aligner, (enum step)(step + 1), &span, candidates);
+    size_t *candidates = find_candidates(aligner, step, &span);
+    if (candidates && keep_longest(aligner, candidates, n_after))
+        align_gaps(aligner, (enum step)(step + 1), &span, candidates);
     arena_restore(aligner->arena, mark);
-    return status;
 }
 
-static int align(struct align_items before, struct align_items after, struct arena *arena) {
+static void align(struct align_items before, struct align_items after, struct arena *arena) {
     const struct aligner aligner = {before.items, after.items, arena};
     const struct span all = {0, before.n, 0, after.n};
     for (size_t i = 0; i < before.n; i++) before.items[i].mate = CM_NO_INDEX;
     for (size_t i = 0; i < after.n; i++) after.items[i].mate = CM_NO_INDEX;
-    return align_span(&aligner, STEP_EQUAL, all);
+    align_span(&aligner, STEP_EQUAL, all);
 }
 
 /*
@@ -253,8 +252,8 @@ static size_t find_slot(const struct bins *bins, uint64_t key) {
     return slot;
 }
 
-/* Inserts items 0 .. n - 1 by keys[item]. CM_OK, CM_NO_MEMORY. */
-static int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena) {
+/* Inserts items 0 .. n - 1 by keys[item]. Returns false if out of memory. */
+static bool bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena) {
     size_t capacity = 16;
     while (capacity / 2 < n) capacity *= 2;
     *bins = (struct bins){
@@ -263,7 +262,7 @@ static int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct a
         .heads = arena_array(arena, capacity, sizeof(*bins->heads)),
         .nexts = arena_array(arena, n, sizeof(*bins->nexts)),
     };
-    if (!bins->keys || !bins->heads || !bins->nexts) return CM_NO_MEMORY;
+    if (!bins->keys || !bins->heads || !bins->nexts) return false;
     for (size_t i = n; i-- > 0;) { /* backwards, so that the first item becomes the head */
         if (keys[i] == BINS_NO_KEY) continue;
         const size_t slot = find_slot(bins, keys[i]);
@@ -272,7 +271,7 @@ static int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct a
         bins->keys[slot] = keys[i];
         bins->heads[slot] = i;
     }
-    return CM_OK;
+    return true;
 }
 
 /* Returns the first item of the key with taken[item] == CM_NO_INDEX; CM_NO_INDEX: none. */
@@ -292,15 +291,15 @@ struct prints {
 };
 
 /* Computes the fingerprints. Parents precede their children, so one backward pass suffices. */
-static int make_prints(const struct cm_result *result, struct arena *arena,
-                       struct prints *ret) {
+static void make_prints(const struct cm_result *result, struct arena *arena,
+                        struct prints *ret) {
     const size_t n = result->n_modules;
     *ret = (struct prints){
         .content = arena_array(arena, n, sizeof(*ret->content)),
         .kind = arena_array(arena, n, sizeof(*ret->kind)),
         .size = arena_array(arena, n, sizeof(*ret->size)),
     };
-    if (!ret->content || !ret->kind || !ret->size) return CM_NO_MEMORY;
+    if (!ret->content || !ret->kind || !ret->size) return;
     for (size_t i = n; i-- > 0;) {
         const struct cm_module *module = &result->modules[i];
         ret->kind[i] = bins_text(module->type_known ? module->type : "");
@@ -315,7 +314,6 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
             ret->size[i] += ret->size[module->children[k]];
         }
     }
-    return CM_OK;
 }
 
 /* Returns true if the module has params or MACs, which distinguish it within its class. */
@@ -361,50 +359,39 @@ static size_t find_named(struct matcher *matcher, size_t before_parent, size_t a
     return is_it ? found : CM_NO_INDEX;
 }
 
-/* Collects the unmatched children with numeric names as a sequence; *ret_modules are their
- * module indices. */
-static int collect_numbers(const struct matcher *matcher, const struct side *side,
-                           size_t parent, struct align_items *ret, size_t **ret_modules) {
+/* Returns the unmatched children with numeric names as a sequence; empty if out of memory. */
+static struct align_items collect_numbers(const struct matcher *matcher,
+                                          const struct side *side, size_t parent) {
     const struct cm_module *module = module_at(side, parent);
-    const size_t n = module->n_children;
-    size_t *modules = arena_array(matcher->arena, n, sizeof(*modules));
-    ret->items = arena_array(matcher->arena, n, sizeof(*ret->items));
-    ret->n = 0;
-    if (!modules || !ret->items) return CM_NO_MEMORY;
-    for (size_t i = 0; i < n; i++) {
+    struct align_items found = {.n = 0};
+    found.items = arena_array(matcher->arena, module->n_children, sizeof(*found.items));
+    for (size_t i = 0; found.items && i < module->n_children; i++) {
         const size_t child = module->children[i];
         if (!text_is_digits(module_at(side, child)->name) || side->mate[child] != CM_NO_INDEX)
             continue;
-        ret->items[ret->n] = (struct align_item){
+        found.items[found.n++] = (struct align_item){
             .content = side->prints.content[child],
             .kind = side->prints.kind[child],
             .anchors = is_distinctive(module_at(side, child)),
+            .module = child,
         };
-        modules[ret->n++] = child;
     }
-    *ret_modules = modules;
-    return CM_OK;
+    return found;
 }
 
-static int match_numbers(struct matcher *matcher, size_t before, size_t after) {
+static void match_numbers(struct matcher *matcher, size_t before, size_t after) {
     const struct arena_mark mark = arena_save(matcher->arena);
-    struct align_items olds = {NULL, 0};
-    struct align_items news = {NULL, 0};
-    size_t *old_modules = NULL;
-    size_t *new_modules = NULL;
-    int status = collect_numbers(matcher, &matcher->before, before, &olds, &old_modules);
-    if (status == CM_OK)
-        status = collect_numbers(matcher, &matcher->after, after, &news, &new_modules);
-    if (status == CM_OK) status = align(olds, news, matcher->arena);
-    for (size_t i = 0; status == CM_OK && i < news.n; i++)
+    const struct align_items olds = collect_numbers(matcher, &matcher->before, before);
+    const struct align_items news = collect_numbers(matcher, &matcher->after, after);
+    align(olds, news, matcher->arena);
+    for (size_t i = 0; i < news.n; i++)
         if (news.items[i].mate != CM_NO_INDEX)
-            pair(matcher, old_modules[news.items[i].mate], new_modules[i]);
+            pair(matcher, olds.items[news.items[i].mate].module, news.items[i].module);
     arena_restore(matcher->arena, mark);
-    return status;
 }
 
 /* Matches children of a pair by name and class; children with numeric names as sequences. */
-static int match_children(struct matcher *matcher, size_t before, size_t after) {
+static void match_children(struct matcher *matcher, size_t before, size_t after) {
     const struct cm_module *module = module_at(&matcher->after, after);
     bool has_numbers = false;
     for (size_t i = 0; i < module->n_children; i++) {
@@ -419,16 +406,15 @@ static int match_children(struct matcher *matcher, size_t before, size_t after) 
             (matcher->before.prints.kind[named] == matcher->after.prints.kind[child]))
             pair(matcher, named, child);
     }
-    return has_numbers ? match_numbers(matcher, before, after) : CM_OK;
+    if (has_numbers) match_numbers(matcher, before, after);
 }
 
-static int descend(struct matcher *matcher) {
-    int status = CM_OK;
-    while (status == CM_OK && matcher->next < matcher->n_queue) {
+/* Matches the children of all queued pairs. */
+static void descend(struct matcher *matcher) {
+    while (matcher->next < matcher->n_queue) {
         const size_t after = matcher->queue[matcher->next++];
-        status = match_children(matcher, matcher->after.mate[after], after);
+        match_children(matcher, matcher->after.mate[after], after);
     }
-    return status;
 }
 
 /* Requirement for two unmatched modules besides equal contents. */
@@ -468,7 +454,7 @@ static int compare_sized(const void *a, const void *b) {
 }
 
 /* Pairs unmatched modules, largest first, so that parents precede children. */
-static int match_structure(struct matcher *matcher, enum likeness likeness) {
+static void match_structure(struct matcher *matcher, enum likeness likeness) {
     const struct side *before = &matcher->before;
     const struct side *after = &matcher->after;
     const struct arena_mark mark = arena_save(matcher->arena);
@@ -477,22 +463,21 @@ static int match_structure(struct matcher *matcher, enum likeness likeness) {
     struct sized *items = arena_array(matcher->arena, after->result->n_modules, sizeof(*items));
     struct bins bins;
     size_t n = 0;
-    if (!keys || !items) return CM_NO_MEMORY;
+    if (!keys || !items) return;
     for (size_t i = 0; i < n_before; i++) keys[i] = likeness_key(matcher, before, i, likeness);
     for (size_t i = 0; i < after->result->n_modules; i++)
         if (after->mate[i] == CM_NO_INDEX)
             items[n++] = (struct sized){after->prints.size[i], i};
     if (n > 0) qsort(items, n, sizeof(*items), compare_sized);
-    int status = bins_make(&bins, keys, n_before, matcher->arena);
-    for (size_t i = 0; status == CM_OK && i < n; i++) {
+    if (!bins_make(&bins, keys, n_before, matcher->arena)) return;
+    for (size_t i = 0; i < n; i++) {
         const uint64_t key = likeness_key(matcher, after, items[i].module, likeness);
         const size_t found = bins_first(&bins, key, before->mate);
         if (found == CM_NO_INDEX) continue;
         pair(matcher, found, items[i].module);
-        status = descend(matcher);
+        descend(matcher);
     }
     arena_restore(matcher->arena, mark);
-    return status;
 }
 
 /* Returns true if the position of a module may identify it: its class is known, its name is not
@@ -524,63 +509,54 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
 
 /* Bins the unmatched modules of `before` by parent and class, then matches the children of each
  * pair. */
-static int match_places(struct matcher *matcher) {
+static void match_places(struct matcher *matcher) {
     const struct side *before = &matcher->before;
     const size_t n = before->result->n_modules;
     uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
     struct bins places;
-    if (!keys) return CM_NO_MEMORY;
+    if (!keys) return;
     for (size_t i = 1; i < n; i++)
         if (before->mate[i] == CM_NO_INDEX && has_place(module_at(before, i)))
             keys[i] = bins_mix(before->prints.kind[i], module_at(before, i)->parent);
-    int status = bins_make(&places, keys, n, matcher->arena);
-    for (size_t i = 0; status == CM_OK && i < matcher->after.result->n_modules; i++) {
+    if (!bins_make(&places, keys, n, matcher->arena)) return;
+    for (size_t i = 0; i < matcher->after.result->n_modules; i++) {
         if (matcher->after.mate[i] == CM_NO_INDEX) continue;
         match_place(matcher, &places, matcher->after.mate[i], i);
-        status = descend(matcher);
+        descend(matcher);
     }
-    return status;
 }
 
-static int make_side(struct side *side, const struct cm_result *result, size_t *mate,
-                     struct arena *arena) {
+static void make_side(struct side *side, const struct cm_result *result, size_t *mate,
+                      struct arena *arena) {
     *side = (struct side){.result = result, .mate = mate};
     for (size_t i = 0; i < result->n_modules; i++) mate[i] = CM_NO_INDEX;
-    return make_prints(result, arena, &side->prints);
+    make_prints(result, arena, &side->prints);
 }
 
-static int match_with(struct matcher *matcher, const struct cm_result *old_result,
-                      const struct cm_result *new_result, const struct match *match) {
+static void match_with(struct matcher *matcher, const struct cm_result *old_result,
+                       const struct cm_result *new_result, const struct match *match) {
     struct arena *arena = matcher->arena;
-    int status = make_side(&matcher->before, old_result, match->new_of, arena);
-    if (status == CM_OK) status = make_side(&matcher->after, new_result, match->old_of, arena);
-    if (status != CM_OK) return status;
+    make_side(&matcher->before, old_result, match->new_of, arena);
+    make_side(&matcher->after, new_result, match->old_of, arena);
     uint64_t *keys = arena_array(arena, old_result->n_modules, sizeof(*keys));
     matcher->queue = arena_array(arena, new_result->n_modules, sizeof(*matcher->queue));
-    if (!keys || !matcher->queue) return CM_NO_MEMORY;
+    if (arena_failed(arena)) return;
     for (size_t i = 1; i < old_result->n_modules; i++)
         keys[i] =
             bins_mix(bins_text(old_result->modules[i].name), old_result->modules[i].parent);
-    status = bins_make(&matcher->names, keys, old_result->n_modules, arena);
-    if (status != CM_OK) return status;
+    if (!bins_make(&matcher->names, keys, old_result->n_modules, arena)) return;
     pair(matcher, 0, 0);
-    status = descend(matcher);
-    for (int i = 0; status == CM_OK && i < N_LIKENESSES; i++)
-        status = match_structure(matcher, (enum likeness)i);
-    return status == CM_OK ? match_places(matcher) : status;
+    descend(matcher);
+    for (int i = 0; i < N_LIKENESSES; i++) match_structure(matcher, (enum likeness)i);
+    match_places(matcher);
 }
 
-int match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
-                  struct arena *arena, struct match *ret) {
-    const struct match match = {
-        .new_of = arena_array(arena, old_result->n_modules, sizeof(*match.new_of)),
-        .old_of = arena_array(arena, new_result->n_modules, sizeof(*match.old_of)),
-    };
+void match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
+                   struct arena *arena, struct match *ret) {
     struct matcher matcher = {.arena = arena_new("match", 0)};
-    int status = CM_NO_MEMORY;
-    if (match.new_of && match.old_of && matcher.arena)
-        status = match_with(&matcher, old_result, new_result, &match);
-    if (matcher.arena) status = arena_end(matcher.arena, status);
-    if (status == CM_OK) *ret = match;
-    return status;
+    ret->new_of = arena_array(arena, old_result->n_modules, sizeof(*ret->new_of));
+    ret->old_of = arena_array(arena, new_result->n_modules, sizeof(*ret->old_of));
+    if (ret->new_of && ret->old_of && matcher.arena)
+        match_with(&matcher, old_result, new_result, ret);
+    if (!matcher.arena || arena_end(matcher.arena, CM_OK) != CM_OK) arena_set_failed(arena);
 }

@@ -14,8 +14,8 @@ struct match {
     size_t *old_of; /* by module of the new result: module of the old one; CM_NO_INDEX: none */
 };
 
-/* Takes O(n log n) for n modules. CM_OK, CM_NO_MEMORY. */
-int match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
-                  struct arena *arena, struct match *ret) __attribute__((warn_unused_result));
+/* Takes O(n log n) for n modules. If out of memory, `arena` has failed. */
+void match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
+                   struct arena *arena, struct match *ret);
 
 #endif

@@ -167,7 +167,8 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
     *ret = (struct cm_figure){.value = read_at(result, extra->in_result)};
-    /* A metric of a training step is not an upper bound: it omits tensors that only have one. */
+    /* A metric of a training step is not an upper bound: it omits tensors that only have one.
+     */
     const bool is_of_step = extra->of_step == STEP_IF_PRESENT && result->training.present;
     if (extra->upper_bound != NOWHERE && !is_of_step)
         memcpy(&ret->upper_bound, (const char *)result + extra->upper_bound, sizeof(bool));

@@ -112,11 +112,11 @@ static void mark_costs(const struct viewer *viewer) {
     }
 }
 
-static int list_modules(const struct viewer *viewer) {
+static void list_modules(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t n = viewer->diff->n_modules;
     struct view_module *all = arena_array(viewer->arena, n, sizeof(*all));
-    if (!all) return CM_NO_MEMORY;
+    if (!all) return;
     for (size_t i = 0; i < n; i++) all[i].blame.module = i;
     for (size_t k = blame(viewer, view->metric); k-- > 0;)
         all[viewer->scratch[k].module].blame = viewer->scratch[k];
@@ -126,7 +126,6 @@ static int list_modules(const struct viewer *viewer) {
         if (viewer->has_change[i]) all[view->n_modules++] = all[i];
     if (view->n_modules > 0) qsort(all, view->n_modules, sizeof(*all), compare_modules);
     view->modules = all;
-    return CM_OK;
 }
 
 /* Returns true if `before` and `row` are siblings with new numbers, such as 3 -> 4, 4 -> 5. */
@@ -141,13 +140,13 @@ static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
            text_is_digits(view_old_module_of(diff, row)->name);
 }
 
-static int list_plain(const struct viewer *viewer) {
+static void list_plain(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t n = viewer->diff->n_modules;
     size_t n_rows = 0;
     view->plain = arena_array(viewer->arena, n, sizeof(*view->plain));
     view->plain_rows = arena_array(viewer->arena, n, sizeof(*view->plain_rows));
-    if (!view->plain || !view->plain_rows) return CM_NO_MEMORY;
+    if (!view->plain || !view->plain_rows) return;
     for (size_t i = 0; i < n; i++) {
         const struct cm_diff_module *module = &viewer->diff->modules[i];
         const bool shown =
@@ -162,7 +161,6 @@ static int list_plain(const struct viewer *viewer) {
             view->plain[view->n_plain++] = (struct view_plain){n_rows, 1};
         view->plain_rows[n_rows++] = i;
     }
-    return CM_OK;
 }
 
 static int compare_operators(const void *a, const void *b) {
@@ -174,12 +172,12 @@ static int compare_operators(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int list_operators(const struct viewer *viewer) {
+static void list_operators(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const struct cm_diff *diff = viewer->diff;
     const size_t nodes = cm_metric_find("nodes");
     view->operators = arena_array(viewer->arena, diff->n_operators, sizeof(*view->operators));
-    if (!view->operators) return CM_NO_MEMORY;
+    if (!view->operators) return;
     for (size_t i = 0; i < diff->n_operators; i++) {
         const struct cm_change change = cm_diff_of_operator(diff, i, view->operator_metric);
         if (diff_is_unchanged(&change) && diff_is_same(diff, i, cm_diff_of_operator)) continue;
@@ -188,7 +186,6 @@ static int list_operators(const struct viewer *viewer) {
     }
     if (view->n_operators > 0)
         qsort(view->operators, view->n_operators, sizeof(*view->operators), compare_operators);
-    return CM_OK;
 }
 
 /* The first metric is the requested one; else MACs if they changed; else the first metric that
@@ -223,9 +220,10 @@ int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
     if (!viewer.scratch || !viewer.has_change) return CM_NO_MEMORY;
     choose_metrics(&viewer);
     mark_costs(&viewer);
-    int status = list_modules(&viewer);
-    if (status == CM_OK) status = list_plain(&viewer);
-    return status == CM_OK ? list_operators(&viewer) : status;
+    list_modules(&viewer);
+    list_plain(&viewer);
+    list_operators(&viewer);
+    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 static const enum number_unit unit_names[] = {

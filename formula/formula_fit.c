@@ -195,25 +195,25 @@ static int total_degree(const struct fit *fit, size_t term) {
     return degree;
 }
 
-/* Writes fit->numerators as terms: highest degree first, then by variable. Sets *ret_large if a
+/* Writes fit->numerators as terms: highest degree first, then by variable. Returns false if a
  * coefficient is past 2^63. */
-static int fit_list_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
-                          bool *ret_large) {
+static bool fit_list_terms(const struct fit *fit, size_t *ret_n,
+                           const struct cm_monomial **ret) {
     const size_t n_points = fit->interpolation.n_points;
     const size_t n_exponents = fit->points->n_variables;
+    bool all_fit = true;
     size_t n = 0;
     for (size_t i = 0; i < n_points; i++) n += fit->numerators[i] != 0;
     struct cm_monomial *terms = arena_array(fit->arena, n, sizeof(*terms));
-    if (!terms) return CM_NO_MEMORY;
     struct cm_monomial *term = terms;
+    if (!terms) return true;
     for (int degree = POLYNOMIAL_MAX_DEGREE * POLYNOMIAL_MAX_VARIABLES; degree >= 0; degree--)
         for (size_t i = n_points; i > 0; i--) {
             if (fit->numerators[i - 1] == 0 || total_degree(fit, i - 1) != degree) continue;
-            if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1], &term->numerator,
-                                 &term->denominator))
-                *ret_large = true;
+            all_fit &= polynomial_term(&fit->interpolation, fit->numerators[i - 1],
+                                       &term->numerator, &term->denominator);
             size_t *exponents = arena_array(fit->arena, n_exponents, sizeof(*exponents));
-            if (!exponents) return CM_NO_MEMORY;
+            if (!exponents) return true;
             for (size_t axis = 0; axis < fit->n_axes; axis++)
                 exponents[fit->of_axis[axis]] = (size_t)exponent_of(fit, i - 1, axis);
             term->n_exponents = n_exponents;
@@ -222,15 +222,15 @@ static int fit_list_terms(const struct fit *fit, size_t *ret_n, const struct cm_
         }
     *ret_n = n;
     *ret = terms;
-    return CM_OK;
+    return all_fit;
 }
 
 /* Lists two points of the grid, then points that the polynomial misses. */
-static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
+static void list_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
     const struct points *points = fit->points;
     size_t n = 0;
-    if (!samples) return CM_NO_MEMORY;
+    if (!samples) return;
     for (size_t i = 0; i < 2 * points->n && n < N_SHOWN; i++) {
         const size_t k = i % points->n;
         const struct point *point = &points->items[k];
@@ -240,13 +240,12 @@ static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomi
                                        !fit_has_value(fit, point, figure);
         if (!shown) continue;
         size_t *sizes = arena_array(fit->arena, points->n_variables, sizeof(*sizes));
-        if (!sizes) return CM_NO_MEMORY;
+        if (!sizes) return;
         for (size_t v = 0; v < points->n_variables; v++) sizes[v] = (size_t)point->sizes[v];
         samples[n++] = (struct cm_sample){points->n_variables, sizes, point->values[figure]};
     }
     ret->n_samples = n;
     ret->samples = samples;
-    return CM_OK;
 }
 
 /* Returns 0 if the figure is known in all profiles, else DIM_OVERFLOW or DIM_UNKNOWN. */
@@ -261,23 +260,21 @@ static int64_t worst_of(const struct fit *fit, size_t figure) {
     return worst;
 }
 
-static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
+static void fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     const int64_t worst = worst_of(fit, figure);
-    bool large = is_overflow(worst);
     ret->metric = points_metric(figure % fit->points->n_metrics);
-    ret->state = large ? "large" : "unknown";
-    if (!is_known(worst)) return CM_OK;
-    ret->state = "large";
+    ret->state = is_known(worst) || is_overflow(worst) ? "large" : "unknown";
+    if (!is_known(worst)) return;
     const enum found found = fit_interpolate(fit, figure);
-    if (found == FOUND_LARGE) return CM_OK;
+    if (found == FOUND_LARGE) return;
     if (found == FOUND_NONE) {
         ret->state = "other";
-        return list_samples(fit, figure, ret);
+        list_samples(fit, figure, ret);
+    } else if (fit_list_terms(fit, &ret->n_terms, &ret->terms)) {
+        ret->state = "polynomial";
+    } else {
+        ret->n_terms = 0;
     }
-    const int status = fit_list_terms(fit, &ret->n_terms, &ret->terms, &large);
-    ret->state = large ? "large" : "polynomial";
-    if (large) ret->n_terms = 0;
-    return status;
 }
 
 /* Polynomials of nodes, none of which is dominated by another. */
@@ -320,26 +317,24 @@ static bool is_peak_somewhere(const struct front *front, size_t figure) {
     return false;
 }
 
-/* Collects the polynomials of the nodes. Sets *ret_found to false if there are too many, or if
- * a node at the peak of a profile has no polynomial. */
-static int collect_nodes(struct front *front, bool *ret_found) {
+/* Collects the polynomials of the nodes. Returns false if there are too many, if a node at the
+ * peak of a profile has no polynomial, or if out of memory. */
+static bool collect_nodes(struct front *front) {
     const struct fit *fit = front->fit;
     const size_t size = fit->interpolation.n_points * sizeof(*fit->numerators);
-    *ret_found = true;
-    for (size_t i = 0; i < fit->points->model->model->n_nodes && *ret_found; i++) {
+    for (size_t i = 0; i < fit->points->model->model->n_nodes; i++) {
         if (fit_interpolate(fit, front->figure + i) != FOUND) {
-            *ret_found = !is_peak_somewhere(front, front->figure + i);
+            if (is_peak_somewhere(front, front->figure + i)) return false;
             continue;
         }
         if (is_below_any(front, fit->numerators)) continue;
         drop_below(front, fit->numerators);
-        *ret_found = front->n < MAX_CANDIDATES;
-        if (!*ret_found) break;
+        if (front->n == MAX_CANDIDATES) return false;
         wide *copy = arena_copy(fit->scratch, fit->numerators, size);
-        if (!copy) return CM_NO_MEMORY;
+        if (!copy) return false;
         front->numerators[front->n++] = copy;
     }
-    return CM_OK;
+    return true;
 }
 
 static void load(const struct front *front, size_t index) {
@@ -366,12 +361,12 @@ static size_t count_new(const struct front *front, size_t index, bool *done, boo
 }
 
 /* Chooses polynomials greedily: next is the one that gives the peak of the most points not yet
- * covered. Sets *ret_found to false if some points stay uncovered. Drops the polynomials that
- * are not chosen if there are more than MAX_ALTERNATIVES. */
-static int choose(struct front *front, bool *ret_found) {
+ * covered. Returns false if some points stay uncovered, or if out of memory. Drops the
+ * polynomials that are not chosen if there are more than MAX_ALTERNATIVES. */
+static bool choose(struct front *front) {
     const struct points *points = front->fit->points;
     bool *done = arena_array(front->fit->scratch, points->n, sizeof(*done));
-    if (!done) return CM_NO_MEMORY;
+    if (!done) return false;
     size_t n = 0;
     for (; n < front->n && n < MAX_ALTERNATIVES; n++) {
         size_t best = n;
@@ -387,41 +382,29 @@ static int choose(struct front *front, bool *ret_found) {
         front->numerators[n] = chosen;
         count_new(front, n, done, true);
     }
-    *ret_found = true;
+    bool all_covered = true;
     for (size_t k = 0; k < points->n; k++)
-        if (!done[k] && fit_covers(front->fit, &points->items[k])) *ret_found = false;
+        all_covered &= done[k] || !fit_covers(front->fit, &points->items[k]);
     if (front->n > MAX_ALTERNATIVES) front->n = n;
-    return CM_OK;
+    return all_covered;
 }
 
-static int show(const struct front *front, struct cm_polynomial *ret) {
-    struct cm_alternative *alternatives =
-        arena_array(front->fit->arena, front->n, sizeof(*alternatives));
-    bool large = false;
-    if (!alternatives) return CM_NO_MEMORY;
-    for (size_t i = 0; i < front->n; i++) {
-        load(front, i);
-        const int status = fit_list_terms(front->fit, &alternatives[i].n_terms,
-                                          &alternatives[i].terms, &large);
-        if (status < 0) return status;
-    }
-    if (large) return CM_OK;
-    ret->state = "largest";
-    ret->n_alternatives = front->n;
-    ret->alternatives = alternatives;
-    ret->n_samples = 0;
-    return CM_OK;
-}
-
-static int fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
+static void fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
     const struct points *points = fit->points;
     struct front front = {.fit = fit,
                           .figure = points->n_modules * points->n_metrics,
                           .peak = points->n_metrics - 1};
-    bool found = false;
-    int status = collect_nodes(&front, &found);
-    if (status == CM_OK && found) status = choose(&front, &found);
-    return status < 0 || !found ? status : show(&front, ret);
+    if (!collect_nodes(&front) || !choose(&front)) return;
+    struct cm_alternative *list = arena_array(fit->arena, front.n, sizeof(*list));
+    if (!list) return;
+    for (size_t i = 0; i < front.n; i++) {
+        load(&front, i);
+        if (!fit_list_terms(fit, &list[i].n_terms, &list[i].terms)) return;
+    }
+    ret->state = "largest";
+    ret->n_alternatives = front.n;
+    ret->alternatives = list;
+    ret->n_samples = 0;
 }
 
 static void count_profiles(const struct fit *fit) {
@@ -437,26 +420,23 @@ static void count_profiles(const struct fit *fit) {
     }
 }
 
-static int fit_modules(struct fit *fit) {
-    const size_t n_modules = fit->points->n_modules;
+static void fit_modules(struct fit *fit) {
     const size_t n = fit->points->n_metrics;
-    struct cm_formula_module *modules = arena_array(fit->arena, n_modules, sizeof(*modules));
-    if (!modules) return CM_NO_MEMORY;
-    fit->ret->n_modules = n_modules;
+    struct cm_formula_module *modules =
+        arena_array(fit->arena, fit->points->n_modules, sizeof(*modules));
+    if (!modules) return;
+    fit->ret->n_modules = fit->points->n_modules;
     fit->ret->modules = modules;
-    for (size_t i = 0; i < n_modules; i++) {
+    for (size_t i = 0; i < fit->ret->n_modules; i++) {
         struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
-        int status = polynomials ? CM_OK : CM_NO_MEMORY;
-        for (size_t k = 0; status == CM_OK && k < n; k++)
-            status = fit_figure(fit, i * n + k, &polynomials[k]);
+        if (!polynomials) return;
+        for (size_t k = 0; k < n; k++) fit_figure(fit, i * n + k, &polynomials[k]);
         /* only the root has live bytes per node */
-        if (status == CM_OK && i == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
-            status = fit_peak(fit, &polynomials[n - 1]);
-        if (status < 0) return status;
+        if (i == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
+            fit_peak(fit, &polynomials[n - 1]);
         modules[i].n_polynomials = n;
         modules[i].polynomials = polynomials;
     }
-    return CM_OK;
 }
 
 int formula_fit(struct points *points, struct cm_formula *ret) {
@@ -466,7 +446,8 @@ int formula_fit(struct points *points, struct cm_formula *ret) {
     if (status == CM_OK) status = profile_grid(&fit);
     if (status == CM_OK) status = profile_checks(&fit);
     if (status == CM_OK) status = find_grid(&fit);
-    if (status == CM_OK) status = fit_modules(&fit);
+    if (status == CM_OK) fit_modules(&fit);
     if (status == CM_OK) count_profiles(&fit);
+    if (arena_failed(fit.arena)) status = CM_NO_MEMORY;
     return fit.scratch ? arena_end(fit.scratch, status) : status;
 }
