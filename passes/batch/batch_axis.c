@@ -455,12 +455,11 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
     return CM_OK;
 }
 
-int batch_axis_push(struct arena *arena, struct change_list *list,
-                    const struct batch_change *change) {
+void batch_axis_push(struct arena *arena, struct change_list *list,
+                     const struct batch_change *change) {
     struct batch_change *items =
         arena_grow(arena, list->items, list->n, &list->capacity, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
+    if (!items) return;
     list->items = items;
     list->items[list->n++] = *change;
-    return CM_OK;
 }

@@ -78,9 +78,9 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
  * in row-major order. Returns how many. */
 size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
                                int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]);
-/* Appends to the list. CM_OK or CM_NO_MEMORY, which the arena remembers (arena_failed). */
-int batch_axis_push(struct arena *arena, struct change_list *list,
-                    const struct batch_change *change);
+/* Appends to the list. Out of memory, the arena has failed. */
+void batch_axis_push(struct arena *arena, struct change_list *list,
+                     const struct batch_change *change);
 
 /* Returns the power of the batch in the value's size, that is, how many of its axes grew by the
  * factor of the batch; -1 if a dim changed otherwise. */

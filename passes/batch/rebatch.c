@@ -171,6 +171,7 @@ static int solve(struct search *search, size_t step) {
         if (search->steps_left <= 0 || search->refunds_left < 0) return too_many(search);
         walk_renew_search(walk);
         int status = rebatch_step(search, step);
+        if (arena_failed(search->probe.arena)) return CM_NO_MEMORY;
         if (status < 0) return status;
         search->steps_left -= walk->n_walked - n_walked;
         step++;
@@ -410,8 +411,8 @@ static int solve_tiled(struct search *search, const struct change_list *tilings,
     load_solution(search, found);
     memset(search->probe.overrides, 0, model->n_nodes * sizeof *search->probe.overrides);
     search->changes.n = 0;
-    for (size_t i = 0; i < tilings->n; i++)
-        if (rebatch_add_change(search, &tilings->items[i]) < 0) return CM_NO_MEMORY;
+    for (size_t i = 0; i < tilings->n; i++) rebatch_add_change(search, &tilings->items[i]);
+    if (arena_failed(search->probe.arena)) return CM_NO_MEMORY;
     search->n_tilings = tilings->n;
     search->reason = NULL;
     int status = solve_widening(search, search->probe.squares, first);

@@ -61,8 +61,8 @@ static inline const struct value_info *before(const struct search *search, uint3
  * sink, or CM_NO_MEMORY.
  */
 int rebatch_step(struct search *search, size_t step) CM_MUST_CHECK;
-/* Applies a change to its node. CM_OK or CM_NO_MEMORY. */
-int rebatch_add_change(struct search *search, const struct batch_change *change) CM_MUST_CHECK;
+/* Applies a change to its node. Out of memory, the arena has failed. */
+void rebatch_add_change(struct search *search, const struct batch_change *change);
 /* Undoes all changes but the first n. */
 void rebatch_undo_changes(struct search *search, size_t n);
 /* Drops the messages of the sink. CM_OK or CM_NO_MEMORY. */

@@ -14,9 +14,9 @@
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
-int rebatch_add_change(struct search *search, const struct batch_change *change) {
-    if (batch_axis_push(search->probe.arena, &search->changes, change) < 0) return CM_NO_MEMORY;
-    return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
+void rebatch_add_change(struct search *search, const struct batch_change *change) {
+    if (batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH) == CM_OK)
+        batch_axis_push(search->probe.arena, &search->changes, change);
 }
 
 void rebatch_undo_changes(struct search *search, size_t n) {
@@ -52,7 +52,7 @@ static int apply_candidate(struct search *search, uint32_t node_id,
         .axis = candidate->axis,
         .dims = &before(search, node->outputs[0])->shape,
     };
-    if (rebatch_add_change(search, &change) < 0) return CM_NO_MEMORY;
+    rebatch_add_change(search, &change);
     return try_node(search, node_id);
 }
 
@@ -176,8 +176,8 @@ static const struct shape *batch_operand(const struct search *search, const stru
 /* Scales each constant operand whose dim is `size` on the batch axis of `partner`, counted from
  * the front or the back. `is_index`: only integer operands. `only`: this operand alone, or
  * ALL_OPERANDS. */
-static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
-                          int axis, int64_t size, bool from_back, bool is_index, size_t only) {
+static void change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
+                           int axis, int64_t size, bool from_back, bool is_index, size_t only) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         if (only != ALL_OPERANDS && slot != only) continue;
@@ -189,9 +189,8 @@ static int change_aligned(struct search *search, uint32_t node_id, const struct 
         if (own < 0 || own >= shape->rank || shape->dims[own] != size) continue;
         const struct batch_change change = {
             .node = node_id, .slot = (uint32_t)slot, .axis = own, .dims = shape};
-        if (rebatch_add_change(search, &change) < 0) return CM_NO_MEMORY;
+        rebatch_add_change(search, &change);
     }
-    return CM_OK;
 }
 
 /* Repairs a node that does not fit, if an operand lists the dims of its output. */
@@ -199,7 +198,7 @@ static int repair_list(struct search *search, uint32_t node_id) {
     struct batch_change change;
     size_t n_changes = search->changes.n;
     if (!batch_axis_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
-    if (rebatch_add_change(search, &change) < 0) return CM_NO_MEMORY;
+    rebatch_add_change(search, &change);
     int status = try_node(search, node_id);
     if (status == CONTRADICTION) rebatch_undo_changes(search, n_changes);
     return status;
@@ -215,10 +214,9 @@ static int repair_constants_of_size(struct search *search, uint32_t node_id,
     size_t n_changes = search->changes.n;
     for (size_t i = 0; i < 2 * n_tries; i++) {
         const size_t only = i < 2 ? ALL_OPERANDS : i / 2 - 1;
-        int status =
-            change_aligned(search, node_id, partner, axis, size, i % 2, is_index, only);
-        if (status < 0) return status;
-        status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
+        change_aligned(search, node_id, partner, axis, size, i % 2, is_index, only);
+        if (search->changes.n == n_changes) continue;
+        const int status = try_node(search, node_id);
         if (status != CONTRADICTION) return status;
         rebatch_undo_changes(search, n_changes);
     }
@@ -270,7 +268,7 @@ static int state_axis(const struct search *search, const struct graph *body, siz
 }
 
 /* Adds the changes that scale the constant states of a Loop or Scan. */
-static int change_states(struct search *search, uint32_t node_id, uint32_t graph) {
+static void change_states(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct graph *body = &search->analysis->model->graphs[graph];
     for (size_t slot = 0; slot < node->n_inputs && body->n_inputs == node->n_inputs; slot++) {
@@ -278,13 +276,12 @@ static int change_states(struct search *search, uint32_t node_id, uint32_t graph
         const int axis = shape ? state_axis(search, body, slot, shape) : -1;
         const struct batch_change change = {
             .node = node_id, .slot = (uint32_t)slot, .axis = axis, .dims = shape};
-        if (axis >= 0 && rebatch_add_change(search, &change) < 0) return CM_NO_MEMORY;
+        if (axis >= 0) rebatch_add_change(search, &change);
     }
-    return CM_OK;
 }
 
 /* Adds the change that scales the trip count if it is constant and equals the file's batch. */
-static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
+static void change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const uint32_t trips = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     if (trips == ID_NONE || search->probe.batch == 1 ||
@@ -292,27 +289,27 @@ static int change_trips(struct search *search, uint32_t node_id, uint32_t graph)
         search->after.runs[graph] != search->probe.batch ||
         shape_elements(&before(search, trips)->shape) != 1 ||
         !batch_axis_is_fixed(&search->probe, trips))
-        return CM_OK;
+        return;
     struct shape *dims = arena_alloc(search->probe.arena, sizeof *dims);
-    if (!dims || shape_make(search->probe.arena, 1, &search->probe.batch, dims) < 0)
-        return CM_NO_MEMORY;
+    if (!dims || shape_make(search->probe.arena, 1, &search->probe.batch, dims) < 0) return;
     const struct batch_change change = {
         .node = node_id, .slot = 0, .is_target = true, .axis = 0, .dims = dims};
-    return rebatch_add_change(search, &change);
+    rebatch_add_change(search, &change);
 }
 
 /* Repairs a Loop or Scan. */
 static int repair_loop(struct search *search, uint32_t node_id) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct attr *attr = node_attr(node, "body");
-    int (*const repairs[])(struct search *, uint32_t, uint32_t) = {change_states, change_trips};
+    void (*const repairs[])(struct search *, uint32_t, uint32_t) = {change_states,
+                                                                    change_trips};
     int status = CONTRADICTION;
     if (search->probe.ops[node_id]->memory != MEMORY_CONTROL || !attr ||
         attr->kind != ATTR_GRAPH || attr->n != 1)
         return CONTRADICTION;
     for (size_t i = 0; i < 2 && status == CONTRADICTION; i++) {
         const size_t n_changes = search->changes.n;
-        if (repairs[i](search, node_id, attr->graphs[0]) < 0) return CM_NO_MEMORY;
+        repairs[i](search, node_id, attr->graphs[0]);
         if (search->changes.n == n_changes) continue;
         if (rebatch_reset_sink(search) < 0) return CM_NO_MEMORY;
         status = try_node(search, node_id);

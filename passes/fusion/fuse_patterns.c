@@ -46,23 +46,6 @@ static size_t n_words(const char *text) {
     return n;
 }
 
-static int bind_operands(struct finder *finder, struct node *node) {
-    const char *at = finder->match.pattern->row->operands;
-    struct arena *arena = finder->analysis->arena;
-    size_t n = n_words(at);
-    uint32_t *inputs = arena_array(arena, n, sizeof *inputs);
-    if (!inputs) return CM_NO_MEMORY;
-    node->inputs = inputs;
-    for (size_t i = 0; i < n; i++) {
-        const char *name = next_word(&at, arena);
-        if (!name) return CM_NO_MEMORY;
-        const struct match_name *found = match_name(&finder->match, name);
-        inputs[i] = found ? found->value : ID_NONE;
-        if (found) node->n_inputs = (uint32_t)i + 1;
-    }
-    return CM_OK;
-}
-
 /* Returns a dim of a bound value: dim 1 of g for "g.1". */
 static int64_t named_dim(const struct finder *finder, const char *source, const char *dot) {
     char name[16] = {0};
@@ -135,8 +118,17 @@ static const struct node *make_node(struct finder *finder, uint32_t last) {
     node->type = finder->match.pattern->op->type;
     node->opset = finder->match.pattern->op->since;
     node->n_inputs = node->n_attrs = 0;
-    if (bind_operands(finder, node) < 0 || bind_attrs(finder, node) < 0) return NULL;
-    return node;
+    const char *at = finder->match.pattern->row->operands;
+    const size_t n = n_words(at);
+    uint32_t *inputs = arena_array(finder->analysis->arena, n, sizeof *inputs);
+    for (size_t i = 0; i < n && inputs; i++) {
+        const char *name = next_word(&at, finder->analysis->arena);
+        const struct match_name *found = match_name(&finder->match, name);
+        inputs[i] = found ? found->value : ID_NONE;
+        if (found) node->n_inputs = (uint32_t)i + 1;
+    }
+    node->inputs = inputs;
+    return bind_attrs(finder, node) < 0 || arena_failed(finder->analysis->arena) ? NULL : node;
 }
 
 static int compare_ids(const void *a, const void *b) {

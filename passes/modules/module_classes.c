@@ -104,26 +104,20 @@ static int make_context(const struct module_tree *tree, uint32_t node,
                  : context_make_inferred(&source, node, ret);
 }
 
-/* Sets *ret to the class and arguments by the row. If the row's `describe` writes nothing, the
- * node has no class: a Gather of activations is not an Embedding. */
-static int describe(const struct module_tree *tree, uint32_t node,
-                    const struct fused_pattern *fused, struct description *ret) {
+/* Returns the class and arguments by the row. If the row's `describe` writes nothing, the node
+ * has no class: a Gather of activations is not an Embedding. */
+static struct description describe(const struct module_tree *tree, uint32_t node,
+                                   const struct fused_pattern *fused) {
     const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];
     struct op_context context;
     struct text text;
-    *ret = (struct description){.class = op->module, .arguments = ""};
-    if (!op->module || (!op->describe && !strchr(op->module, '{'))) return CM_OK;
+    if (!op->module || (!op->describe && !strchr(op->module, '{')))
+        return (struct description){op->module, ""};
     text_init(&text, tree->analysis->arena);
     int status = make_context(tree, node, fused, &context);
     if (status == CM_OK && op->describe) status = op->describe(&context, &text);
-    if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
-    if (status < 0 || (op->describe && text.length == 0)) {
-        ret->class = NULL;
-        return CM_OK;
-    }
-    ret->arguments = text_string(&text);
-    ret->class = class_of(&context);
-    return ret->class ? CM_OK : CM_NO_MEMORY;
+    if (status < 0 || (op->describe && text.length == 0)) return (struct description){NULL, ""};
+    return (struct description){class_of(&context), text_string(&text)};
 }
 
 /* The nodes of a leaf that have a class. */
@@ -134,84 +128,75 @@ struct main_node {
     struct description is;
 };
 
-static int find_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
-                     struct main_node *ret) {
-    *ret = (struct main_node){.node = ID_NONE, .alone = true};
+static struct main_node find_main(const struct module_tree *tree, const uint32_t *nodes,
+                                  size_t n) {
+    struct main_node main = {.node = ID_NONE, .alone = true};
     for (size_t i = 0; i < n; i++) {
-        struct description found;
         const struct fused_pattern *fused = pattern_within(tree, nodes[i]);
         if (fused && fused->last != nodes[i]) continue; /* described at its last node */
-        int status = describe(tree, nodes[i], fused, &found);
-        if (status < 0) return status;
+        const struct description found = describe(tree, nodes[i], fused);
         if (!found.class) {
-            ret->alone = ret->alone && op_role(tree->analysis->bind.ops[nodes[i]], 0) == 'p';
+            main.alone = main.alone && op_role(tree->analysis->bind.ops[nodes[i]], 0) == 'p';
             continue;
         }
-        if (ret->n > 0 && !text_equal(ret->is.class, found.class)) {
-            ret->node = ID_NONE;
-            return CM_OK;
+        if (main.n > 0 && !text_equal(main.is.class, found.class)) {
+            main.node = ID_NONE;
+            break;
         }
-        if (ret->n++ > 0) continue;
-        ret->node = nodes[i];
-        ret->is = found;
+        if (main.n++ > 0) continue;
+        main.node = nodes[i];
+        main.is = found;
     }
-    return CM_OK;
+    return main;
 }
 
-/* Describes a leaf by its nodes; sets class to NULL if they do not determine it. */
-static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
-                         struct description *ret) {
-    struct main_node main;
-    int status = find_main(tree, nodes, n, &main);
-    *ret = (struct description){.arguments = ""};
-    if (status < 0 || main.node == ID_NONE) return status;
+/* Describes a leaf by its nodes; the class is NULL if they do not determine it. */
+static struct description describe_leaf(const struct module_tree *tree, const uint32_t *nodes,
+                                        size_t n) {
+    const struct description none = {NULL, ""};
+    struct main_node main = find_main(tree, nodes, n);
+    if (main.node == ID_NONE) return none;
     /* a MatMul with a weight, then an Add of a bias: Linear of rank > 2 */
     const struct params_table *params = &tree->analysis->params;
     const bool biased = n == 2 && main.n == 1 && nodes[0] == main.node &&
                         text_equal(main.is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
                         op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
                         params->n_used[nodes[1]] > 0;
-    if (!main.alone && !biased) return CM_OK;
-    ret->class = main.is.class;
-    if (main.n == 1) ret->arguments = main.is.arguments;
-    if (!biased) return CM_OK;
+    if (!main.alone && !biased) return none;
+    if (main.n > 1) main.is.arguments = "";
+    if (!biased) return main.is;
     struct op_context context;
     struct text text;
     text_init(&text, tree->analysis->arena);
     if (make_context(tree, main.node, pattern_within(tree, main.node), &context) < 0)
-        return CM_NO_MEMORY;
+        return none;
     (void)describe_linear(op_dim(&context, 1, 0), op_dim(&context, 1, 1), true, &text);
-    ret->arguments = text_string(&text);
-    return text.failed ? CM_NO_MEMORY : CM_OK;
+    return (struct description){main.is.class, text_string(&text)};
 }
 
 /* Interns the class. */
-static int set_class(struct classifier *classifier, const char *class,
-                     struct cm_module *module) {
+static void set_class(struct classifier *classifier, const char *class,
+                      struct cm_module *module) {
     if (strcmp(classifier->last, class) != 0) {
         const char *known = map_key(&classifier->classes, class);
         const char *stored = known ? known : arena_strdup(classifier->result_arena, class);
-        if (!stored || (!known && map_set(&classifier->classes, stored, 0) < 0))
-            return CM_NO_MEMORY;
+        if (!stored || (!known && map_set(&classifier->classes, stored, 0) < 0)) return;
         classifier->last = stored;
     }
     module->type = classifier->last;
     module->type_known = true;
-    return CM_OK;
 }
 
-static int classify_leaf(struct classifier *classifier, size_t index) {
+static void classify_leaf(struct classifier *classifier, size_t index) {
     struct cm_module *module = &classifier->tree->table->modules[index];
-    const uint32_t *nodes = classifier->nodes + classifier->from[index];
-    struct description found;
-    int status = describe_leaf(classifier->tree, nodes,
-                               classifier->from[index + 1] - classifier->from[index], &found);
-    if (status < 0 || !found.class) return status;
-    if (module->type_known && !text_ends_with(module->type, found.class)) return CM_OK;
+    const uint32_t *from = &classifier->from[index];
+    const struct description found =
+        describe_leaf(classifier->tree, classifier->nodes + from[0], from[1] - from[0]);
+    if (!found.class || (module->type_known && !text_ends_with(module->type, found.class)))
+        return;
     if (found.arguments[0])
         module->arguments = arena_strdup(classifier->result_arena, found.arguments);
-    if (!module->arguments) return CM_NO_MEMORY;
-    return module->type_known ? CM_OK : set_class(classifier, found.class, module);
+    if (!module->type_known) set_class(classifier, found.class, module);
 }
 
 static void classify_container(const struct module_tree *tree, size_t index) {
@@ -225,28 +210,13 @@ static void classify_container(const struct module_tree *tree, size_t index) {
     module->type_known = true;
 }
 
-static int classify_modules(struct classifier *classifier) {
-    const struct modules_table *table = classifier->tree->table;
-    struct arena *arena = classifier->tree->analysis->arena;
-    const struct arena_mark mark = arena_save(arena);
-    int status = CM_OK;
-    for (size_t i = 1; status == CM_OK && i < table->n_modules; i++) {
-        if (table->modules[i].n_children > 0)
-            classify_container(classifier->tree, i);
-        else
-            status = classify_leaf(classifier, i);
-        if (arena_used(arena) > mark.total) arena_restore(arena, mark);
-    }
-    return status;
-}
-
 /* Names the root after the graph; after the file if the graph's name is one that exporters give
  * to every graph. */
-static int name_root(struct classifier *classifier) {
+static void name_root(const struct module_tree *tree) {
     static const char *const generic[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
-    const struct model *model = classifier->tree->analysis->model;
-    struct cm_module *root = &classifier->tree->table->modules[0];
+    const struct model *model = tree->analysis->model;
+    struct cm_module *root = &tree->table->modules[0];
     const char *name = model->graphs[0].name;
     bool is_generic = !name;
     for (size_t i = 0; i < sizeof generic / sizeof *generic && !is_generic; i++)
@@ -258,25 +228,34 @@ static int name_root(struct classifier *classifier) {
     size_t length = strlen(name);
     if (is_generic && length > strlen(".onnx") && text_ends_with(name, ".onnx"))
         length -= strlen(".onnx");
-    root->name = arena_strndup(classifier->result_arena, name, length);
+    root->name = arena_strndup(tree->analysis->result_arena, name, length);
     if (!root->type_known) root->type = root->name;
-    return root->name ? CM_OK : CM_NO_MEMORY;
 }
 
 int module_classes(const struct module_tree *tree) {
     struct classifier classifier = {
         .tree = tree, .result_arena = tree->analysis->result_arena, .last = ""};
-    map_init(&classifier.classes,
-             tree->table_arena); /* analysis->arena is restored after each leaf */
     const struct scopes *scopes = tree->scopes;
-    int status = list_leaves(&classifier);
-    for (uint32_t scope = 0;
-         scope < scopes->n_notes && scope < scopes->paths.n && status == CM_OK; scope++) {
-        struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
+    const struct modules_table *table = tree->table;
+    struct arena *arena = tree->analysis->arena;
+    map_init(&classifier.classes, tree->table_arena); /* `arena` is restored after each leaf */
+    if (list_leaves(&classifier) < 0) return diag_no_memory(tree->analysis->diag);
+    for (uint32_t scope = 0; scope < scopes->n_notes && scope < scopes->paths.n; scope++) {
+        struct cm_module *module = &table->modules[tree->of_scope[scope]];
         const char *class = scopes_notes(scopes, scope)->class;
-        if (class && !module->type_known) status = set_class(&classifier, class, module);
+        if (class && !module->type_known) set_class(&classifier, class, module);
     }
-    if (status == CM_OK) status = classify_modules(&classifier);
-    if (status == CM_OK) status = name_root(&classifier);
-    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
+    const struct arena_mark mark = arena_save(arena);
+    for (size_t i = 1; i < table->n_modules; i++) {
+        if (table->modules[i].n_children > 0)
+            classify_container(tree, i);
+        else
+            classify_leaf(&classifier, i);
+        if (arena_used(arena) > mark.total) arena_restore(arena, mark);
+    }
+    name_root(tree);
+    return arena_failed(arena) || arena_failed(classifier.result_arena) ||
+                   arena_failed(tree->table_arena)
+               ? diag_no_memory(tree->analysis->diag)
+               : CM_OK;
 }
