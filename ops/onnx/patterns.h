@@ -2,7 +2,7 @@
 /*
  * Fused patterns: operations of a framework that exporters decompose into several nodes; and
  * foldable patterns: a BatchNormalization behind a convolution or linear layer. Each row has a
- * pattern, the arithmetic of the nodes. passes/fusion/pattern_parse.h parses patterns,
+ * pattern, the arithmetic of the nodes. passes/fusion/pattern_parse.c parses patterns,
  * passes/fusion/match.h matches them.
  */
 #ifndef OPS_ONNX_PATTERNS_H

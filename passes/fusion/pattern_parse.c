@@ -3,11 +3,10 @@
  * Recursive-descent parser of fused patterns. They are built in, a line long and nested a few
  * levels deep: a syntax error is a bug.
  */
-#include "passes/fusion/pattern_parse.h"
-
 #include <ctype.h>
 #include <string.h>
 
+#include "passes/fusion/match.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"

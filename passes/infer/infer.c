@@ -3,8 +3,8 @@
  * Pass infer: shape inference and constant folding of shape arithmetic, at the input shapes
  * and with the overrides that pass batch chose.
  */
+#include "passes/infer/bind.h"
 #include "passes/infer/missing_data.h"
-#include "passes/infer/trip_counts.h"
 #include "passes/infer/walk.h"
 #include "passes/pass.h"
 
@@ -47,6 +47,6 @@ int pass_infer(const struct analysis *analysis, void *own) {
     if (status == CM_OK) status = walk_model(&walk);
     if (status == CM_OK) missing_data_note(analysis, table);
     table->upper = table;
-    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_outcomes);
+    if (status == CM_OK && walk.trips) status = bind_check_trips(analysis, walk.trip_outcomes);
     return status < 0 ? status : walk_upper_bounds(&walk, &table->upper);
 }

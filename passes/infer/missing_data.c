@@ -106,27 +106,24 @@ static uint32_t control_operand(const struct walk *walk, const struct op_context
     return ID_NONE;
 }
 
-static bool outputs_are_settled(const struct walk *walk, const struct node *node) {
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE &&
-            !value_info_is_static(&walk->table->infos[node->outputs[i]]))
-            return false;
-    return true;
-}
-
 /* Returns the operand whose contents decide the output shapes; ID_NONE also if they depend on
  * an operand of unknown shape, which is not the fault of this node. */
 static uint32_t shape_operand(const struct walk *walk, const struct op_context *context) {
+    const struct node *node = context->node;
     uint32_t found = ID_NONE;
-    if (bind_is_unknown(context->op) || outputs_are_settled(walk, context->node))
-        return ID_NONE;
+    bool is_settled = true;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        is_settled =
+            is_settled && (node->outputs[i] == ID_NONE ||
+                           value_info_is_static(&walk->table->infos[node->outputs[i]]));
+    if (is_settled || bind_is_unknown(context->op)) return ID_NONE;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = context->inputs[i];
         if (!info) continue;
         if (!value_info_is_static(info)) return ID_NONE;
         const bool is_deciding =
             info->is_data_missing && monotone_letter(context->op, i) != MONOTONE_DIMS;
-        if (found == ID_NONE && is_deciding) found = context->node->inputs[i];
+        if (found == ID_NONE && is_deciding) found = node->inputs[i];
     }
     return found;
 }

@@ -69,7 +69,7 @@ struct outputs {
  * Adds the value to each module that it leaves, from its scope upwards. In a replayed module
  * (module_tree.h) only the first calls of its children are part of its own first call.
  */
-static int add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
+static void add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
     bool is_repeat = false; /* the scope left before belongs to a later call than the first */
@@ -79,31 +79,13 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct outp
         if (tree->first_scope[module] == scope && !replay) {
             struct output *items = arena_grow(outputs->arena, outputs->items, outputs->n,
                                               &outputs->capacity, sizeof *items);
-            if (!items) return CM_NO_MEMORY;
+            if (!items) return;
             outputs->items = items;
             outputs->items[outputs->n++] = (struct output){module, value};
         }
         is_repeat = replay || tree->paths->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
     }
-    return CM_OK;
-}
-
-static int find_outputs(const struct module_tree *tree, struct outputs *ret) {
-    const struct model *model = tree->analysis->model;
-    ret->arena = tree->analysis->arena;
-    ret->capacity = tree->scopes->n_nodes + 1; /* usually one value per node */
-    ret->items = arena_array(ret->arena, ret->capacity, sizeof *ret->items);
-    if (!ret->items) return CM_NO_MEMORY;
-    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
-        const struct node *node = &model->nodes[tree->scopes->nodes[i]];
-        for (size_t k = 0; k < node->n_outputs; k++)
-            if (node->outputs[k] != ID_NONE &&
-                module_is_result(tree->analysis, node->outputs[k]) &&
-                add_value(tree, node->outputs[k], ret) < 0)
-                return CM_NO_MEMORY;
-    }
-    return CM_OK;
 }
 
 /* Sorts the outputs by module. */
@@ -111,10 +93,10 @@ static int list_outputs(const struct module_tree *tree, const struct outputs *ou
     struct modules_table *table = tree->table;
     const size_t n = table->n_modules;
     uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
-    if (outputs->n > UINT32_MAX) return CM_NO_MEMORY;
     table->first_output = arena_array(tree->table_arena, n + 1, sizeof *table->first_output);
     table->outputs = arena_array(tree->table_arena, outputs->n, sizeof *table->outputs);
-    if (!fill || !table->first_output || !table->outputs) return CM_NO_MEMORY;
+    if (!fill || !table->first_output || !table->outputs || outputs->n > UINT32_MAX)
+        return CM_NO_MEMORY;
     for (size_t i = 0; i < outputs->n; i++) table->first_output[outputs->items[i].module + 1]++;
     for (size_t i = 0; i < n; i++) {
         table->first_output[i + 1] += table->first_output[i];
@@ -126,10 +108,20 @@ static int list_outputs(const struct module_tree *tree, const struct outputs *ou
 }
 
 int module_outputs(const struct module_tree *tree) {
-    struct outputs outputs = {.n = 0};
-    const struct arena_mark mark = arena_save(tree->analysis->arena);
-    int status = find_outputs(tree, &outputs);
-    if (status == CM_OK) status = list_outputs(tree, &outputs);
-    arena_restore(tree->analysis->arena, mark);
+    struct arena *arena = tree->analysis->arena;
+    const struct model *model = tree->analysis->model;
+    const struct arena_mark mark = arena_save(arena);
+    struct outputs outputs = {.arena = arena};
+    outputs.capacity = tree->scopes->n_nodes + 1; /* usually one value per node */
+    outputs.items = arena_array(arena, outputs.capacity, sizeof *outputs.items);
+    for (size_t i = 0; i < tree->scopes->n_nodes && outputs.items; i++) {
+        const struct node *node = &model->nodes[tree->scopes->nodes[i]];
+        for (size_t k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k] != ID_NONE &&
+                module_is_result(tree->analysis, node->outputs[k]))
+                add_value(tree, node->outputs[k], &outputs);
+    }
+    int status = arena_failed(arena) ? CM_NO_MEMORY : list_outputs(tree, &outputs);
+    arena_restore(arena, mark);
     return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
 }

@@ -46,4 +46,16 @@ struct param_study {
 /* Allocates in the scratch of the analysis. Returns CM_OK or CM_NO_MEMORY. */
 int param_uses_find(const struct analysis *analysis, struct param_study *ret) CM_MUST_CHECK;
 
+/* Loop-carried state that never changes: tf2onnx passes the weights of a recurrent layer to its
+ * Loop this way. The values are equal to the operand. */
+struct loop_state {
+    uint32_t inside; /* input of the body */
+    uint32_t after;  /* output of the node, ID_NONE if omitted */
+};
+
+/* Returns true if operand `slot` of the node is a state (role 'c') that the body returns
+ * unchanged. */
+bool loop_state_find(const struct analysis *analysis, uint32_t node, size_t slot,
+                     struct loop_state *ret);
+
 #endif

@@ -13,7 +13,6 @@
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/framework_params.h"
-#include "passes/params/loop_state.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
 #include "passes/pass.h"
