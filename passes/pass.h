@@ -503,10 +503,12 @@ struct analysis {
     struct input_pipeline_table input_pipeline;
 };
 
+/* Fills the pass's own table, a member of *analysis; everything else is read-only. */
+typedef int pass_run(const struct analysis *analysis, void *own);
+
 struct pass {
     const char *name;
-    /* Fills its table, a member of *analysis; everything else is read-only. */
-    int (*run)(const struct analysis *analysis, void *own);
+    pass_run *run;
     size_t table;        /* offset of its table in struct analysis */
     size_t table_size;   /* bytes */
     const char *summary; /* one line, for `costmodel passes` */
@@ -514,27 +516,9 @@ struct pass {
     unsigned gives;      /* enum pass_facts */
 };
 
-int pass_bind(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_batch(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_infer(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_fuse_patterns(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_liveness(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_in_place(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_arena_plan(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_params(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_kernels(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_primitives(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_estimate(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_count(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_modules(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_peak_memory(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_training(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_gradient_kernels(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_memory_required(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_explain(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_roofline_bounds(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_breakdown(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_advice(const struct analysis *analysis, void *own) CM_MUST_CHECK;
-int pass_input_pipeline(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+pass_run pass_bind, pass_batch, pass_infer, pass_fuse_patterns, pass_liveness, pass_in_place,
+    pass_arena_plan, pass_params, pass_kernels, pass_primitives, pass_estimate, pass_count,
+    pass_modules, pass_peak_memory, pass_training, pass_gradient_kernels, pass_memory_required,
+    pass_explain, pass_roofline_bounds, pass_breakdown, pass_advice, pass_input_pipeline;
 
 #endif

@@ -47,7 +47,6 @@ static bool is_free_input(const struct batch_work *work, uint32_t id) {
     return !value_of(work, id)->constant;
 }
 
-/* Returns the --input of that name, or NULL. */
 static const struct cm_input_option *input_option(const struct batch_work *work,
                                                   const char *name) {
     const struct cm_options *options = work->analysis->options;
@@ -56,7 +55,6 @@ static const struct cm_input_option *input_option(const struct batch_work *work,
     return NULL;
 }
 
-/* Returns the --value of that name, or NULL. */
 static const struct cm_value_option *value_option(const struct batch_work *work,
                                                   const char *name) {
     const struct cm_options *options = work->analysis->options;
@@ -267,7 +265,6 @@ static const struct value_info *input_of(const struct batch_work *work, struct a
     return info;
 }
 
-/* Infers the model into *table, in `arena`. Returns the status of the walk. */
 static int infer_model(const struct batch_work *work, struct arena *arena,
                        struct infer_table *table) {
     const struct analysis *analysis = work->analysis;
@@ -281,20 +278,11 @@ static int infer_model(const struct batch_work *work, struct arena *arena,
         inputs[graph->inputs[i]] = input_of(work, arena, value);
         if (!inputs[graph->inputs[i]]) return CM_NO_MEMORY;
     }
-    struct walk walk = {.model = model,
-                        .ops = analysis->bind.ops,
-                        .inputs = inputs,
-                        .trips = analysis->bind.trips,
-                        .mode = analysis->options->mode,
-                        .pass = "batch",
-                        .arena = arena,
-                        .scratch = analysis->scratch,
-                        .table = table};
+    struct walk walk = walk_make(analysis, "batch", arena, inputs, table);
     const int status = walk_start(&walk);
     return status < 0 ? status : walk_graph(&walk, 0);
 }
 
-/* Sets *ret to true if the model is valid with the symbol at `size`. */
 static int is_valid(const struct batch_work *work, struct symbol *symbol, int64_t size,
                     bool *ret) {
     struct infer_table table = {0};

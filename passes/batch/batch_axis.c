@@ -353,18 +353,6 @@ static int aligned_axis(const struct probe *probe, const struct node *node) {
     return -1;
 }
 
-/* Returns true if the list is equal to the shape, apart from 1s and -1s that the operator
- * replaces. */
-static bool lists_dims(const struct constant *list, const struct shape *shape, int axis) {
-    if (list->n_elements != shape->rank) return false;
-    for (int i = 0; i < shape->rank; i++) {
-        int64_t listed = constant_int_at(list, i);
-        bool filled_in = i != axis && (listed == 1 || listed == -1);
-        if (listed != shape->dims[i] && !filled_in) return false;
-    }
-    return true;
-}
-
 int batch_axis_grown_list(const struct probe *probe, uint32_t node_id, struct shape *ret) {
     const struct node *node = &probe->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
@@ -396,7 +384,14 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     int axis = aligned_axis(probe, node);
     for (size_t slot = 0; slot < node->n_inputs && axis >= 0; slot++) {
         const struct constant *list = batch_axis_fixed_list(probe, node->inputs[slot]);
-        if (!list || !lists_dims(list, out, axis)) continue;
+        bool lists_dims = list && list->n_elements == out->rank;
+        for (int i = 0; i < out->rank && lists_dims; i++) {
+            const int64_t listed = constant_int_at(list, i);
+            /* the operator replaces 1 and -1 */
+            const bool filled_in = i != axis && (listed == 1 || listed == -1);
+            lists_dims = listed == out->dims[i] || filled_in;
+        }
+        if (!lists_dims) continue;
         *ret = (struct batch_change){.node = node_id,
                                      .slot = (uint32_t)slot,
                                      .is_target = true,

@@ -369,7 +369,6 @@ static void keep_likeliest(const struct tiling_search *search, uint32_t value) {
     if (n > 0) demands->n = n;
 }
 
-/* Decides the first demand on a constant without operands. */
 static void decide_source(const struct tiling_search *search, uint32_t value) {
     const struct demands *demands = &search->demands[value];
     keep_likeliest(search, value);
@@ -401,7 +400,6 @@ static void propagate(const struct tiling_search *search, uint32_t node_id, uint
     decide_tiling(search, value, &demand);
 }
 
-/* Propagates the demands on all outputs of a node of constants. */
 static void propagate_outputs(const struct tiling_search *search, uint32_t node_id) {
     const struct node *node = node_of(search, node_id);
     for (size_t k = 0; k < node->n_outputs; k++) {
@@ -412,7 +410,6 @@ static void propagate_outputs(const struct tiling_search *search, uint32_t node_
     }
 }
 
-/* Collects and propagates demands from the last node to the first. */
 static void propagate_demands(const struct tiling_search *search) {
     const struct model *model = search->probe->model;
     const struct graph *graph = &model->graphs[0];

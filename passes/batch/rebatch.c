@@ -54,7 +54,6 @@ static bool batch_leads(const struct search *search) {
     return true;
 }
 
-/* Copies the current solution. */
 static int keep_solution(struct search *search, struct solution *ret) {
     const struct model *model = search->analysis->model;
     struct arena *arena = search->probe.arena;
@@ -119,21 +118,6 @@ static int is_same_solution(const struct search *search, const struct solution *
 
 /* --- The search. --- */
 
-/* Stores the reason of a contradiction, unless an earlier one was at a later step. The reason
- * is the first error of the step: later ones are those of failed repairs. */
-static int record_reason(struct search *search, size_t step) {
-    const char *reason = "it does not fit";
-    if (search->reason && step < search->deepest) return CM_OK;
-    for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
-        const struct cm_diagnostic *message = cm_diagnostics_get(search->sink, i);
-        if (message->severity == CM_ERROR) reason = message->message;
-    }
-    search->deepest = step;
-    search->deepest_node = search->at_fault;
-    search->reason = arena_strdup(search->probe.arena, reason);
-    return search->reason ? CM_OK : CM_NO_MEMORY;
-}
-
 static int64_t elements_left(const struct search *search) {
     return search->probe.after.budget.long_left + search->probe.after.budget.short_left;
 }
@@ -176,7 +160,19 @@ static int solve(struct search *search, size_t step) {
         search->steps_left -= walk->n_walked - n_walked;
         step++;
         if (status == CM_OK) continue;
-        if (record_reason(search, step - 1) < 0) return CM_NO_MEMORY;
+        if (!search->reason || step > search->deepest) {
+            /* the first error of a step is its reason: later ones are those of failed repairs
+             */
+            const char *reason = "it does not fit";
+            for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
+                const struct cm_diagnostic *message = cm_diagnostics_get(search->sink, i);
+                if (message->severity == CM_ERROR) reason = message->message;
+            }
+            search->deepest = step - 1;
+            search->deepest_node = search->at_fault;
+            search->reason = arena_strdup(search->probe.arena, reason);
+            if (!search->reason) return CM_NO_MEMORY;
+        }
         if (!backtrack(search, &step)) return CONTRADICTION;
     }
     return CM_OK;
@@ -260,15 +256,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->places = arena_array(probe->arena, model->n_values, sizeof(*probe->places));
     probe->overrides = arena_array(probe->arena, model->n_nodes, sizeof(*probe->overrides));
     if (!inputs || !probe->places || !probe->overrides) return CM_NO_MEMORY;
-    probe->before = (struct walk){.model = analysis->model,
-                                  .ops = analysis->bind.ops,
-                                  .inputs = table->inputs,
-                                  .trips = analysis->bind.trips,
-                                  .mode = analysis->options->mode,
-                                  .pass = "batch",
-                                  .arena = probe->arena,
-                                  .scratch = analysis->scratch,
-                                  .table = &search->before};
+    probe->before = walk_make(analysis, "batch", probe->arena, table->inputs, &search->before);
     int status = walk_start(&probe->before);
     if (status == CM_OK) status = walk_graph(&probe->before, 0);
     if (status < 0 && status != CM_NO_MEMORY) { /* again, for its messages */
@@ -396,7 +384,6 @@ static int solve_widening(struct search *search, bool allow_squares, uint32_t fi
     return status == CONTRADICTION ? refuse(search, at_fault, first, reason) : status;
 }
 
-/* Sets the infos and overrides of the search to those of a solution. */
 static void load_solution(struct search *search, const struct solution *found) {
     const struct model *model = search->analysis->model;
     memcpy(search->after.infos, found->infos, model->n_values * sizeof *found->infos);

@@ -160,19 +160,6 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     return learned ? NULL : &info->shape;
 }
 
-/* Returns the shape (at the file's batch) and batch axis of the first operand that holds the
- * batch, or NULL. */
-static const struct shape *batch_operand(const struct search *search, const struct node *node,
-                                         int *ret_axis) {
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        uint32_t value = node->inputs[i];
-        if (value == ID_NONE || search->probe.places[value].axis < 0) continue;
-        *ret_axis = search->probe.places[value].axis;
-        return &before(search, value)->shape;
-    }
-    return NULL;
-}
-
 /* Scales each constant operand whose dim is `size` on the batch axis of `partner`, counted from
  * the front or the back. `is_index`: only integer operands. `only`: this operand alone, or
  * ALL_OPERANDS. */
@@ -231,7 +218,12 @@ static int repair_constants(struct search *search, uint32_t node_id, bool misfit
     const struct node *node = &search->analysis->model->nodes[node_id];
     struct shape listed;
     int axis = -1;
-    const struct shape *partner = batch_operand(search, node, &axis);
+    const struct shape *partner = NULL; /* an operand that holds the batch, at the file's */
+    for (size_t i = 0; i < node->n_inputs && !partner; i++) {
+        if (node->inputs[i] == ID_NONE) continue;
+        axis = search->probe.places[node->inputs[i]].axis;
+        if (axis >= 0) partner = &before(search, node->inputs[i])->shape;
+    }
     if (!partner) {
         axis = batch_axis_grown_list(&search->probe, node_id, &listed);
         partner = &listed;
@@ -267,7 +259,6 @@ static int state_axis(const struct search *search, const struct graph *body, siz
     return -1;
 }
 
-/* Adds the changes that scale the constant states of a Loop or Scan. */
 static void change_states(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct graph *body = &search->analysis->model->graphs[graph];
@@ -297,7 +288,6 @@ static void change_trips(struct search *search, uint32_t node_id, uint32_t graph
     rebatch_add_change(search, &change);
 }
 
-/* Repairs a Loop or Scan. */
 static int repair_loop(struct search *search, uint32_t node_id) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct attr *attr = node_attr(node, "body");

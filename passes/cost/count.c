@@ -210,7 +210,6 @@ static bool is_more_expensive(const struct branch_cost *a, const struct branch_c
     return false;
 }
 
-/* Sums the costs of each graph and its bodies. */
 static void graph_costs(const struct analysis *analysis, const struct count_table *table,
                         struct branch_cost *costs) {
     const struct model *model = analysis->model;
@@ -412,20 +411,20 @@ static int count_executed(const struct analysis *analysis, struct count_table *t
 
 static int check_overflow(const struct analysis *analysis, uint32_t id,
                           struct cm_costs *costs) {
-    bool is_over = false;
-    for (size_t i = 0; i < N_COSTS && !is_over; i++)
-        is_over = !costs_contain(NOT_BOUNDED, i) && is_overflow(*costs_figure(costs, i));
-    if (!is_over) return CM_OK;
-    struct node_frame place = {.model = analysis->model,
-                               .op = analysis->bind.ops[id],
-                               .infos = analysis->infer.infos,
-                               .pass = "count",
-                               .node = id};
-    node_frame_push(&place, analysis->diag);
-    int status =
-        diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node must be below 2^63");
-    node_frame_pop(&place, analysis->diag);
-    return status;
+    for (size_t i = 0; i < N_COSTS; i++) {
+        if (costs_contain(NOT_BOUNDED, i) || !is_overflow(*costs_figure(costs, i))) continue;
+        struct node_frame place = {.model = analysis->model,
+                                   .op = analysis->bind.ops[id],
+                                   .infos = analysis->infer.infos,
+                                   .pass = "count",
+                                   .node = id};
+        node_frame_push(&place, analysis->diag);
+        int status = diag_error(analysis->diag, DIAG_OVERFLOW,
+                                "the cost of the node must be below 2^63");
+        node_frame_pop(&place, analysis->diag);
+        return status;
+    }
+    return CM_OK;
 }
 
 /* Marks the nodes with work but without a time, which sums of times omit. Nodes in an opaque

@@ -46,19 +46,6 @@ static size_t n_words(const char *text) {
     return n;
 }
 
-/* Returns a dim of a bound value: dim 1 of g for "g.1". */
-static int64_t named_dim(const struct finder *finder, const char *source, const char *dot) {
-    char name[16] = {0};
-    const size_t length = (size_t)(dot - source);
-    BUG_ON(length >= sizeof name);
-    memcpy(name, source, length);
-    const struct match_name *found = match_name(&finder->match, name);
-    if (!found || found->value == ID_NONE) return DIM_UNKNOWN;
-    const struct shape *shape = &finder->analysis->infer.infos[found->value].shape;
-    int axis = dot[1] - '0';
-    return axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
-}
-
 /* Sets the attribute from the source in "name=source" (ops/onnx/patterns.h). Returns false if
  * the match does not determine it. */
 static bool set_attr(const struct finder *finder, const char *source, struct attr *attr) {
@@ -69,12 +56,24 @@ static bool set_attr(const struct finder *finder, const char *source, struct att
         attr->s = arena_strndup(finder->analysis->arena, source + 1, strlen(source) - 2);
         return attr->s != NULL;
     }
-    if (dot || text_equal(source, "axis")) {
+    if (text_equal(source, "axis")) {
         attr->kind = ATTR_INT;
-        attr->i = dot ? named_dim(finder, source, dot) : finder->match.axes[0];
+        attr->i = finder->match.axes[0];
+        return true;
+    }
+    char name[16] = {0};
+    const size_t length = strcspn(source, ".");
+    BUG_ON(length >= sizeof name);
+    memcpy(name, source, length);
+    const struct match_name *found = match_name(&finder->match, name);
+    if (dot) { /* dim 1 of g for "g.1" */
+        if (!found || found->value == ID_NONE) return false;
+        const struct shape *shape = &finder->analysis->infer.infos[found->value].shape;
+        const int axis = dot[1] - '0';
+        attr->kind = ATTR_INT;
+        attr->i = axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
         return is_known(attr->i);
     }
-    const struct match_name *found = match_name(&finder->match, source);
     attr->kind = ATTR_FLOAT;
     attr->f = found ? found->number : 0;
     return found != NULL;
@@ -195,23 +194,6 @@ static bool may_be_folded(const struct match *match) {
     return true;
 }
 
-/* Looks for a pattern whose result is the node's first output. */
-static int find_at(struct finder *finder, uint32_t id) {
-    const struct node *node = &finder->analysis->model->nodes[id];
-    const struct match_patterns *patterns = &finder->candidates.patterns;
-    const pattern_set ends_here = finder->candidates.ends_at[id];
-    if (ends_here == 0 || finder->table->of_node[id] != ID_NONE || node->n_outputs == 0 ||
-        node->outputs[0] == ID_NONE ||
-        finder->analysis->infer.infos[node->outputs[0]].is_constant)
-        return CM_OK;
-    for (size_t i = 0; i < patterns->n; i++)
-        if ((ends_here & pattern_bit(i)) &&
-            match_value(&finder->match, &patterns->items[i], node->outputs[0]) &&
-            may_be_folded(&finder->match))
-            return add_fused(finder, id);
-    return CM_OK;
-}
-
 int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     const size_t n = analysis->model->n_nodes;
     struct finder finder = {
@@ -224,8 +206,22 @@ int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     finder.match.source = &finder.source;
     finder.match.patterns = &finder.candidates.patterns;
     finder.match.taken = finder.table->of_node;
-    for (size_t i = n; i-- > 0;) /* backwards, so that the longest form is found */
-        if (find_at(&finder, (uint32_t)i) < 0) return diag_no_memory(analysis->diag);
+    for (size_t i = n; i-- > 0;) { /* backwards, so that the longest form is found */
+        const pattern_set ends_here = finder.candidates.ends_at[i];
+        const struct node *node = &analysis->model->nodes[i];
+        if (ends_here == 0 || finder.table->of_node[i] != ID_NONE || node->n_outputs == 0 ||
+            node->outputs[0] == ID_NONE || analysis->infer.infos[node->outputs[0]].is_constant)
+            continue;
+        const struct match_patterns *patterns = &finder.candidates.patterns;
+        size_t at = 0;
+        while (at < patterns->n &&
+               !((ends_here & pattern_bit(at)) &&
+                 match_value(&finder.match, &patterns->items[at], node->outputs[0]) &&
+                 may_be_folded(&finder.match)))
+            at++;
+        if (at < patterns->n && add_fused(&finder, (uint32_t)i) < 0)
+            return diag_no_memory(analysis->diag);
+    }
     /* sort by result, and release the nodes of foldable patterns */
     struct fused_pattern *items = finder.table->items;
     for (size_t i = 0, last = finder.table->n; i < finder.table->n / 2; i++) {

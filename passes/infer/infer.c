@@ -28,21 +28,12 @@ static bool is_as_declared(const struct analysis *analysis) {
 }
 
 int pass_infer(const struct analysis *analysis, void *own) {
-    struct walk walk = {
-        .model = analysis->model,
-        .ops = analysis->bind.ops,
-        .inputs = analysis->batch.inputs,
-        .overrides = analysis->batch.overrides,
-        .trips = analysis->bind.trips,
-        .mode = analysis->options->mode,
-        .declared = is_as_declared(analysis),
-        .pass = "infer",
-        .arena = analysis->arena,
-        .scratch = analysis->scratch,
-        .diag = analysis->diag,
-        .table = own,
-    };
     struct infer_table *table = own;
+    struct walk walk =
+        walk_make(analysis, "infer", analysis->arena, analysis->batch.inputs, table);
+    walk.overrides = analysis->batch.overrides;
+    walk.declared = is_as_declared(analysis);
+    walk.diag = analysis->diag;
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_model(&walk);
     if (status == CM_OK) missing_data_note(analysis, table);

@@ -72,6 +72,19 @@ void walk_renew_search(struct walk *walk) {
         walk->n_walked + MIN_WALKS + WALKS_PER_NODE * (int64_t)walk->model->n_nodes;
 }
 
+struct walk walk_make(const struct analysis *analysis, const char *pass, struct arena *arena,
+                      const struct value_info *const *inputs, struct infer_table *table) {
+    return (struct walk){.model = analysis->model,
+                         .ops = analysis->bind.ops,
+                         .inputs = inputs,
+                         .trips = analysis->bind.trips,
+                         .mode = analysis->options->mode,
+                         .pass = pass,
+                         .arena = arena,
+                         .scratch = analysis->scratch,
+                         .table = table};
+}
+
 int walk_start(struct walk *walk) {
     const struct model *model = walk->model;
     struct infer_table *table = walk->table;

@@ -46,6 +46,10 @@ struct walk {
     int64_t walks_limit; /* a body is not walked again once n_walked reaches this limit */
 };
 
+/* Returns a walk of the analysis' model that fills `table` (zeroed). It drops messages and has
+ * no overrides. */
+struct walk walk_make(const struct analysis *analysis, const char *pass, struct arena *arena,
+                      const struct value_info *const *inputs, struct infer_table *table);
 /* Allocates the table and sets the inputs and initializers. */
 int walk_start(struct walk *walk) CM_MUST_CHECK;
 /* Sets walks_limit anew, as if the walk started now. */

@@ -68,16 +68,6 @@ static size_t own_length(const struct mapper *mapper, uint32_t scope) {
     return length;
 }
 
-/* Returns how much of the scope's name repeats its parent: "layer1.0" in scope layer1 is module
- * layer1.0, not layer1.layer1.0. */
-static size_t repeated_length(const struct mapper *mapper, uint32_t scope) {
-    const struct path *path = scope_at(mapper, scope);
-    size_t length = own_length(mapper, path->parent);
-    bool repeats = length > 0 && length + 1 < path->length && path->name[length] == '.' &&
-                   memcmp(path->name, scope_at(mapper, path->parent)->name, length) == 0;
-    return repeats ? length + 1 : 0;
-}
-
 /* Returns the call number of the scope, 0 for the first call: 1 for "relu_1" next to "relu",
  * unless a parameter shows that there is a module relu_1. */
 static int find_repeat(const struct mapper *mapper, uint32_t scope,
@@ -147,7 +137,11 @@ static struct placement place(const struct mapper *mapper, uint32_t scope) {
         return (struct placement){.local = notes->path, .length = strlen(notes->path)};
     }
     const struct path *path = scope_at(mapper, scope);
-    const size_t left_out = repeated_length(mapper, scope);
+    /* "layer1.0" in scope layer1 is module layer1.0, not layer1.layer1.0 */
+    const size_t outer = own_length(mapper, path->parent);
+    const bool repeats = outer > 0 && outer + 1 < path->length && path->name[outer] == '.' &&
+                         memcmp(path->name, scope_at(mapper, path->parent)->name, outer) == 0;
+    const size_t left_out = repeats ? outer + 1 : 0;
     struct placement natural = {.local = path->name + left_out,
                                 .length = path->length - left_out,
                                 .base = mapper->out->of_scope[path->parent]};

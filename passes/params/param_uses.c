@@ -72,19 +72,6 @@ static bool is_static_tensor(const struct type *type) {
     return true;
 }
 
-/* The first input is data; a later one with a static shape may be a weight. */
-static void find_inputs(struct param_study *study) {
-    const struct graph *main = &study->model->graphs[0];
-    bool first = true;
-    for (size_t i = 0; i < main->n_inputs; i++) {
-        uint32_t id = main->inputs[i];
-        const struct value *value = &study->model->values[id];
-        if (value->constant) continue;
-        if (!first && is_static_tensor(value->type)) study->sources[id] = SOURCE_INPUT;
-        first = false;
-    }
-}
-
 /* Returns true if the outputs depend on attributes and shapes only. */
 static bool makes_tensors(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
@@ -268,7 +255,15 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
         return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++)
         if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
-    find_inputs(study);
+    const struct graph *main = &study->model->graphs[0];
+    bool is_first = true; /* the first input is data; a later one may be a weight */
+    for (size_t i = 0; i < main->n_inputs; i++) {
+        const struct value *value = &study->model->values[main->inputs[i]];
+        if (value->constant) continue;
+        if (!is_first && is_static_tensor(value->type))
+            study->sources[main->inputs[i]] = SOURCE_INPUT;
+        is_first = false;
+    }
     for (uint32_t id = 0; id < n_values; id++)
         study->is_from_source[id] = study->sources[id] != SOURCE_NONE;
     find_node_sources(study);
