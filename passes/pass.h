@@ -190,18 +190,13 @@ struct in_place_table {
 };
 
 struct arena_plan_table {
-    int64_t *offsets; /* by value, aligned; DIM_UNKNOWN if it owns no bytes or their number is
-                         unknown */
-    int64_t arena_bytes;          /* size of the arena; DIM_UNKNOWN if there is no plan */
+    int64_t *offsets;    /* by value, aligned; DIM_UNKNOWN: no bytes, or an unknown number */
+    int64_t arena_bytes; /* size of the arena; DIM_UNKNOWN if there is no plan */
     int64_t arena_in_place_bytes; /* with in-place outputs */
     const int64_t *by_planner;    /* by enum arena_planner: size of its plan */
 };
 
-enum param_kind {
-    PARAM_NONE,
-    PARAM_LEARNED,
-    PARAM_BUFFER,
-};
+enum param_kind { PARAM_NONE, PARAM_LEARNED, PARAM_BUFFER };
 
 /* A constant, or the output of an Identity of a constant if named like a parameter. */
 struct param {
@@ -282,12 +277,11 @@ enum training_phase {
 
 /* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
 struct training_table {
-    const struct optimizer
-        *optimizer;       /* NULL if no training step is requested; nothing else is set then */
-    int64_t learned;      /* elements that the optimizer updates */
-    int64_t frozen;       /* learned elements that it does not update */
-    int64_t weight_bytes; /* params and buffers */
-    int64_t gradient_bytes; /* of params */
+    const struct optimizer *optimizer; /* NULL: no step is requested, and nothing else is set */
+    int64_t learned;                   /* elements that the optimizer updates */
+    int64_t frozen;                    /* learned elements that it does not update */
+    int64_t weight_bytes;              /* params and buffers */
+    int64_t gradient_bytes;            /* of params */
     int64_t optimizer_bytes;
     int64_t master_bytes;
     int64_t saved_bytes; /* saved for backward */
@@ -326,10 +320,9 @@ struct explain_table {
 
 struct memory_required_table {
     size_t n_weights;
-    struct cm_weights
-        *weights;           /* by dtype and storage, in order of first use; in `result_arena` */
-    int64_t weight_bytes;   /* without weights that are graph inputs: the arena has those */
-    int64_t required_bytes; /* on the device, without workspace */
+    struct cm_weights *weights; /* by dtype and storage; in `result_arena` */
+    int64_t weight_bytes;       /* without weights that are graph inputs: the arena has those */
+    int64_t required_bytes;     /* on the device, without workspace */
 };
 
 enum lowered {
@@ -375,10 +368,9 @@ struct network_time {
 /* A layer of cm_options.times. */
 struct imported_layer {
     const struct times_layer *from;
-    enum cm_measure_state
-        state;               /* CM_IMPORTED, CM_SPLIT, CM_OPAQUE, CM_COPY_LAYER, CM_UNPLACED */
-    struct cm_timing timing; /* as times_layer.timing */
-    int64_t latency_ps;      /* timing.median */
+    enum cm_measure_state state; /* imported, split, opaque, a copy or unplaced */
+    struct cm_timing timing;     /* as times_layer.timing */
+    int64_t latency_ps;          /* timing.median */
     size_t n_nodes;
     const uint32_t *nodes; /* nodes that share its time */
     size_t n_places;
@@ -467,8 +459,7 @@ struct advice_table {
 };
 
 struct input_pipeline_table {
-    struct cm_input_pipeline
-        *pipeline; /* in `result_arena`; NULL: not requested, or no times */
+    struct cm_input_pipeline *pipeline; /* in `result_arena`; NULL: not requested, no times */
 };
 
 struct analysis {

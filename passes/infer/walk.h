@@ -21,12 +21,11 @@ struct walk {
     bool declared;    /* the file's declared types hold at the shapes of this walk */
     const char *pass; /* name in messages */
     struct arena *arena;
-    struct arena *scratch;       /* restored after each node */
-    struct cm_diagnostics *diag; /* NULL: messages are dropped, errors still returned */
-    struct infer_table *table;   /* filled by the walk */
-    const struct infer_table
-        *exact; /* during walk_upper_bounds: table of the first walk; else NULL */
-    int depth;  /* nested bodies around the current node; 0: main graph */
+    struct arena *scratch;           /* restored after each node */
+    struct cm_diagnostics *diag;     /* NULL: messages are dropped, errors still returned */
+    struct infer_table *table;       /* filled by the walk */
+    const struct infer_table *exact; /* walk_upper_bounds: table of the first walk; else NULL */
+    int depth;                       /* nested bodies around the current node; 0: main graph */
     const struct infer_table *executed; /* table of an earlier walk: execute only Loops that it
                                            executed; NULL: no restriction */
     struct iteration *run;              /* current run of a body; NULL outside executed Loops */

@@ -135,52 +135,38 @@ static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t
     }
 }
 
-/* The modules that use each parameter: modules[from[i] .. from[i + 1]). */
-struct users {
-    size_t *from; /* by param, n_params + 1 entries */
-    uint32_t *modules;
-};
-
 static size_t n_used(const struct module_tree *tree, uint32_t node) {
     size_t n = tree->analysis->params.n_used[node];
     return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
 }
 
-static int list_users(const struct module_tree *tree, struct users *ret) {
-    const struct params_table *params = &tree->analysis->params;
-    struct arena *arena = tree->analysis->arena;
-    size_t n = 0;
-    size_t *counts = arena_array(arena, params->n_params, sizeof *counts);
-    ret->from = arena_array(arena, params->n_params + 1, sizeof *ret->from);
-    if (!counts || !ret->from) return CM_NO_MEMORY;
-    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
-        for (size_t i = 0; i < n_used(tree, node); i++) counts[params->used[node][i]]++;
-    for (size_t i = 0; i < params->n_params; i++) {
-        ret->from[i] = n;
-        n += counts[i];
-        counts[i] = ret->from[i]; /* now the index of the next user */
-    }
-    ret->from[params->n_params] = n;
-    ret->modules = arena_array(arena, n, sizeof *ret->modules);
-    if (!ret->modules) return CM_NO_MEMORY;
-    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
-        for (size_t i = 0; i < n_used(tree, node); i++)
-            ret->modules[counts[params->used[node][i]]++] = tree->table->of_node[node];
-    return CM_OK;
-}
-
 static int unite_params(const struct module_tree *tree) {
-    const struct arena_mark mark = arena_save(tree->analysis->arena);
-    struct users users;
-    uint32_t *stamps =
-        arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
-    if (!stamps || list_users(tree, &users) < 0) return diag_no_memory(tree->analysis->diag);
-    for (uint32_t param = 0; param < tree->analysis->params.n_params; param++) {
-        own_param(tree, stamps, tree->of_param[param], param);
-        for (size_t i = users.from[param]; i < users.from[param + 1]; i++)
-            own_param(tree, stamps, users.modules[i], param);
+    const struct params_table *params = &tree->analysis->params;
+    const size_t n_nodes = tree->analysis->model->n_nodes;
+    struct arena *arena = tree->analysis->arena;
+    const struct arena_mark mark = arena_save(arena);
+    uint32_t *stamps = arena_array(arena, tree->table->n_modules, sizeof *stamps);
+    /* the modules that use each parameter: users[end[i - 1] .. end[i]) */
+    size_t *end = arena_array(arena, params->n_params, sizeof *end);
+    if (!stamps || !end) return diag_no_memory(tree->analysis->diag);
+    size_t n = 0;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++) end[params->used[node][i]]++;
+    for (size_t i = 0; i < params->n_params; i++) {
+        n += end[i];
+        end[i] = n - end[i]; /* the index of the next user */
     }
-    arena_restore(tree->analysis->arena, mark);
+    uint32_t *users = arena_array(arena, n, sizeof *users);
+    if (!users) return diag_no_memory(tree->analysis->diag);
+    for (uint32_t node = 0; node < n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++)
+            users[end[params->used[node][i]]++] = tree->table->of_node[node];
+    size_t i = 0;
+    for (uint32_t param = 0; param < params->n_params; param++) {
+        own_param(tree, stamps, tree->of_param[param], param);
+        for (; i < end[param]; i++) own_param(tree, stamps, users[i], param);
+    }
+    arena_restore(arena, mark);
     return CM_OK;
 }
 

@@ -2,7 +2,6 @@
 /* Naming conventions of exporters, mainly PyTorch's: see names.h. */
 #include "passes/params/names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/text.h"
@@ -50,7 +49,7 @@ static bool is_tensorflow_constant(const char *base) {
 
 /*
  * PyTorch's dynamo exporter names constants by the calls that computed them. Constants of these
- * calls, sorted, are usually not computed from a parameter: masks ("where", "val_21"), angles
+ * calls are usually not computed from a parameter: masks ("where", "val_21"), angles
  * ("unsqueeze_14", "cos"), filled tensors. Those of other calls (slice_1, neg, embedding_2) are
  * often views or simple functions of a parameter.
  */
@@ -60,26 +59,16 @@ static const char *const calls[] = {
     "unsqueeze", "val",       "where",         "zeros",     "zeros_like",
 };
 
-struct stem {
-    const char *at;
-    size_t length;
-};
-
-static int compare_stem(const void *key, const void *entry) {
-    const struct stem *stem = key;
-    const char *call = *(const char *const *)entry;
-    const int order = strncmp(stem->at, call, stem->length);
-    return order != 0 ? order : -(call[stem->length] != '\0');
-}
-
 bool names_traced(const char *name) {
-    struct stem stem = {.at = names_base(name)};
-    const size_t whole = strlen(stem.at);
-    stem.length = trailing_digits(stem.at, whole);
-    if (stem.length < whole && (stem.length == 0 || stem.at[--stem.length] != '_'))
-        return false;
-    return bsearch(&stem, calls, sizeof calls / sizeof *calls, sizeof *calls, compare_stem) !=
-           NULL;
+    const char *base = names_base(name);
+    const size_t whole = strlen(base);
+    size_t length = trailing_digits(base, whole);
+    if (length < whole && (length == 0 || base[--length] != '_')) return false;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (*calls[i] == *base && strncmp(base, calls[i], length) == 0 &&
+            calls[i][length] == '\0')
+            return true;
+    return false;
 }
 
 bool names_generated(const char *name) {
