@@ -36,7 +36,7 @@ enum pattern_role {
     ROLE_FACTOR,
     ROLE_PARAMETER,
     ROLE_CONSTANT,
-    ROLE_KEYS
+    ROLE_KEYS,
 };
 
 struct pattern;

@@ -4,7 +4,6 @@
  * and with the overrides that pass batch chose.
  */
 #include "passes/infer/bind.h"
-#include "passes/infer/missing_data.h"
 #include "passes/infer/walk.h"
 #include "passes/pass.h"
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See missing_data.h. */
-#include "passes/infer/missing_data.h"
-
+/*
+ * Tensors whose contents are out of reach (value_info.is_data_missing), because their external
+ * data file is missing, or because the model was read from a pipe. The analysis continues
+ * without them; a node whose output shape, trip count or branch depends on them is an error.
+ */
 #include "passes/infer/bind.h"
+#include "passes/infer/walk.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

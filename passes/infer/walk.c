@@ -6,7 +6,6 @@
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
 #include "passes/infer/iterations.h"
-#include "passes/infer/missing_data.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -73,4 +73,19 @@ int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
  */
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 
+/* --- missing_data.c: tensors whose contents are out of reach. --- */
+
+/* Drops the contents of a stored tensor that are out of reach. */
+void missing_data_drop(struct walk *walk, struct value_info *info);
+
+/* Returns true if only operands that are out of reach prevent the node from being folded. */
+bool missing_data_prevents_fold(const struct op_context *context);
+
+/* Returns CM_OK, or CM_REFUSED after a message if contents that are out of reach decide a
+ * shape, trip count or branch of the node, whose outputs are in the table. */
+int missing_data_check(const struct walk *walk, const struct op_context *context) CM_MUST_CHECK;
+
+/* Notes how many tensors are out of reach, if any of them is shape arithmetic. */
+void missing_data_note(const struct analysis *analysis, const struct infer_table *table);
+
 #endif
