@@ -28,43 +28,28 @@
 
 struct batch_work {
     const struct analysis *analysis;
+    const struct cm_options *options;
+    const struct value *values; /* of the model */
+    const struct graph *graph;  /* the main graph */
+    struct arena *arena;
     struct batch_table *table;
     struct cm_diagnostics *diag;
     struct map *index; /* symbols by name */
     uint32_t first;    /* the input whose leading dim may be the batch, ID_NONE */
 };
 
-static const struct graph *main_graph(const struct batch_work *work) {
-    return &work->analysis->model->graphs[0];
-}
-
-static const struct value *value_of(const struct batch_work *work, uint32_t id) {
-    return &work->analysis->model->values[id];
-}
-
-/* Returns false for an input with a default value in the file. */
-static bool is_free_input(const struct batch_work *work, uint32_t id) {
-    return !value_of(work, id)->constant;
-}
-
 static const struct cm_input_option *input_option(const struct batch_work *work,
                                                   const char *name) {
-    const struct cm_options *options = work->analysis->options;
-    for (size_t i = 0; i < options->n_inputs; i++)
-        if (text_equal(options->inputs[i].name, name)) return &options->inputs[i];
+    for (size_t i = 0; i < work->options->n_inputs; i++)
+        if (text_equal(work->options->inputs[i].name, name)) return &work->options->inputs[i];
     return NULL;
 }
 
 static const struct cm_value_option *value_option(const struct batch_work *work,
                                                   const char *name) {
-    const struct cm_options *options = work->analysis->options;
-    for (size_t i = 0; i < options->n_values; i++)
-        if (text_equal(options->values[i].name, name)) return &options->values[i];
+    for (size_t i = 0; i < work->options->n_values; i++)
+        if (text_equal(work->options->values[i].name, name)) return &work->options->values[i];
     return NULL;
-}
-
-static const char *dims_text(const struct batch_work *work, const struct shape *shape) {
-    return shape_text(work->analysis->arena, shape);
 }
 
 static void list_name(struct text *text, size_t index, const char *name) {
@@ -77,11 +62,10 @@ static void list_name(struct text *text, size_t index, const char *name) {
 /* Finds the input of that name; an error if there is none. */
 static int find_input(const struct batch_work *work, const char *name,
                       const struct value **ret) {
-    const struct graph *graph = main_graph(work);
     struct text names;
-    text_init(&names, work->analysis->arena);
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        *ret = value_of(work, graph->inputs[i]);
+    text_init(&names, work->arena);
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        *ret = &work->values[work->graph->inputs[i]];
         if (text_equal((*ret)->name, name)) return CM_OK;
         list_name(&names, i, (*ret)->name);
     }
@@ -92,14 +76,13 @@ static int find_input(const struct batch_work *work, const char *name,
 
 /* Refuses options for inputs that the model lacks, and --value for stored contents. */
 static int check_options(const struct batch_work *work) {
-    const struct cm_options *options = work->analysis->options;
     const struct value *input = NULL;
-    for (size_t i = 0; i < options->n_inputs; i++) {
-        int status = find_input(work, options->inputs[i].name, &input);
+    for (size_t i = 0; i < work->options->n_inputs; i++) {
+        int status = find_input(work, work->options->inputs[i].name, &input);
         if (status < 0) return status;
     }
-    for (size_t i = 0; i < options->n_values; i++) {
-        int status = find_input(work, options->values[i].name, &input);
+    for (size_t i = 0; i < work->options->n_values; i++) {
+        int status = find_input(work, work->options->values[i].name, &input);
         if (status < 0) return status;
         if (input->constant)
             return diag_error(work->diag, DIAG_USAGE,
@@ -122,26 +105,22 @@ static struct symbol *find_symbol(const struct batch_work *work, const char *nam
 
 /* Collects the symbols of tensor inputs; options do not set the dims of sparse tensors. */
 static int collect_symbols(const struct batch_work *work) {
-    const struct graph *graph = main_graph(work);
     struct batch_table *table = work->table;
     size_t capacity = 0;
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        int rank = value_of(work, graph->inputs[i])->type->shape.rank;
-        capacity += rank > 0 ? (size_t)rank : 0;
-    }
-    table->symbols = arena_array(work->analysis->arena, capacity, sizeof(*table->symbols));
-    if (!table->symbols) return diag_no_memory(work->diag);
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const uint32_t id = graph->inputs[i];
-        const struct value *value = value_of(work, id);
-        if (value->type->kind != CM_TYPE_TENSOR || !is_free_input(work, id)) continue;
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        const uint32_t id = work->graph->inputs[i];
+        const struct value *value = &work->values[id];
+        if (value->type->kind != CM_TYPE_TENSOR || work->values[id].constant) continue;
         for (int axis = 0; axis < value->type->shape.rank; axis++) {
             const char *name = symbol_at(value, axis);
             if (!name || find_symbol(work, name)) continue;
-            uint32_t index = (uint32_t)table->n_symbols++;
-            table->symbols[index] =
+            struct symbol *symbols = arena_grow(work->arena, table->symbols, table->n_symbols,
+                                                &capacity, sizeof *symbols);
+            if (!symbols || map_set(work->index, name, (uint32_t)table->n_symbols) < 0)
+                return diag_no_memory(work->diag);
+            table->symbols = symbols;
+            table->symbols[table->n_symbols++] =
                 (struct symbol){.name = name, .size = DIM_UNKNOWN, .input = id, .axis = axis};
-            if (map_set(work->index, name, index) < 0) return diag_no_memory(work->diag);
         }
     }
     return CM_OK;
@@ -160,7 +139,7 @@ static int bind_symbol(const struct batch_work *work, struct symbol *symbol, int
 static int unknown_dim(const struct batch_work *work, const char *name) {
     const struct batch_table *table = work->table;
     struct text names;
-    text_init(&names, work->analysis->arena);
+    text_init(&names, work->arena);
     for (size_t i = 0; i < table->n_symbols; i++) list_name(&names, i, table->symbols[i].name);
     int status = diag_error(work->diag, DIAG_USAGE, "no input has a dim named '%s'", name);
     if (table->n_symbols)
@@ -171,11 +150,10 @@ static int unknown_dim(const struct batch_work *work, const char *name) {
 }
 
 static int bind_dim_options(const struct batch_work *work) {
-    const struct cm_options *options = work->analysis->options;
-    for (size_t i = 0; i < options->n_dims; i++) {
-        const char *name = options->dims[i].name;
+    for (size_t i = 0; i < work->options->n_dims; i++) {
+        const char *name = work->options->dims[i].name;
         struct symbol *symbol = find_symbol(work, name);
-        int status = symbol ? bind_symbol(work, symbol, options->dims[i].size, "--dim")
+        int status = symbol ? bind_symbol(work, symbol, work->options->dims[i].size, "--dim")
                             : unknown_dim(work, name);
         if (status < 0) return status;
     }
@@ -184,9 +162,8 @@ static int bind_dim_options(const struct batch_work *work) {
 
 /* Binds the symbols of inputs whose whole shape --input sets. */
 static int bind_input_options(const struct batch_work *work) {
-    const struct graph *graph = main_graph(work);
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct value *value = value_of(work, graph->inputs[i]);
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        const struct value *value = &work->values[work->graph->inputs[i]];
         const struct cm_input_option *option = input_option(work, value->name);
         const int rank = value->type->shape.rank;
         if (!option) continue;
@@ -206,10 +183,8 @@ static int bind_input_options(const struct batch_work *work) {
 
 /* Binds the symbol of a 1-D input to the number of elements that --value lists for it. */
 static int bind_value_options(const struct batch_work *work) {
-    const struct cm_options *options = work->analysis->options;
-    const struct graph *graph = main_graph(work);
-    for (size_t i = 0; i < graph->n_inputs && options->n_values > 0; i++) {
-        const struct value *value = value_of(work, graph->inputs[i]);
+    for (size_t i = 0; i < work->graph->n_inputs && work->options->n_values > 0; i++) {
+        const struct value *value = &work->values[work->graph->inputs[i]];
         const struct cm_value_option *option = value_option(work, value->name);
         const bool has_one = option && value->type->shape.rank == 1;
         struct symbol *symbol = find_symbol(work, has_one ? symbol_at(value, 0) : NULL);
@@ -221,10 +196,9 @@ static int bind_value_options(const struct batch_work *work) {
 
 /* Returns the first free input without --value, assumed to be data; ID_NONE if none. */
 static uint32_t first_input(const struct batch_work *work) {
-    const struct graph *graph = main_graph(work);
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const uint32_t id = graph->inputs[i];
-        if (is_free_input(work, id) && !value_option(work, value_of(work, id)->name)) return id;
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        const uint32_t id = work->graph->inputs[i];
+        if (!work->values[id].constant && !value_option(work, work->values[id].name)) return id;
     }
     return ID_NONE;
 }
@@ -239,9 +213,9 @@ static bool may_lead_with_batch(const struct shape *shape) {
 
 /* Binds the leading symbol of the first input to --batch, or to 1 by default. */
 static int bind_batch_symbol(const struct batch_work *work) {
-    const int64_t batch = work->analysis->options->batch;
+    const int64_t batch = work->options->batch;
     if (work->first == ID_NONE) return CM_OK;
-    const struct value *value = value_of(work, work->first);
+    const struct value *value = &work->values[work->first];
     struct symbol *symbol =
         find_symbol(work, value->type->shape.rank > 0 ? symbol_at(value, 0) : NULL);
     if (symbol && batch > 0) return bind_symbol(work, symbol, batch, "--batch");
@@ -269,14 +243,13 @@ static int infer_model(const struct batch_work *work, struct arena *arena,
                        struct infer_table *table) {
     const struct analysis *analysis = work->analysis;
     const struct model *model = analysis->model;
-    const struct graph *graph = &model->graphs[0];
     const struct value_info **inputs = arena_array(arena, model->n_values, sizeof *inputs);
     if (!inputs) return CM_NO_MEMORY;
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct value *value = &model->values[graph->inputs[i]];
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        const struct value *value = &model->values[work->graph->inputs[i]];
         if (value->constant) continue;
-        inputs[graph->inputs[i]] = input_of(work, arena, value);
-        if (!inputs[graph->inputs[i]]) return CM_NO_MEMORY;
+        inputs[work->graph->inputs[i]] = input_of(work, arena, value);
+        if (!inputs[work->graph->inputs[i]]) return CM_NO_MEMORY;
     }
     struct walk walk = walk_make(analysis, "batch", arena, inputs, table);
     const int status = walk_start(&walk);
@@ -300,11 +273,10 @@ static int is_valid(const struct batch_work *work, struct symbol *symbol, int64_
  * the model is invalid with a larger size. */
 static int bind_from_outputs(const struct batch_work *work, const struct infer_table *table) {
     const struct model *model = work->analysis->model;
-    const struct graph *graph = main_graph(work);
     int n_tried = 0;
-    for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct type *type = model->values[graph->outputs[i]].type;
-        const struct shape *shape = &table->infos[graph->outputs[i]].shape;
+    for (size_t i = 0; i < work->graph->n_outputs; i++) {
+        const struct type *type = model->values[work->graph->outputs[i]].type;
+        const struct shape *shape = &table->infos[work->graph->outputs[i]].shape;
         if (type->shape.rank != shape->rank || !type->symbols) continue;
         for (int axis = 0; axis < shape->rank && n_tried < MAX_TRIED; axis++) {
             const int64_t size = shape->dims[axis];
@@ -345,7 +317,7 @@ static int bind_derived_symbols(const struct batch_work *work) {
 
 /* Reports an unbound dim; a symbol only at the first input that has it. */
 static int unbound(const struct batch_work *work, uint32_t id, int axis) {
-    const struct value *value = value_of(work, id);
+    const struct value *value = &work->values[id];
     const struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
     struct text example; /* 1x3xN */
     int status = CM_USAGE;
@@ -360,7 +332,7 @@ static int unbound(const struct batch_work *work, uint32_t id, int axis) {
     status = diag_error(work->diag, DIAG_UNBOUND,
                         "unnamed symbolic dim (input '%s', axis %d) must be bound", value->name,
                         axis);
-    text_init(&example, work->analysis->arena);
+    text_init(&example, work->arena);
     for (int i = 0; i < value->type->shape.rank; i++) {
         const int64_t dim = value->type->shape.dims[i];
         if (i > 0) text_append(&example, "x");
@@ -375,9 +347,9 @@ static int unbound(const struct batch_work *work, uint32_t id, int axis) {
 }
 
 static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64_t *ret) {
-    const struct value *value = value_of(work, id);
+    const struct value *value = &work->values[id];
     const char *name = symbol_at(value, axis);
-    int64_t batch = work->analysis->options->batch;
+    int64_t batch = work->options->batch;
     *ret = value->type->shape.dims[axis];
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
@@ -389,10 +361,10 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
 }
 
 static int make_input(const struct batch_work *work, uint32_t id, struct value_info *info) {
-    const struct value *value = value_of(work, id);
+    const struct value *value = &work->values[id];
     const struct cm_input_option *option = input_option(work, value->name);
     const struct cm_value_option *contents = value_option(work, value->name);
-    struct arena *arena = work->analysis->arena;
+    struct arena *arena = work->arena;
     int64_t dims[SHAPE_MAX_RANK];
     int rank = value->type->shape.rank;
     if (value_info_of_type(arena, value->type, info) < 0) return diag_no_memory(work->diag);
@@ -439,8 +411,8 @@ static bool read_element(enum dtype dtype, const char *text, struct number *ret)
 static int set_numbers(const struct batch_work *work, const struct value *input,
                        const struct cm_value_option *option, struct value_info *info) {
     const enum dtype dtype = info->dtype;
-    int64_t *ints = arena_array(work->analysis->arena, option->n, sizeof *ints);
-    double *reals = arena_array(work->analysis->arena, option->n, sizeof *reals);
+    int64_t *ints = arena_array(work->arena, option->n, sizeof *ints);
+    double *reals = arena_array(work->arena, option->n, sizeof *reals);
     if (!ints || !reals) return diag_no_memory(work->diag);
     for (size_t i = 0; i < option->n; i++) {
         struct number number;
@@ -452,14 +424,14 @@ static int set_numbers(const struct batch_work *work, const struct value *input,
         reals[i] = number.r;
     }
     info->value = dtype_is_float(dtype)
-                      ? constant_reals(work->analysis->arena, dtype, &info->shape, reals)
-                      : constant_ints(work->analysis->arena, dtype, &info->shape, ints);
+                      ? constant_reals(work->arena, dtype, &info->shape, reals)
+                      : constant_ints(work->arena, dtype, &info->shape, ints);
     return info->value ? CM_OK : diag_no_memory(work->diag);
 }
 
 static int set_texts(const struct batch_work *work, const struct cm_value_option *option,
                      struct value_info *info) {
-    struct arena *arena = work->analysis->arena;
+    struct arena *arena = work->arena;
     struct constant *constant = constant_new(arena, DTYPE_STRING, &info->shape);
     const char **texts = arena_array(arena, option->n, sizeof *texts);
     if (!constant || !texts) return diag_no_memory(work->diag);
@@ -487,9 +459,9 @@ static int set_contents(const struct batch_work *work, const struct value *input
     /* an empty --value is one empty string */
     if (elements == 1 && option->n == 0 && dtype == DTYPE_STRING) option = &one;
     if (elements != (int64_t)option->n)
-        return diag_error(work->diag, DIAG_USAGE,
-                          "--value for '%s' %s must have %lld elements, got %zu", input->name,
-                          dims_text(work, &info->shape), (long long)elements, option->n);
+        return diag_error(
+            work->diag, DIAG_USAGE, "--value for '%s' %s must have %lld elements, got %zu",
+            input->name, shape_text(work->arena, &info->shape), (long long)elements, option->n);
     if (elements > CONSTANT_MAX_ELEMENTS)
         return diag_error(work->diag, DIAG_LIMIT,
                           "--value for '%s' must have at most %d elements, got %zu",
@@ -498,7 +470,7 @@ static int set_contents(const struct batch_work *work, const struct value *input
                                        : set_numbers(work, input, option, info);
     if (status < 0) return status;
     struct text list;
-    text_init(&list, work->analysis->arena);
+    text_init(&list, work->arena);
     for (size_t i = 0; i < option->n && i < MAX_LISTED; i++) {
         if (i > 0) text_append(&list, ",");
         text_append_name(&list, option->elements[i]);
@@ -511,15 +483,14 @@ static int set_contents(const struct batch_work *work, const struct value *input
 }
 
 static int make_inputs(const struct batch_work *work) {
-    const struct graph *graph = main_graph(work);
     int worst = CM_OK;
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        uint32_t id = graph->inputs[i];
-        if (!is_free_input(work, id)) continue;
-        struct value_info *info = arena_alloc(work->analysis->arena, sizeof(*info));
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        uint32_t id = work->graph->inputs[i];
+        if (work->values[id].constant) continue;
+        struct value_info *info = arena_alloc(work->arena, sizeof(*info));
         if (!info) return diag_no_memory(work->diag);
         int status = make_input(work, id, info);
-        const struct value *value = value_of(work, id);
+        const struct value *value = &work->values[id];
         const struct cm_value_option *contents = value_option(work, value->name);
         if (status == CM_OK && contents) status = set_contents(work, value, contents, info);
         work->table->inputs[id] = info;
@@ -530,15 +501,15 @@ static int make_inputs(const struct batch_work *work) {
 }
 
 static bool first_is_symbolic(const struct batch_work *work) {
-    const struct value *value = value_of(work, work->first);
+    const struct value *value = &work->values[work->first];
     return value->type->shape.rank > 0 && !is_known(value->type->shape.dims[0]);
 }
 
 static int settle_batch(const struct batch_work *work) {
-    const int64_t batch = work->analysis->options->batch;
+    const int64_t batch = work->options->batch;
     const struct value_info *info =
         work->first == ID_NONE ? NULL : work->table->inputs[work->first];
-    const char *name = info ? value_of(work, work->first)->name : NULL;
+    const char *name = info ? work->values[work->first].name : NULL;
     bool possible = info && info->kind == CM_TYPE_TENSOR &&
                     (first_is_symbolic(work) || may_lead_with_batch(&info->shape));
     work->table->batch = possible ? info->shape.dims[0] : DIM_UNKNOWN;
@@ -546,7 +517,7 @@ static int settle_batch(const struct batch_work *work) {
     if (!info) return diag_error(work->diag, DIAG_USAGE, "the model has no input to batch");
     if (!possible) {
         int status = diag_error(work->diag, DIAG_USAGE, "input '%s' %s has no batch axis", name,
-                                dims_text(work, &info->shape));
+                                shape_text(work->arena, &info->shape));
         diag_hint(work->diag, "leave out --batch, or give the shape with --input");
         return status;
     }
@@ -559,15 +530,23 @@ static int settle_batch(const struct batch_work *work) {
 }
 
 int pass_batch(const struct analysis *analysis, void *own) {
+    const struct model *model = analysis->model;
     struct map index;
     struct batch_work work = {
-        .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
+        .analysis = analysis,
+        .options = analysis->options,
+        .values = model->values,
+        .graph = &model->graphs[0],
+        .arena = analysis->arena,
+        .table = own,
+        .diag = analysis->diag,
+        .index = &index,
+    };
     int (*const steps[])(const struct batch_work *) = {
         check_options,        collect_symbols,    bind_dim_options,
         bind_input_options,   bind_value_options, bind_batch_symbol,
         bind_derived_symbols, make_inputs,        settle_batch,
     };
-    const struct model *model = analysis->model;
     work.table->inputs =
         arena_array(analysis->arena, model->n_values, sizeof(*work.table->inputs));
     if (!work.table->inputs) return diag_no_memory(analysis->diag);
