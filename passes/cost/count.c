@@ -62,16 +62,16 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
  * its context: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
  * keep the node.
  */
-static int find_terms(const struct analysis *analysis, const struct convention *convention,
-                      const struct op_source *source, struct op_context *context,
-                      struct count_terms *ret) {
+static void find_terms(const struct analysis *analysis, const struct convention *convention,
+                       const struct op_source *source, struct op_context *context,
+                       struct count_terms *ret) {
     const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
     const uint32_t index = fused_patterns->of_node[context->node_id];
     ret->n = 0;
     if (index != ID_NONE && !convention->sees_nodes) {
-        if (fused_patterns->items[index].last != context->node_id) return CM_OK;
-        int status = context_make_fused(source, &fused_patterns->items[index], context);
-        if (status < 0) return status;
+        const struct fused_pattern *fused = &fused_patterns->items[index];
+        if (fused->last != context->node_id || context_make_fused(source, fused, context) < 0)
+            return;
     }
     const int64_t macs = product_macs(context);
     /* convention tables count neither shape arithmetic nor constants */
@@ -80,7 +80,6 @@ static int find_terms(const struct analysis *analysis, const struct convention *
     integers.rest = integers.rest && computed;
     if (computed || convention->table == FLOPS_OWN)
         ret->n = convention_terms(convention, context, &integers, ret->terms);
-    return CM_OK;
 }
 
 /* Returns how often the run of a body happens in one pass through the model. */
@@ -118,36 +117,35 @@ static void add_terms(const struct count_terms *run, int64_t runs, struct count_
 }
 
 /* Computes the terms of all runs together: 10 output elements for runs of 1, 2, 3 and 4. */
-static int sum_terms(const struct analysis *analysis, const struct convention *convention,
-                     uint32_t id, struct count_terms *ret) {
+static void sum_terms(const struct analysis *analysis, const struct convention *convention,
+                      uint32_t id, struct count_terms *ret) {
     const struct infer_table *infer = &analysis->infer;
     const struct iterations *of_graph = &infer->iterations[analysis->model->nodes[id].graph];
     struct op_source source = context_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     int64_t macs = 0;
-    int status = CM_OK;
     source.infos = analysis->count.run_infos;
     *ret = (struct count_terms){.runs = 1};
-    for (const struct iteration *at = of_graph->last; at && status == CM_OK; at = at->before) {
+    for (const struct iteration *at = of_graph->last; at; at = at->before) {
         const int64_t runs = iteration_runs(analysis->model, at, analysis->count.runs);
         struct op_context context;
         struct count_terms run;
         iterations_load(infer, at, analysis->count.run_infos);
-        status = context_make_inferred(&source, id, &context);
-        if (status < 0) return status;
+        if (context_make_inferred(&source, id, &context) < 0) return;
         macs = checked_add(macs, checked_mul(product_macs(&context), runs));
-        status = find_terms(analysis, convention, &source, &context, &run);
-        if (status == CM_OK) add_terms(&run, runs, ret);
+        find_terms(analysis, convention, &source, &context, &run);
+        add_terms(&run, runs, ret);
         arena_restore(analysis->arena, mark);
     }
     if (macs != 0) product_add(&ret->macs, "sum over the iterations", macs);
-    return status;
 }
 
-int count_terms(const struct analysis *analysis, const struct convention *convention,
-                uint32_t node, struct count_terms *ret) {
-    if (varies(analysis, &analysis->model->nodes[node]))
-        return sum_terms(analysis, convention, node, ret);
+void count_terms(const struct analysis *analysis, const struct convention *convention,
+                 uint32_t node, struct count_terms *ret) {
+    if (varies(analysis, &analysis->model->nodes[node])) {
+        sum_terms(analysis, convention, node, ret);
+        return;
+    }
     struct op_source source = context_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     const struct count_table *table = &analysis->count;
@@ -155,14 +153,12 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
     const bool is_most = table->nodes[node].costs.upper_bound != 0;
     struct op_context context;
     if (is_most) source.infos = analysis->infer.upper->infos;
-    int status = context_make_inferred(&source, node, &context);
-    if (status < 0) return status;
     *ret =
         (struct count_terms){.runs = is_most ? table->upper_runs[graph] : table->runs[graph]};
+    if (context_make_inferred(&source, node, &context) < 0) return;
     if (context.op->cost.macs) context.op->cost.macs(&context, &ret->macs);
-    status = find_terms(analysis, convention, &source, &context, ret);
+    find_terms(analysis, convention, &source, &context, ret);
     arena_restore(analysis->arena, mark);
-    return status;
 }
 
 int64_t count_flops(const struct count_terms *terms) {
@@ -231,13 +227,13 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
 
 /* Sets dropped[graph] for alternatives that are not the most expensive branch of their node,
  * and for graphs inside them. */
-static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
-                                 bool *dropped) {
+static void drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
+                                  bool *dropped) {
     const struct model *model = analysis->model;
-    if (model->n_graphs == 1) return CM_OK;
+    if (model->n_graphs == 1) return;
     struct branch_cost *costs = arena_array(analysis->scratch, model->n_graphs, sizeof(*costs));
     uint32_t *best = arena_array(analysis->scratch, model->n_nodes, sizeof(*best));
-    if (!costs || !best) return diag_no_memory(analysis->diag);
+    if (!costs || !best) return;
     graph_costs(analysis, table, costs);
     for (uint32_t id = 0; id < model->n_nodes; id++) best[id] = ID_NONE;
     for (uint32_t id = 0; id < model->n_graphs; id++) {
@@ -252,26 +248,22 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
         bool worse = analysis->infer.alternative[id] && best[graph->owner] != id;
         dropped[id] = outer || worse;
     }
-    return CM_OK;
 }
 
 /* Computes the costs of one run of the node. */
-static int count_node(const struct analysis *analysis, const struct convention *convention,
-                      const struct op_source *source, uint32_t id, struct cm_costs *ret) {
+static void count_node(const struct analysis *analysis, const struct convention *convention,
+                       const struct op_source *source, uint32_t id, struct cm_costs *ret) {
     struct count_terms terms;
     struct op_context context;
-    int status = context_make_inferred(source, id, &context);
-    if (status < 0) return status;
+    if (context_make_inferred(source, id, &context) < 0) return;
     ret->macs = product_macs(&context);
     ret->int_macs = dequantized_integers(analysis, &context, ret->macs).macs;
     (void)count_traffic(analysis, &context, &ret->bytes_read, &ret->bytes_written);
     ret->activation_bytes = ret->bytes_written;
     estimate_times(analysis, id, ret);
-    status = find_terms(analysis, convention, source, &context, &terms);
-    if (status < 0) return status;
+    find_terms(analysis, convention, source, &context, &terms);
     ret->flops = convention_sum(terms.terms, terms.n, false);
     ret->int_ops = convention_sum(terms.terms, terms.n, true);
-    return CM_OK;
 }
 
 /* Returns true if an operand, an output or the number of runs is an upper bound. */
@@ -290,15 +282,14 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
 
 /* Replaces figures that are data-dependent by their upper bounds, unless those could overflow a
  * sum over all nodes. */
-static int count_upper_bounds(const struct analysis *analysis,
-                              const struct convention *convention, uint32_t id,
-                              struct cm_costs *costs) {
-    if (!is_bounded(analysis, id)) return CM_OK;
+static void count_upper_bounds(const struct analysis *analysis,
+                               const struct convention *convention, uint32_t id,
+                               struct cm_costs *costs) {
+    if (!is_bounded(analysis, id)) return;
     struct op_source source = context_source(analysis);
     struct cm_costs upper = {0};
     source.infos = analysis->infer.upper->infos;
-    int status = count_node(analysis, convention, &source, id, &upper);
-    if (status < 0) return status;
+    count_node(analysis, convention, &source, id, &upper);
     scale(&upper, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
     const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
     for (size_t i = 0; i < N_COSTS; i++) {
@@ -310,10 +301,9 @@ static int count_upper_bounds(const struct analysis *analysis,
         *figure = bound;
         costs->upper_bound |= UINT32_C(1) << i;
     }
-    return CM_OK;
 }
 
-static int count_nodes(const struct analysis *analysis, struct count_table *table) {
+static void count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
     struct op_source source = context_source(analysis);
@@ -323,14 +313,12 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     const struct arena_mark mark = arena_save(analysis->arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         if (iterations_exist(&analysis->infer, model->nodes[id].graph)) continue;
-        int status = count_node(analysis, convention, &source, id, &table->nodes[id].costs);
-        scale(&table->nodes[id].costs, table->runs[model->nodes[id].graph]);
-        if (status == CM_OK)
-            status = count_upper_bounds(analysis, convention, id, &table->nodes[id].costs);
-        if (status < 0) return status;
+        struct cm_costs *costs = &table->nodes[id].costs;
+        count_node(analysis, convention, &source, id, costs);
+        scale(costs, table->runs[model->nodes[id].graph]);
+        count_upper_bounds(analysis, convention, id, costs);
         arena_restore(analysis->arena, mark);
     }
-    return CM_OK;
 }
 
 /* Adds the costs of `runs` runs, which all use the same buffers. */
@@ -349,26 +337,25 @@ static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t
 }
 
 /* Replaces unknown figures by their upper bounds; all figures if runs were assumed. */
-static int bound_unknown(const struct analysis *analysis, const struct convention *convention,
-                         uint32_t id, bool is_assumed, struct cm_costs *costs) {
+static void bound_unknown(const struct analysis *analysis, const struct convention *convention,
+                          uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
-    int status = count_upper_bounds(analysis, convention, id, &bounded);
+    count_upper_bounds(analysis, convention, id, &bounded);
     uint32_t mixed = analysis->model->nodes[id].graph; /* both branches of its If are counted */
     while (mixed != ID_NONE && !analysis->infer.iterations[mixed].is_mixed)
         mixed = analysis->model->graphs[mixed].parent;
-    for (size_t i = 0; i < N_COSTS && status == CM_OK; i++) {
+    for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(costs, i);
         if (mixed != ID_NONE && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
         if (!is_assumed && *figure != DIM_UNKNOWN) continue;
         *figure = *costs_figure(&bounded, i);
         costs->upper_bound |= bounded.upper_bound & UINT32_C(1) << i;
     }
-    return status;
 }
 
 /* Counts the nodes of a body inside an executed Loop: each run with its own shapes. */
-static int count_iterations(const struct analysis *analysis, struct count_table *table,
-                            uint32_t graph_id) {
+static void count_iterations(const struct analysis *analysis, struct count_table *table,
+                             uint32_t graph_id) {
     const struct graph *graph = &analysis->model->graphs[graph_id];
     const struct convention *convention = convention_find(analysis->options->convention);
     struct op_source source = context_source(analysis);
@@ -377,36 +364,21 @@ static int count_iterations(const struct analysis *analysis, struct count_table 
     source.room = &room;
     source.infos = table->run_infos;
     const struct arena_mark mark = arena_save(analysis->arena);
-    int status = CM_OK;
     for (const struct iteration *at = analysis->infer.iterations[graph_id].last; at;
          at = at->before) {
         const int64_t runs = iteration_runs(analysis->model, at, table->runs);
         iterations_load(&analysis->infer, at, table->run_infos);
         is_assumed = is_assumed || at->is_assumed;
-        for (size_t i = 0; i < graph->n_nodes && status == CM_OK; i++) {
+        for (size_t i = 0; i < graph->n_nodes; i++) {
             struct cm_costs costs = {0};
-            status = count_node(analysis, convention, &source, graph->nodes[i], &costs);
+            count_node(analysis, convention, &source, graph->nodes[i], &costs);
             add_runs(&table->nodes[graph->nodes[i]].costs, &costs, runs);
             arena_restore(analysis->arena, mark);
         }
     }
-    for (size_t i = 0; i < graph->n_nodes && status == CM_OK; i++)
-        status = bound_unknown(analysis, convention, graph->nodes[i], is_assumed,
-                               &table->nodes[graph->nodes[i]].costs);
-    return status;
-}
-
-static int count_executed(const struct analysis *analysis, struct count_table *table) {
-    const struct model *model = analysis->model;
-    if (!analysis->infer.iterations) return CM_OK;
-    table->run_infos = arena_copy(analysis->arena, analysis->infer.infos,
-                                  model->n_values * sizeof *table->run_infos);
-    if (!table->run_infos) return diag_no_memory(analysis->diag);
-    int status = CM_OK;
-    for (uint32_t id = 0; id < model->n_graphs && status == CM_OK; id++)
-        if (iterations_exist(&analysis->infer, id))
-            status = count_iterations(analysis, table, id);
-    return status;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        bound_unknown(analysis, convention, graph->nodes[i], is_assumed,
+                      &table->nodes[graph->nodes[i]].costs);
 }
 
 static int check_overflow(const struct analysis *analysis, uint32_t id,
@@ -452,14 +424,20 @@ int pass_count(const struct analysis *analysis, void *own) {
         arena_array(analysis->arena, model->n_graphs, sizeof(*table->upper_runs));
     if (!table->runs || !table->upper_runs || !dropped || !table->nodes)
         return diag_no_memory(analysis->diag);
-    int status = dequantized_find(analysis, &table->dequantized);
-    if (status < 0) return status;
+    table->dequantized = dequantized_find(analysis);
     total_runs(analysis, &analysis->infer, table->runs);
     total_runs(analysis, analysis->infer.upper, table->upper_runs);
-    status = count_nodes(analysis, table);
-    if (status == CM_OK) status = count_executed(analysis, table);
-    if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
-    if (status < 0) return status;
+    count_nodes(analysis, table);
+    if (analysis->infer.iterations) {
+        table->run_infos = arena_copy(analysis->arena, analysis->infer.infos,
+                                      model->n_values * sizeof *table->run_infos);
+        if (!table->run_infos) return diag_no_memory(analysis->diag);
+    }
+    for (uint32_t id = 0; id < model->n_graphs; id++)
+        if (iterations_exist(&analysis->infer, id)) count_iterations(analysis, table, id);
+    drop_cheaper_branches(analysis, table, dropped);
+    if (arena_failed(analysis->arena)) return diag_no_memory(analysis->diag);
+    int status = CM_OK;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
         status = check_overflow(analysis, id, &table->nodes[id].costs);

@@ -14,9 +14,10 @@ struct count_terms {
     struct convention_term terms[CONVENTION_TERMS]; /* operations of one run */
 };
 
-/* Computes the terms of the node's figures, as pass count does. */
-int count_terms(const struct analysis *analysis, const struct convention *convention,
-                uint32_t node, struct count_terms *ret) CM_MUST_CHECK;
+/* Computes the terms of the node's figures, as pass count does. Out of memory, the arena has
+ * failed. */
+void count_terms(const struct analysis *analysis, const struct convention *convention,
+                 uint32_t node, struct count_terms *ret);
 /* Returns FLOPs and integer operations of all runs; may be DIM_UNKNOWN or DIM_OVERFLOW. */
 int64_t count_flops(const struct count_terms *terms);
 int64_t count_int_ops(const struct count_terms *terms);

@@ -59,12 +59,11 @@ static const struct cm_term *copy_terms(const struct analysis *analysis,
     return terms;
 }
 
-static int explain_node(const struct analysis *analysis, uint32_t id,
-                        struct cm_explained_node *ret) {
+static void explain_node(const struct analysis *analysis, uint32_t id,
+                         struct cm_explained_node *ret) {
     const struct convention *convention = convention_find(analysis->options->convention);
     struct count_terms terms;
-    int status = count_terms(analysis, convention, id, &terms);
-    if (status < 0) return status;
+    count_terms(analysis, convention, id, &terms);
     struct cm_named_size *factors =
         arena_array(analysis->result_arena, terms.macs.n, sizeof(*factors));
     for (size_t i = 0; factors && i < terms.macs.n; i++)
@@ -79,48 +78,41 @@ static int explain_node(const struct analysis *analysis, uint32_t id,
         .n_terms = terms.n,
         .terms = copy_terms(analysis, &terms),
     };
-    return factors && ret->terms ? CM_OK : diag_no_memory(analysis->diag);
 }
 
 /* Sums over all nodes of the module, not only the listed ones: another convention counts other
  * nodes. Unknown figures are left out. */
-static int sum_module(const struct analysis *analysis, uint32_t module,
-                      const struct convention *convention, struct cm_explained_by *ret) {
+static void sum_module(const struct analysis *analysis, uint32_t module,
+                       const struct convention *convention, struct cm_explained_by *ret) {
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         struct count_terms terms;
         if (!is_inside(&analysis->modules, analysis->modules.of_node[id], module)) continue;
-        int status = count_terms(analysis, convention, id, &terms);
-        if (status < 0) return status;
+        count_terms(analysis, convention, id, &terms);
         ret->flops = checked_add_known(ret->flops, count_flops(&terms));
         ret->int_ops = checked_add_known(ret->int_ops, count_int_ops(&terms));
     }
-    return CM_OK;
 }
 
 /* Fills the figures by every convention. The terms of a module are not listed. */
-static int explain_by(const struct analysis *analysis, struct cm_explanation *ret) {
+static void explain_by(const struct analysis *analysis, struct cm_explanation *ret) {
     struct cm_explained_by *by;
     ret->n_by = conventions_count();
     ret->by = by = arena_array(analysis->result_arena, ret->n_by, sizeof(*by));
-    if (!by) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < ret->n_by; i++) {
+    for (size_t i = 0; i < ret->n_by && by; i++) {
         const struct cm_convention *public = conventions_at(i);
         const struct convention *convention = convention_find(public->name);
         struct count_terms terms = {.n = 0};
-        int status =
-            ret->of_module
-                ? sum_module(analysis, (uint32_t)ret->module, convention, &by[i])
-                : count_terms(analysis, convention, (uint32_t)ret->nodes[0].node, &terms);
-        if (status < 0) return status;
+        if (ret->of_module)
+            sum_module(analysis, (uint32_t)ret->module, convention, &by[i]);
+        else
+            count_terms(analysis, convention, (uint32_t)ret->nodes[0].node, &terms);
         by[i].convention = public->name;
         by[i].unit = public->unit;
         by[i].flops = public_count(ret->of_module ? by[i].flops : count_flops(&terms));
         by[i].int_ops = public_count(ret->of_module ? by[i].int_ops : count_int_ops(&terms));
         by[i].n_terms = terms.n;
         by[i].terms = copy_terms(analysis, &terms);
-        if (!by[i].terms) return diag_no_memory(analysis->diag);
     }
-    return CM_OK;
 }
 
 /* Lists one node, or the nodes of a module that have MACs or operations. */
@@ -145,10 +137,12 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
             ret->n_free++;
             continue;
         }
-        int status = explain_node(analysis, id, &nodes[ret->n_nodes++]);
-        if (status < 0) return status;
+        explain_node(analysis, id, &nodes[ret->n_nodes++]);
     }
-    return explain_by(analysis, ret);
+    explain_by(analysis, ret);
+    return arena_failed(analysis->arena) || arena_failed(analysis->result_arena)
+               ? diag_no_memory(analysis->diag)
+               : CM_OK;
 }
 
 static int find(const struct analysis *analysis, const char *name, struct cm_explanation *ret) {

@@ -6,7 +6,6 @@
 #include "ops/op_context.h"
 #include "passes/infer/context.h"
 #include "support/arena.h"
-#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -25,44 +24,38 @@ static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
     return node->n_inputs > 1 ? node->inputs[1] : ID_NONE;
 }
 
-static int find_outputs(const struct analysis *analysis, const struct op_source *source,
-                        uint32_t id, scale_axes *ret) {
+static void find_outputs(const struct analysis *analysis, const struct op_source *source,
+                         uint32_t id, scale_axes *ret) {
     const struct node *node = &analysis->model->nodes[id];
     const uint32_t scale = node->n_inputs > 1 ? scale_of(analysis, node->inputs[0]) : ID_NONE;
     bool same = scale != ID_NONE;
     for (size_t i = 1; i < node->n_inputs && same; i++)
         same = scale_of(analysis, node->inputs[i]) == scale;
     struct op_context context;
-    const int status = context_make_inferred(source, id, &context);
-    if (status < 0) return status;
+    if (context_make_inferred(source, id, &context) < 0) return;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
             ret[node->outputs[i]] = scale_of_output(&context, ret, same, i);
-    return CM_OK;
 }
 
-int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
+scale_axes *dequantized_find(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     struct op_source source = context_source(analysis);
     struct op_room room;
     bool any = false;
-    *ret = NULL;
     for (uint32_t id = 0; id < model->n_nodes && !any; id++) any = dequantizes(analysis, id);
-    if (!any) return CM_OK;
+    if (!any) return NULL;
     scale_axes *scales = arena_array(analysis->arena, model->n_values, sizeof *scales);
-    if (!scales) return diag_no_memory(analysis->diag);
     source.room = &room;
-    for (uint32_t id = 0; id < model->n_nodes; id++) { /* producers precede consumers */
+    for (uint32_t id = 0; id < model->n_nodes && scales; id++) { /* producers come first */
         const struct node *node = &model->nodes[id];
         if (node->n_inputs == 0 || node->inputs[0] == ID_NONE) continue;
         if (scales[node->inputs[0]] == SCALE_NONE && !dequantizes(analysis, id)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
-        const int status = find_outputs(analysis, &source, id, scales);
+        find_outputs(analysis, &source, id, scales);
         arena_restore(analysis->arena, mark);
-        if (status < 0) return status;
     }
-    *ret = scales;
-    return CM_OK;
+    return scales;
 }
 
 /* Does not apply to fused patterns: their intermediate values are floats. */

@@ -18,9 +18,9 @@
 bool dequantizes(const struct analysis *analysis, uint32_t node);
 
 /* Finds the values that are dequantized integers, also after nodes that only move elements.
- * Sets *ret to the scale axes by value; NULL if nothing is dequantized. Returns CM_OK or
- * CM_NO_MEMORY. */
-int dequantized_find(const struct analysis *analysis, scale_axes **ret) CM_MUST_CHECK;
+ * Returns the scale axes by value; NULL if nothing is dequantized, or out of memory: the arena
+ * has failed then. */
+scale_axes *dequantized_find(const struct analysis *analysis);
 
 /* Returns the part of the node's MACs and other operations that is on integers. */
 struct integers dequantized_integers(const struct analysis *analysis,

@@ -108,25 +108,23 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
                       ((is_float || is_narrow(dtype)) && !names_generated(name)));
 }
 
-/* Counts the numbers of a tensor: an operator may unpack several from each element. */
-static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
+/* Returns how many numbers a tensor has: an operator may unpack several from each element. */
+static int64_t count_numbers(const struct param_study *study, uint32_t id) {
     const struct op_source source = context_source(study->analysis);
     const struct value *value = &study->model->values[id];
     const struct value_info *info = &study->analysis->infer.infos[id];
-    *ret = shape_elements(&info->shape);
-    if (!is_narrow(info->dtype)) return CM_OK;
-    for (size_t i = 0; i < value->n_uses; i++) {
+    const int64_t elements = shape_elements(&info->shape);
+    int64_t numbers = elements;
+    for (size_t i = 0; i < value->n_uses && numbers == elements && is_narrow(info->dtype);
+         i++) {
         const struct arena_mark mark = arena_save(study->analysis->arena);
         const struct use *use = &value->uses[i];
         struct op_context context;
-        const int64_t before = *ret;
-        const int status = context_make_inferred(&source, use->node, &context);
-        if (status < 0) return status;
-        *ret = packed_numbers(&context, use->slot);
+        if (context_make_inferred(&source, use->node, &context) < 0) break;
+        numbers = packed_numbers(&context, use->slot);
         arena_restore(study->analysis->arena, mark);
-        if (*ret != before) break;
     }
-    return CM_OK;
+    return numbers;
 }
 
 static int list_params(const struct param_study *study, struct params_table *table) {
@@ -150,15 +148,12 @@ static int list_params(const struct param_study *study, struct params_table *tab
     for (uint32_t value = 0; value < n_values; value++) {
         table->of_value[value] = ID_NONE;
         if (kinds[value] == PARAM_NONE) continue;
-        int64_t numbers = 0;
-        const int status = count_numbers(study, value, &numbers);
-        if (status < 0) return status;
         table->of_value[value] = (uint32_t)table->n_params;
         table->params[table->n_params++] = (struct param){
             .value = value,
             .kind = (enum param_kind)kinds[value],
             .name = value_name(study->model, value),
-            .elements = numbers,
+            .elements = count_numbers(study, value),
             .bytes = liveness_bytes(&analysis->infer.infos[value]),
         };
     }
