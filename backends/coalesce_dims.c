@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges axes. A stride of 0 marks a broadcast axis until set_operand_dims replaces it. */
+/* Merges axes. A stride of 0 marks a broadcast axis until all axes are merged. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -16,20 +16,6 @@ static bool can_merge(const struct coalesced *merged, int n, const int64_t *stri
         if (strides[i] == 0 || outer != strides[i] * dim) return false;
     }
     return true;
-}
-
-/* Sets the dims of each operand. A broadcast axis gets dim 1, and its stride 0 becomes the
- * stride of a packed tensor. */
-static void set_operand_dims(struct coalesced *merged, int n) {
-    for (int i = 0; i < n; i++) {
-        int64_t packed = 1;
-        for (int axis = merged->rank - 1; axis >= 0; axis--) {
-            const bool repeats = merged->strides[i][axis] == 0;
-            merged->operand_dims[i][axis] = repeats ? 1 : merged->dims[axis];
-            if (repeats) merged->strides[i][axis] = packed;
-            packed = merged->strides[i][axis] * merged->operand_dims[i][axis];
-        }
-    }
 }
 
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
@@ -56,7 +42,16 @@ bool coalesce_dims(const struct cm_tensor *const *operands, int n,
         merged.rank = 1;
         merged.dims[0] = 1;
     }
-    set_operand_dims(&merged, n);
+    /* A broadcast axis gets dim 1, and its stride 0 becomes the stride of a packed tensor. */
+    for (int i = 0; i < n; i++) {
+        int64_t packed = 1;
+        for (int axis = merged.rank - 1; axis >= 0; axis--) {
+            const bool repeats = merged.strides[i][axis] == 0;
+            merged.operand_dims[i][axis] = repeats ? 1 : merged.dims[axis];
+            if (repeats) merged.strides[i][axis] = packed;
+            packed = merged.strides[i][axis] * merged.operand_dims[i][axis];
+        }
+    }
     *ret = merged;
     return true;
 }

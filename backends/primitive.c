@@ -153,10 +153,6 @@ bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
     return place.offset >= 0 && place.offset % 256 == 0 && is_known(end) && end <= room;
 }
 
-static bool may_have_steps(int32_t kind) {
-    return kind == CM_ELTWISE || kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
-}
-
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b) {
     return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -180,7 +176,8 @@ int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reas
     const int32_t kind = primitive->kind;
     if (kind <= CM_PRIMITIVE_NONE || kind >= CM_N_PRIMITIVES)
         return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d", (int)kind);
-    const bool has_steps = primitive->n_steps > 0 && may_have_steps(kind);
+    const bool has_steps = primitive->n_steps > 0 && (kind == CM_ELTWISE || kind == CM_CONV ||
+                                                      kind == CM_DECONV || kind == CM_GEMM);
     if (primitive->n_inputs < operands[kind].min ||
         primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[kind].max) ||
         primitive->n_outputs < 1 || primitive->n_outputs > CM_MAX_OUTPUTS)
@@ -233,12 +230,12 @@ static const char *channels_last(const struct cm_tensor *tensor) {
  * Strides of matrices, and of the source of a copy to a packed tensor, denote a transposition,
  * not an image layout. */
 static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
-                          int32_t n, int32_t *element, struct text *out) {
+                          int32_t n, int32_t max, int32_t *element, struct text *out) {
     const int32_t kind = primitive->kind;
     const bool is_image = kind == CM_COPY
                               ? !primitive_is_packed(&primitive->outputs[0])
                               : kind != CM_GEMM && kind != CM_ATTENTION && kind != CM_RNN;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n && i < max; i++) {
         if (tensors[i].element != *element)
             text_printf(out, " %s", primitive_element_name(tensors[i].element));
         *element = tensors[i].element;
@@ -266,10 +263,6 @@ static void print_unusual(const char *name, const int64_t *sizes, int32_t n, int
     print_sizes(sizes, n, out);
 }
 
-static int32_t clamp_count(int32_t n, int32_t max) {
-    return n < max ? n : max;
-}
-
 void primitive_print(const struct cm_primitive *primitive, struct text *out) {
     int32_t element = CM_ELEMENT_NONE;
     text_append(out, primitive_kind_name(primitive->kind));
@@ -281,11 +274,11 @@ void primitive_print(const struct cm_primitive *primitive, struct text *out) {
         if (step->alpha != 0 || step->beta != 0)
             text_printf(out, "(%g,%g)", step->alpha, step->beta);
     }
-    print_tensors(primitive, primitive->inputs, clamp_count(primitive->n_inputs, CM_MAX_INPUTS),
-                  &element, out);
+    print_tensors(primitive, primitive->inputs, primitive->n_inputs, CM_MAX_INPUTS, &element,
+                  out);
     text_append(out, " ->");
-    print_tensors(primitive, primitive->outputs,
-                  clamp_count(primitive->n_outputs, CM_MAX_OUTPUTS), &element, out);
+    print_tensors(primitive, primitive->outputs, primitive->n_outputs, CM_MAX_OUTPUTS, &element,
+                  out);
     const struct cm_window *window = &primitive->window;
     const int32_t n = window->n_spatial;
     if (n > 0) {

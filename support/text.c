@@ -83,24 +83,24 @@ const char *text_string(const struct text *text) {
     return text->data == NULL ? "" : text->data;
 }
 
-/* Returns the length of the sequence of a lead byte (Unicode 15, table 3-7); 0 if invalid. */
-static size_t utf8_length(unsigned char lead) {
-    if (lead < 0x80) return 1;
-    if (lead >= 0xC2 && lead <= 0xDF) return 2;
-    if (lead >= 0xE0 && lead <= 0xEF) return 3;
-    if (lead >= 0xF0 && lead <= 0xF4) return 4;
-    return 0;
-}
-
-/* By length: the smallest code point, and the payload bits of the lead byte. */
-static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-
-/* Decodes the code point at `bytes`. Returns its length; 0 if it is not well-formed. */
+/* Decodes the code point at `bytes` (Unicode 15, table 3-7). Returns its length; 0 if it is not
+ * well-formed. */
 static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_point) {
-    const size_t length = utf8_length(bytes[0]);
-    if (length == 0 || length > n) return 0;
-    uint32_t point = bytes[0] & lead_mask[length];
+    /* by length: the smallest code point, and the payload bits of the lead byte */
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    const unsigned char lead = bytes[0];
+    size_t length = 1;
+    if (lead >= 0xC2 && lead <= 0xDF)
+        length = 2;
+    else if (lead >= 0xE0 && lead <= 0xEF)
+        length = 3;
+    else if (lead >= 0xF0 && lead <= 0xF4)
+        length = 4;
+    else if (lead >= 0x80)
+        return 0;
+    if (length > n) return 0;
+    uint32_t point = lead & lead_mask[length];
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xC0) != 0x80) return 0;
         point = point << 6 | (bytes[i] & 0x3Fu);
@@ -306,17 +306,6 @@ static const char *read_mantissa(const char *at, uint64_t *ret_value, int *expon
     return n_digits > 0 ? at : start;
 }
 
-/* Reads "e-3", then requires the end of the text. */
-static bool read_exponent(const char *at, int *exponent) {
-    int64_t given = 0;
-    if (*at == '\0') return true;
-    if (*at != 'e' && *at != 'E') return false;
-    at += at[1] == '+' ? 2 : 1;
-    if (!text_to_int64(at, strlen(at), &given) || given < -9999 || given > 9999) return false;
-    *exponent += (int)given;
-    return true;
-}
-
 bool text_to_real(const char *string, double *ret_value) {
     const double sign = string[0] == '-' ? -1 : 1;
     const char *digits = string[0] == '-' ? string + 1 : string;
@@ -327,7 +316,15 @@ bool text_to_real(const char *string, double *ret_value) {
         return true;
     }
     const char *rest = read_mantissa(digits, &value, &exponent);
-    if (rest == digits || !read_exponent(rest, &exponent)) return false;
+    if (rest == digits) return false;
+    if (*rest != '\0') {
+        int64_t given = 0;
+        if (*rest != 'e' && *rest != 'E') return false;
+        rest += rest[1] == '+' ? 2 : 1;
+        if (!text_to_int64(rest, strlen(rest), &given) || given < -9999 || given > 9999)
+            return false;
+        exponent += (int)given;
+    }
     /* one operation with an exact power of ten rounds once */
     const double number = sign * (double)value;
     *ret_value = exponent < 0 ? number / pow(10, -exponent) : number * pow(10, exponent);

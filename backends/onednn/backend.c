@@ -34,14 +34,10 @@ static const struct cm_backend_option options[N_SETTINGS + 1] = {
                         "memory for operands (default: half of the free memory)"},
 };
 
-/* Values indexed by enum setting; NULL if not set. */
-struct setting_values {
-    const char *items[N_SETTINGS];
-};
-
-static int read_settings(const struct cm_settings *settings, struct setting_values *ret,
+/* Sets *ret to the values; NULL if not set. */
+static int read_settings(const struct cm_settings *settings, const char *ret[N_SETTINGS],
                          struct cm_reason *reason) {
-    memset(ret, 0, sizeof(*ret));
+    for (int i = 0; i < N_SETTINGS; i++) ret[i] = NULL;
     if (settings->precision == CM_PRECISION_TF32)
         return onednn_refuse(reason, CM_BACKEND_REFUSED,
                              "precision must not be tf32: processors compute in fp32");
@@ -52,18 +48,18 @@ static int read_settings(const struct cm_settings *settings, struct setting_valu
         if (which == N_SETTINGS)
             return onednn_refuse(reason, CM_BACKEND_REFUSED, "onednn has no option '%s'",
                                  settings->items[i].name);
-        ret->items[which] = settings->items[i].value;
+        ret[which] = settings->items[i].value;
     }
-    const char *library = ret->items[SETTING_LIBRARY];
+    const char *library = ret[SETTING_LIBRARY];
     if (library != NULL && library[0] != '/')
         return onednn_refuse(reason, CM_BACKEND_REFUSED, "library must be an absolute path");
     return CM_BACKEND_OK;
 }
 
 /* Reads a number from 1 to `max`; *ret is unchanged if the setting is absent. */
-static int read_number(const struct setting_values *values, enum setting setting, int64_t max,
+static int read_number(const char *const values[N_SETTINGS], enum setting setting, int64_t max,
                        int64_t *ret, struct cm_reason *reason) {
-    const char *text = values->items[setting];
+    const char *text = values[setting];
     char *end = NULL;
     if (text == NULL) return CM_BACKEND_OK;
     const long long number = strtoll(text, &end, 10);
@@ -81,7 +77,7 @@ static void close_device(struct cm_device *device) {
     free(device);
 }
 
-static int begin(const struct setting_values *values, struct cm_device *device,
+static int begin(const char *const values[N_SETTINGS], struct cm_device *device,
                  struct cm_reason *reason) {
     struct onednn *lib = &device->lib;
     struct plan_limits *limits = &device->limits;
@@ -97,9 +93,9 @@ static int begin(const struct setting_values *values, struct cm_device *device,
     /* OpenMP reads these variables when it is loaded. Existing values are kept, except the
      * number of threads if it is set. */
     (void)snprintf(text, sizeof(text), "%d", device->n_threads);
-    (void)setenv("OMP_NUM_THREADS", text, values->items[SETTING_THREADS] != NULL);
+    (void)setenv("OMP_NUM_THREADS", text, values[SETTING_THREADS] != NULL);
     (void)setenv("OMP_PROC_BIND", "true", 0);
-    status = api_load(values->items[SETTING_LIBRARY], &lib->api, reason);
+    status = api_load(values[SETTING_LIBRARY], &lib->api, reason);
     if (status != CM_BACKEND_OK) return status;
     dnnl_status_t begun = lib->api.dnnl_engine_create(&lib->engine, dnnl_cpu, 0);
     if (begun == dnnl_success)
@@ -112,12 +108,12 @@ static int begin(const struct setting_values *values, struct cm_device *device,
 
 static int open_device(const struct cm_settings *settings, struct cm_device **ret,
                        struct cm_reason *reason) {
-    struct setting_values values;
+    const char *values[N_SETTINGS];
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     device->keep_layout = settings->layout != CM_LAYOUT_AUTO;
-    int status = read_settings(settings, &values, reason);
-    if (status == CM_BACKEND_OK) status = begin(&values, device, reason);
+    int status = read_settings(settings, values, reason);
+    if (status == CM_BACKEND_OK) status = begin(values, device, reason);
     if (status == CM_BACKEND_OK)
         *ret = device;
     else

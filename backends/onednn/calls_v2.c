@@ -47,21 +47,16 @@ dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc 
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
                          const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
                          dnnl_primitive_desc_t *ret) {
-    if (transposed) {
-        dnnl_deconvolution_desc_t operation;
-        return describe(lib,
-                        lib->api.dnnl_dilated_deconvolution_forward_desc_init(
-                            &operation, dnnl_forward_inference, dnnl_deconvolution_direct, src,
-                            weights, bias, dst, window->strides, window->dilates, window->begin,
-                            window->end),
-                        &operation, attr, ret);
-    }
+    const struct onednn_api *api = &lib->api;
+    __typeof__(api->dnnl_dilated_convolution_forward_desc_init) init =
+        transposed ? api->dnnl_dilated_deconvolution_forward_desc_init
+                   : api->dnnl_dilated_convolution_forward_desc_init;
     dnnl_convolution_desc_t operation;
     return describe(lib,
-                    lib->api.dnnl_dilated_convolution_forward_desc_init(
-                        &operation, dnnl_forward_inference, dnnl_convolution_direct, src,
-                        weights, bias, dst, window->strides, window->dilates, window->begin,
-                        window->end),
+                    init(&operation, dnnl_forward_inference,
+                         transposed ? dnnl_deconvolution_direct : dnnl_convolution_direct, src,
+                         weights, bias, dst, window->strides, window->dilates, window->begin,
+                         window->end),
                     &operation, attr, ret);
 }
 

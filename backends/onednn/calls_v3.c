@@ -39,13 +39,14 @@ dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc 
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
                          const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
                          dnnl_primitive_desc_t *ret) {
-    if (transposed)
-        return lib->api.dnnl_deconvolution_forward_primitive_desc_create(
-            ret, lib->engine, dnnl_forward_inference, dnnl_deconvolution_direct, src, weights,
-            bias, dst, window->strides, window->dilates, window->begin, window->end, attr);
-    return lib->api.dnnl_convolution_forward_primitive_desc_create(
-        ret, lib->engine, dnnl_forward_inference, dnnl_convolution_direct, src, weights, bias,
-        dst, window->strides, window->dilates, window->begin, window->end, attr);
+    const struct onednn_api *api = &lib->api;
+    __typeof__(api->dnnl_convolution_forward_primitive_desc_create) create =
+        transposed ? api->dnnl_deconvolution_forward_primitive_desc_create
+                   : api->dnnl_convolution_forward_primitive_desc_create;
+    return create(ret, lib->engine, dnnl_forward_inference,
+                  transposed ? dnnl_deconvolution_direct : dnnl_convolution_direct, src,
+                  weights, bias, dst, window->strides, window->dilates, window->begin,
+                  window->end, attr);
 }
 
 dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,

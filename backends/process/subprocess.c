@@ -60,55 +60,41 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
     };
 }
 
-/* Header of a packed network: primitives and steps follow. */
-struct network_head {
-    uint32_t n_primitives;
-    uint32_t n_steps;
-    int64_t arena_bytes;
-    int64_t weight_bytes;
-};
-
 /* Largest payload of IPC_NETWORK, bytes. */
 #define MAX_NETWORK                                                                            \
-    (sizeof(struct network_head) +                                                             \
+    (sizeof(struct cm_network) +                                                               \
      SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
 
-/* Packs a network into a payload of IPC_NETWORK in `arena`; returns NULL if out of memory. */
+/* Packs a network into a payload of IPC_NETWORK in `arena`: the struct, whose pointers are not
+ * valid in the other process, its primitives and its steps. Returns NULL if out of memory. */
 static void *pack(const struct cm_network *network, struct arena *arena, size_t *ret_size) {
-    const struct network_head head = {network->n_primitives, network->n_steps,
-                                      network->arena_bytes, network->weight_bytes};
+    const size_t head = sizeof(*network);
     const size_t primitives = network->n_primitives * sizeof(struct cm_primitive);
     const size_t steps = network->n_steps * sizeof(struct cm_network_step);
-    char *bytes = arena_alloc(arena, sizeof(head) + primitives + steps);
+    char *bytes = arena_alloc(arena, head + primitives + steps);
     if (bytes == NULL) return NULL;
-    memcpy(bytes, &head, sizeof(head));
-    if (primitives > 0) memcpy(bytes + sizeof(head), network->primitives, primitives);
-    if (steps > 0) memcpy(bytes + sizeof(head) + primitives, network->steps, steps);
-    *ret_size = sizeof(head) + primitives + steps;
+    memcpy(bytes, network, head);
+    if (primitives > 0) memcpy(bytes + head, network->primitives, primitives);
+    if (steps > 0) memcpy(bytes + head + primitives, network->steps, steps);
+    *ret_size = head + primitives + steps;
     return bytes;
 }
 
-/* The primitives follow the header, aligned to 8 bytes. */
-_Static_assert(sizeof(struct network_head) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
-               "what follows is aligned");
+_Static_assert(sizeof(struct cm_network) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
+               "primitives and steps are aligned to 8 bytes");
 
 /* Sets *ret to a network that points into `bytes`; returns false if the bytes are invalid. */
 static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
-    struct network_head head;
-    const char *at = bytes;
-    if (size < sizeof(head)) return false;
-    memcpy(&head, at, sizeof(head));
-    if (head.n_primitives > SUBPROCESS_MAX_STEPS || head.n_steps > SUBPROCESS_MAX_STEPS)
+    const char *at = (const char *)bytes + sizeof(*ret);
+    if (size < sizeof(*ret)) return false;
+    memcpy(ret, bytes, sizeof(*ret));
+    if (ret->n_primitives > SUBPROCESS_MAX_STEPS || ret->n_steps > SUBPROCESS_MAX_STEPS)
         return false;
-    const size_t primitives = head.n_primitives * sizeof(struct cm_primitive);
-    const size_t steps = head.n_steps * sizeof(struct cm_network_step);
-    if (size != sizeof(head) + primitives + steps) return false;
-    *ret = (struct cm_network){.n_primitives = head.n_primitives,
-                               .n_steps = head.n_steps,
-                               .primitives = (const void *)(at + sizeof(head)),
-                               .steps = (const void *)(at + sizeof(head) + primitives),
-                               .arena_bytes = head.arena_bytes,
-                               .weight_bytes = head.weight_bytes};
+    const size_t primitives = ret->n_primitives * sizeof(struct cm_primitive);
+    const size_t steps = ret->n_steps * sizeof(struct cm_network_step);
+    if (size != sizeof(*ret) + primitives + steps) return false;
+    ret->primitives = (const void *)at;
+    ret->steps = (const void *)(at + primitives);
     for (uint32_t i = 0; i < ret->n_steps; i++)
         if (ret->steps[i].primitive >= ret->n_primitives) return false;
     return true;
