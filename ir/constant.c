@@ -39,17 +39,17 @@ static void *copy_elements(struct arena *arena, const void *values, int64_t n, s
 struct constant *constant_ints(struct arena *arena, enum dtype dtype, const struct shape *shape,
                                const int64_t *values) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (!constant) return NULL;
-    constant->ints = copy_elements(arena, values, constant->n_elements, sizeof *values);
-    return constant->ints ? constant : NULL;
+    if (constant)
+        constant->ints = copy_elements(arena, values, constant->n_elements, sizeof *values);
+    return constant && constant->ints ? constant : NULL;
 }
 
 struct constant *constant_reals(struct arena *arena, enum dtype dtype,
                                 const struct shape *shape, const double *values) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (!constant) return NULL;
-    constant->reals = copy_elements(arena, values, constant->n_elements, sizeof *values);
-    return constant->reals ? constant : NULL;
+    if (constant)
+        constant->reals = copy_elements(arena, values, constant->n_elements, sizeof *values);
+    return constant && constant->reals ? constant : NULL;
 }
 
 struct constant *constant_splat_int(struct arena *arena, enum dtype dtype,
@@ -270,25 +270,6 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     return CM_OK;
 }
 
-/* Sets *ret to the bytes: borrowed if they are in memory, else read into the arena. Leaves *ret
- * unchanged if they are out of reach. */
-static int fetch(const struct constant *constant, const struct constant_reader *reader,
-                 size_t length, struct arena *arena, struct cm_diagnostics *diag,
-                 const uint8_t **ret) {
-    if (constant->place == CONSTANT_RAW) {
-        *ret = constant->raw;
-        return CM_OK;
-    }
-    uint8_t *bytes = arena_alloc(arena, length);
-    if (bytes == NULL) return diag_no_memory(diag);
-    const char *unreadable = NULL;
-    const int status =
-        length == 0 ? CM_OK
-                    : reader->read(reader->context, constant, bytes, length, diag, &unreadable);
-    if (status == CM_OK && !unreadable) *ret = bytes;
-    return status;
-}
-
 static bool is_foldable(const struct constant *constant) {
     const enum dtype_class class = dtype_class(constant->dtype);
     if (class == DTYPE_CLASS_NONE || class == DTYPE_CLASS_COMPLEX) return false;
@@ -313,7 +294,7 @@ int constant_load(const struct constant *constant, const struct constant_reader 
                   const struct constant **ret) {
     const bool in_reach = constant->place == CONSTANT_RAW || is_loaded(constant) ||
                           (reader != NULL && reader->read != NULL);
-    const uint8_t *bytes = NULL;
+    const uint8_t *bytes = constant->raw;
     size_t length = 0;
     if (!is_foldable(constant) || !in_reach) {
         *ret = NULL;
@@ -324,7 +305,15 @@ int constant_load(const struct constant *constant, const struct constant_reader 
         return CM_OK;
     }
     int status = measure(constant, diag, &length);
-    if (status == CM_OK) status = fetch(constant, reader, length, arena, diag, &bytes);
+    if (status == CM_OK && constant->place != CONSTANT_RAW) {
+        const char *unreadable = NULL;
+        uint8_t *read = arena_alloc(arena, length);
+        if (read == NULL)
+            status = diag_no_memory(diag);
+        else if (length > 0)
+            status = reader->read(reader->context, constant, read, length, diag, &unreadable);
+        bytes = unreadable ? NULL : read;
+    }
     if (status == CM_OK && !bytes) *ret = NULL;
     if (status == CM_OK && bytes) status = decode(constant, bytes, length, arena, diag, ret);
     if (status == CM_NO_MEMORY) arena_set_failed(arena);

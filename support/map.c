@@ -52,7 +52,6 @@ static size_t map_max_entries(size_t n_slots) {
     return n_slots / 16 * 11;
 }
 
-/* Rehashes all entries into a larger table. */
 static int map_rehash(struct map *map, size_t n) {
     struct map grown = *map;
     if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;

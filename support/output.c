@@ -3,6 +3,8 @@
  * Atomic file output. The temporary file is in the folder of the target, because rename is
  * atomic only within one file system. It has no name until it is complete, so that
  * nothing is left if a signal ends the program (docs/decisions/temporary-files.md).
+ *
+ * Functions of type int return 0 or an errno, except those that return a descriptor.
  */
 #include "support/file.h"
 
@@ -35,7 +37,7 @@ static size_t folder_length(const char *path) {
 }
 
 /* Replaces output->target, while it is a symbolic link, by the link's target, so that commit
- * replaces the file itself. Returns 0 or an errno. */
+ * replaces the file itself. */
 static int resolve_links(struct output *output) {
     struct stat status;
     char next[PATH_MAX];
@@ -54,7 +56,7 @@ static int resolve_links(struct output *output) {
 }
 
 /* Writes the name of a temporary file in the folder of the target, a different one for each
- * attempt. Returns 0 or an errno. */
+ * attempt. */
 static int name_temporary(const struct output *output, int attempt, char name[PATH_MAX]) {
     const int folder = (int)folder_length(output->target);
     const int n = snprintf(name, PATH_MAX, "%.*s.costmodel-%ld-%d", folder, output->target,
@@ -107,7 +109,7 @@ static int create_unnamed(const struct output *output) {
 }
 
 /* Opens the stream to a temporary file. The new file inherits the permissions of the old one; a
- * read-only file is not replaced. Returns 0 or an errno. */
+ * read-only file is not replaced. */
 static int open_beside(struct output *output, const struct stat *replaced) {
     if (replaced != NULL && access(output->target, W_OK) != 0) return errno;
     const int fd = create_unnamed(output);
@@ -159,7 +161,6 @@ static int sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
 }
 
-/* Returns 0 or an errno. */
 static int copy_bytes(int from, int to) {
     char bytes[4096];
     off_t at = 0;
@@ -173,8 +174,7 @@ static int copy_bytes(int from, int to) {
     }
 }
 
-/* Gives an open file, which has no name, the name `name`: by a link, else by a copy. Returns 0
- * or an errno. */
+/* Gives an open file, which has no name, the name `name`: by a link, else by a copy. */
 static int name_file(int from, const char *name) {
     struct stat status;
     char open_file[32];
@@ -191,7 +191,7 @@ static int name_file(int from, const char *name) {
     return error;
 }
 
-/* Replaces the target by the temporary file. Returns 0 or an errno. */
+/* Replaces the target by the temporary file. */
 static int replace_target(const struct output *output) {
     char name[PATH_MAX] = "";
     sigset_t before;

@@ -24,7 +24,6 @@ static bool set_failed(struct text *text) {
     return false;
 }
 
-/* Reserves `more` bytes and a NUL. */
 static bool text_reserve(struct text *text, size_t more) {
     if (text->failed) return false;
     if (text->data != NULL && more < text->capacity - text->length) return true;

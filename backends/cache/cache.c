@@ -54,11 +54,11 @@ struct entries {
 struct cache {
     struct arena *arena;
     const char *folder;
-    const char *path;           /* path of the file in `folder` */
-    const char *key;            /* text of the key; the file contains it too */
-    bool invented;              /* also accept CM_INVENTED times */
-    struct entries all_entries; /* entries of the file and new ones */
-    struct entries new_entries; /* new entries, not written yet */
+    const char *path; /* path of the file in `folder` */
+    const char *key;  /* text of the key; the file contains it too */
+    bool invented;    /* also accept CM_INVENTED times */
+    struct entries entries;
+    size_t n_saved; /* entries that are in the file; the later ones are new */
 };
 
 /* Returns the number of letters that begin an address: 3 for "MIG-...", 0 for a PCI address.
@@ -263,26 +263,26 @@ int cache_open(const char *folder, const struct cache_key *key, bool invented,
     if (cache->path == NULL) return CM_BACKEND_NO_MEMORY;
     *ret = cache;
     if (check_folder(folder, note) != CM_BACKEND_OK) return CM_BACKEND_OK;
-    return read_file(cache, &cache->all_entries, note);
+    const int status = read_file(cache, &cache->entries, note);
+    cache->n_saved = cache->entries.n;
+    return status;
 }
 
 const struct cache_entry *cache_find(const struct cache *cache,
                                      const struct cm_primitive *primitive) {
-    return find_entry(&cache->all_entries, primitive);
+    return find_entry(&cache->entries, primitive);
 }
 
 int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when) {
     struct cache_entry entry;
     if (!is_kept(cache, measurement)) return CM_BACKEND_OK;
-    if (find_entry(&cache->all_entries, primitive) != NULL) return CM_BACKEND_OK;
+    if (cache_find(cache, primitive) != NULL) return CM_BACKEND_OK;
     memset(&entry, 0, sizeof(entry));
     entry.when = when;
     entry.primitive = *primitive;
     entry.measurement = *measurement;
-    const int status = add_entry(&cache->all_entries, &entry, cache->arena);
-    return status != CM_BACKEND_OK ? status
-                                   : add_entry(&cache->new_entries, &entry, cache->arena);
+    return add_entry(&cache->entries, &entry, cache->arena);
 }
 
 /* Creates the folder if needed and locks it. Returns a descriptor, or -1 with the reason. */
@@ -382,10 +382,11 @@ static int merge(struct cache *cache, struct entries *ret) {
     struct entries there = {0, 0, NULL};
     int status = read_file(cache, &there, &ignored);
     *ret = (struct entries){0, 0, NULL};
-    for (size_t i = 0; status == CM_BACKEND_OK && i < cache->new_entries.n; i++)
-        status = add_entry(ret, cache->new_entries.items[i], cache->arena);
+    for (size_t i = cache->n_saved; status == CM_BACKEND_OK && i < cache->entries.n; i++)
+        status = add_entry(ret, cache->entries.items[i], cache->arena);
+    const struct entries fresh = *ret;
     for (size_t i = 0; status == CM_BACKEND_OK && i < there.n; i++)
-        if (find_entry(&cache->new_entries, &there.items[i]->primitive) == NULL)
+        if (find_entry(&fresh, &there.items[i]->primitive) == NULL)
             status = add_entry(ret, there.items[i], cache->arena);
     if (status != CM_BACKEND_OK) return status;
     if (ret->n > 0) qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
@@ -395,7 +396,7 @@ static int merge(struct cache *cache, struct entries *ret) {
 int cache_save(struct cache *cache, struct cm_reason *reason) {
     struct entries all;
     char oldest[LONGEST_PATH];
-    if (cache->new_entries.n == 0) return CM_BACKEND_OK;
+    if (cache->entries.n == cache->n_saved) return CM_BACKEND_OK;
     const int lock = lock_folder(cache->folder, reason);
     if (lock < 0) return CM_BACKEND_REFUSED;
     int status = merge(cache, &all);
@@ -403,7 +404,7 @@ int cache_save(struct cache *cache, struct cm_reason *reason) {
     const size_t n = all.n < CACHE_MAX_ENTRIES ? all.n : CACHE_MAX_ENTRIES;
     if (status == CM_BACKEND_OK) status = write_file(cache, &all, n, reason);
     if (status == CM_BACKEND_OK) {
-        cache->new_entries = (struct entries){0, 0, NULL};
+        cache->n_saved = cache->entries.n;
         for (int i = 0; i < MAX_PRUNED; i++)
             if (find_oldest(cache->folder, oldest) <= CACHE_MAX_FILES || unlink(oldest) != 0)
                 break;

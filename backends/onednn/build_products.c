@@ -13,8 +13,6 @@
  */
 #include "backends/onednn/build.h"
 
-#include <string.h>
-
 #include "backends/primitive.h"
 
 #include "support/banned.h"
@@ -97,11 +95,9 @@ static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor
     const bool transposed = primitive->kind == CM_DECONV;
     const int64_t groups = primitive->groups > 0 ? primitive->groups : 1;
     const int64_t rows = weights->dims[0] / groups;
-    struct cm_tensor grouped = *weights;
+    struct cm_tensor grouped = {.element = weights->element};
     int at = 0;
     if (weights->rank + 1 > CM_MAX_RANK || weights->dims[0] % groups != 0) return false;
-    memset(grouped.dims, 0, sizeof(grouped.dims));
-    memset(grouped.strides, 0, sizeof(grouped.strides));
     if (groups > 1) add_dim(&grouped, at++, groups, rows * weights->strides[0]);
     if (transposed) add_dim(&grouped, at++, weights->dims[1], weights->strides[1]);
     add_dim(&grouped, at++, rows, weights->strides[0]);

@@ -242,7 +242,6 @@ static int allocate(struct network_build *build, const struct plan_limits *limit
     return plan_reserve(plan, n_calls) ? CM_BACKEND_OK : no_memory(build);
 }
 
-/* Builds all primitives, then adds the calls of all steps. */
 static int make(struct network_build *build, bool keep_layout, const struct plan_limits *limits,
                 const struct network_filling *filling) {
     struct cm_plan *plan = build->plan;
