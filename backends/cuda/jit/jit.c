@@ -8,53 +8,43 @@
 #include <string.h>
 
 #include "backends/cuda/refuse.h"
+#include "support/checked.h"
 
 #include "support/banned.h"
 
 #define MAX_ARCHITECTURES 64
 
-static const char *const types[CM_N_ELEMENTS] = {
-    [CM_F64] = "double",
-    [CM_F32] = "float",
-    [CM_F16] = "f16",
-    [CM_BF16] = "bf16",
-    [CM_F8E4M3] = "e4m3",
-    [CM_F8E5M2] = "e5m2",
-    [CM_I64] = "i64",
-    [CM_I32] = "int",
-    [CM_I16] = "short",
-    [CM_I8] = "signed char",
-    [CM_U64] = "u64",
-    [CM_U32] = "unsigned",
-    [CM_U16] = "unsigned short",
-    [CM_U8] = "unsigned char",
-    [CM_BOOL] = "bool",
-};
-
-static const char *const bits[CM_N_ELEMENTS] = {
-    [CM_F64] = "u64",
-    [CM_F32] = "unsigned",
-    [CM_F16] = "unsigned short",
-    [CM_BF16] = "unsigned short",
-    [CM_F8E4M3] = "unsigned char",
-    [CM_F8E5M2] = "unsigned char",
-    [CM_I64] = "u64",
-    [CM_I32] = "unsigned",
-    [CM_I16] = "unsigned short",
-    [CM_I8] = "unsigned char",
-    [CM_U64] = "u64",
-    [CM_U32] = "unsigned",
-    [CM_U16] = "unsigned short",
-    [CM_U8] = "unsigned char",
-    [CM_BOOL] = "unsigned char",
+/* C++ types of the elements; `bits` are unsigned types of the same size. */
+static const struct {
+    const char *type, *bits;
+} types[CM_N_ELEMENTS] = {
+    [CM_F64] = {"double", "u64"},
+    [CM_F32] = {"float", "unsigned"},
+    [CM_F16] = {"f16", "unsigned short"},
+    [CM_BF16] = {"bf16", "unsigned short"},
+    [CM_F8E4M3] = {"e4m3", "unsigned char"},
+    [CM_F8E5M2] = {"e5m2", "unsigned char"},
+    [CM_I64] = {"i64", "u64"},
+    [CM_I32] = {"int", "unsigned"},
+    [CM_I16] = {"short", "unsigned short"},
+    [CM_I8] = {"signed char", "unsigned char"},
+    [CM_U64] = {"u64", "u64"},
+    [CM_U32] = {"unsigned", "unsigned"},
+    [CM_U16] = {"unsigned short", "unsigned short"},
+    [CM_U8] = {"unsigned char", "unsigned char"},
+    [CM_BOOL] = {"bool", "unsigned char"},
 };
 
 const char *jit_type(int32_t element) {
-    return element > 0 && element < CM_N_ELEMENTS ? types[element] : NULL;
+    return types[element].type;
 }
 
 const char *jit_bits(int32_t element) {
-    return element > 0 && element < CM_N_ELEMENTS ? bits[element] : NULL;
+    return types[element].bits;
+}
+
+const char *jit_float_type(const struct cm_primitive *primitive) {
+    return primitive->inputs[0].element == CM_F64 ? "double" : "float";
 }
 
 void jit_add(struct jit *jit, const char *format, ...) {
@@ -68,11 +58,11 @@ void jit_add(struct jit *jit, const char *format, ...) {
         jit->used += (size_t)length;
 }
 
-void jit_begin(struct jit *jit, bool as_bits, int64_t threads, int block) {
+void jit_begin(struct jit *jit, bool as_bits, int64_t threads) {
     const struct cm_primitive *primitive = jit->primitive;
     const char *(*type)(int32_t) = as_bits ? jit_bits : jit_type;
-    jit_add(jit, "extern \"C\" __global__ void __launch_bounds__(%d) costmodel_%s_%d(", block,
-            jit->what, jit->n_kernels);
+    jit_add(jit, "extern \"C\" __global__ void __launch_bounds__(%d) costmodel_%s_%d(",
+            JIT_BLOCK, jit->what, jit->n_kernels);
     for (int32_t i = 0; i < primitive->n_inputs; i++)
         jit_add(jit, "const %s *__restrict__ x%d, ", type(primitive->inputs[i].element),
                 (int)i);
@@ -80,7 +70,18 @@ void jit_begin(struct jit *jit, bool as_bits, int64_t threads, int block) {
         jit_add(jit, "%s%s *__restrict__ y%d", i > 0 ? ", " : "",
                 type(primitive->outputs[i].element), (int)i);
     jit_add(jit, ") {\n");
-    jit->kernels[jit->n_kernels++] = (struct jit_kernel){threads, block};
+    jit->threads[jit->n_kernels++] = threads;
+}
+
+void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t length) {
+    int threads = 32;
+    while (threads < JIT_BLOCK && threads < length) threads *= 2;
+    jit_begin(jit, false, checked_mul(n_rows, threads));
+    jit_add(jit,
+            "    const int TPR = %d;\n    const i64 N = %lldll, L = %lldll;\n"
+            "    const i64 %s = blockIdx.x * (i64)(%d / TPR) + threadIdx.x / TPR;\n"
+            "    const int t = threadIdx.x %% TPR;\n    const bool mine = %s < N;\n",
+            threads, (long long)n_rows, (long long)length, row, JIT_BLOCK, row);
 }
 
 /* Reports the first line of the compiler's log. */

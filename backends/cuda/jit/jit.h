@@ -8,11 +8,7 @@
 
 #define JIT_KERNELS CM_MAX_INPUTS
 #define JIT_SOURCE  ((size_t)65536)
-
-struct jit_kernel {
-    int64_t threads; /* in total; `block` per block */
-    int block;
-};
+#define JIT_BLOCK   256 /* threads per block */
 
 /* Source under construction. Kernel i is named costmodel_<what>_<i>. */
 struct jit {
@@ -22,21 +18,27 @@ struct jit {
     const char *what; /* kind of the primitive: "pool" */
     const struct cm_primitive *primitive;
     int n_kernels;
-    struct jit_kernel kernels[JIT_KERNELS];
-    struct cm_reason proxy_note; /* set if the kernel is a proxy */
+    int64_t threads[JIT_KERNELS]; /* of each kernel, in all blocks */
+    struct cm_reason proxy_note;  /* set if the kernel is a proxy */
 };
 
 /* Appends to the source; sets jit->full if it does not fit. */
 void jit_add(struct jit *jit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns the C++ type of an element type; NULL if unsupported. */
+/* Returns the C++ type of an element type. */
 const char *jit_type(int32_t element);
-/* Returns an unsigned C++ type of the same size, for copies; NULL if unsupported. */
+/* Returns an unsigned C++ type of the same size, for copies. */
 const char *jit_bits(int32_t element);
+/* Returns the compute type of functions of real numbers: double for fp64, else float. */
+const char *jit_float_type(const struct cm_primitive *primitive);
 
 /* Opens a kernel with inputs x0, x1, .. and outputs y0, .. Their types are those of jit_bits if
  * `as_bits`, else those of jit_type. */
-void jit_begin(struct jit *jit, bool as_bits, int64_t threads, int block);
+void jit_begin(struct jit *jit, bool as_bits, int64_t threads);
+/* Opens a kernel with TPR threads per row: the first power of two >= length, within 32 ..
+ * JIT_BLOCK. Declares `row`, named as given. No thread may return early: `fold` requires all
+ * threads of the block. */
+void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t length);
 /* Helper functions of all programs; a program defines the compute type C before them. */
 extern const char jit_prelude[];
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the kernels of elementwise functions and of copies. */
-#include <string.h>
-
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -70,59 +69,26 @@ static const struct {
     [CM_SELECT] = {"a0 != 0 ? a1 : a2", true},
 };
 
-static bool is_float(int32_t element) {
-    return element >= CM_F64 && element <= CM_F8E5M2;
-}
-
 /* Returns "double" if an operand is a double, "long long" if all operands and functions are of
  * integers, else "float". */
-static const char *compute_type(const struct cm_primitive *primitive) {
+static const char *compute_type(const struct cm_primitive *primitive,
+                                const struct cm_tensor *const *operands) {
     bool integers = true;
     for (int32_t i = 0; i < primitive->n_inputs + 1; i++) {
-        const int32_t element = i < primitive->n_inputs ? primitive->inputs[i].element
-                                                        : primitive->outputs[0].element;
-        if (element == CM_F64) return "double";
-        integers = integers && !is_float(element);
+        if (operands[i]->element == CM_F64) return "double";
+        integers = integers && operands[i]->element > CM_F8E5M2;
     }
     for (int32_t i = 0; i < primitive->n_steps; i++)
         integers = integers && functions[primitive->steps[i].function].of_integers;
     return integers ? "long long" : "float";
 }
 
-static int check_steps(const struct cm_primitive *primitive, struct cm_reason *reason) {
-    for (int32_t i = 0; i < primitive->n_steps; i++) {
-        const struct cm_eltwise *step = &primitive->steps[i];
-        if (step->function == CM_SELECT && (i > 0 || primitive->n_inputs < 3))
-            return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                               "a selection must have three operands");
-        if (functions[step->function].text == NULL)
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown function");
-    }
-    return CM_BACKEND_OK;
-}
-
-/* Writes code that loads operand i: a vector into a<i>_, or, without vectors or if the operand
- * is broadcast along the last axis, one element into a<i>. */
-static void load_operands(struct jit *jit, const struct broadcast_index *index, int vector) {
-    const int last = index->rank - 1;
-    for (int i = 0; i < index->n - 1; i++) {
-        const char *type = jit_type(jit->primitive->inputs[i].element);
-        if (index->strides[i][last] == 1 && vector > 1)
-            jit_add(jit, "    const auto a%d_ = *(const vec<%s, %d> *)(x%d + o%d);\n", i, type,
-                    vector, i, i);
-        else
-            jit_add(jit, "    const C a%d = get(x%d[o%d]);\n", i, i, i);
-    }
-}
-
-static void name_elements(struct jit *jit, const struct broadcast_index *index, int vector) {
-    const int last = index->rank - 1;
+/* Writes the statements for element j of the thread's vector, or for its only element, from the
+ * operands a<i> to v. A vector operand is in a<i>_. */
+static void add_steps(struct jit *jit, const struct jit_index *index, int vector) {
     for (int i = 0; i < index->n - 1 && vector > 1; i++)
-        if (index->strides[i][last] == 1)
+        if (index->strides[i][index->rank - 1] == 1)
             jit_add(jit, "        const C a%d = get(a%d_.at[j]);\n", i, i);
-}
-
-static void add_steps(struct jit *jit) {
     jit_add(jit, "        C v = a0;\n");
     for (int32_t i = 0; i < jit->primitive->n_steps; i++) {
         const struct cm_eltwise *step = &jit->primitive->steps[i];
@@ -133,38 +99,58 @@ static void add_steps(struct jit *jit) {
     }
 }
 
+/* Writes a kernel whose threads compute `vector` elements each. Vector operands are loaded at
+ * once, except those that are broadcast along the last axis. */
+static void write_steps(struct jit *jit, const struct jit_index *index, int vector) {
+    const char *type = jit_type(jit->primitive->outputs[0].element);
+    const int n = index->n - 1;
+    jit_begin(jit, false, jit_index_elements(index) / vector);
+    jit_index_write(jit, index, vector);
+    for (int i = 0; i < n; i++)
+        if (index->strides[i][index->rank - 1] == 1 && vector > 1)
+            jit_add(jit, "    const auto a%d_ = *(const vec<%s, %d> *)(x%d + o%d);\n", i,
+                    jit_type(jit->primitive->inputs[i].element), vector, i, i);
+        else
+            jit_add(jit, "    const C a%d = get(x%d[o%d]);\n", i, i, i);
+    if (vector == 1) {
+        jit_add(jit, "    {\n");
+        add_steps(jit, index, vector);
+        jit_add(jit, "        put(y0[o%d], v);\n    }\n}\n", n);
+        return;
+    }
+    jit_add(jit, "    vec<%s, %d> out;\n    for (int j = 0; j < %d; j++) {\n", type, vector,
+            vector);
+    add_steps(jit, index, vector);
+    jit_add(jit,
+            "        put(out.at[j], v);\n    }\n    *(vec<%s, %d> *)(y0 + o%d) = out;\n}\n",
+            type, vector, n);
+}
+
 int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
                       struct cm_reason *reason) {
-    const struct cm_tensor *operands[BROADCAST_OPERANDS];
-    struct broadcast_index index;
+    const struct cm_tensor *operands[COALESCE_OPERANDS];
+    struct jit_index index;
+    int64_t widest = 1;
     const int n = primitive->n_inputs;
-    const int status = check_steps(primitive, reason);
-    if (status != CM_BACKEND_OK) return status;
-    for (int i = 0; i < n; i++) operands[i] = &primitive->inputs[i];
-    operands[n] = &primitive->outputs[0];
-    if (primitive->n_outputs != 1 ||
-        !broadcast_index_read(operands[n], operands, n + 1, &index))
+    for (int32_t i = 0; i < primitive->n_steps; i++) {
+        const int32_t function = primitive->steps[i].function;
+        if (function == CM_SELECT && (i > 0 || n < 3))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                               "a selection must have three operands");
+        if (functions[function].text == NULL)
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown function");
+    }
+    for (int i = 0; i <= n; i++) {
+        operands[i] = i < n ? &primitive->inputs[i] : &primitive->outputs[0];
+        const int64_t size = primitive_element_size(operands[i]->element);
+        if (size > widest) widest = size;
+    }
+    if (primitive->n_outputs != 1 || !jit_index_read(operands[n], operands, n + 1, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the operands do not broadcast to the result");
-    const int vector = jit_index_vector(&index, operands);
-    const bool whole = vector > 1 && index.strides[n][index.rank - 1] == 1;
-    jit_add(jit, "typedef %s C;\n%s", compute_type(primitive), jit_prelude);
-    jit_begin(jit, false, broadcast_index_elements(&index) / (whole ? vector : 1), JIT_BLOCK);
-    jit_index(jit, &index, whole ? vector : 1);
-    load_operands(jit, &index, whole ? vector : 1);
-    if (whole)
-        jit_add(jit, "    vec<%s, %d> out;\n    for (int j = 0; j < %d; j++) {\n",
-                jit_type(operands[n]->element), vector, vector);
-    else
-        jit_add(jit, "    {\n");
-    name_elements(jit, &index, whole ? vector : 1);
-    add_steps(jit);
-    if (whole)
-        jit_add(jit,
-                "        put(out.at[j], v);\n    }\n    *(vec<%s, %d> *)(y0 + o%d) = out;\n}\n",
-                jit_type(operands[n]->element), vector, n);
-    else
-        jit_add(jit, "        put(y0[o%d], v);\n    }\n}\n", n);
+    const bool whole = index.strides[n][index.rank - 1] == 1;
+    jit_add(jit, "typedef %s C;\n%s", compute_type(primitive, operands), jit_prelude);
+    write_steps(jit, &index, whole ? jit_index_vector(&index, VECTOR_BYTES / widest) : 1);
     return CM_BACKEND_OK;
 }
 
@@ -174,23 +160,21 @@ static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int 
     struct cm_tensor part = primitive->outputs[0];
     const struct cm_tensor *const operands[] = {&primitive->inputs[input], &part};
     const char *type = jit_bits(part.element);
-    struct broadcast_index index;
+    struct jit_index index;
     if (primitive->n_inputs > 1) {
         if (operands[0]->rank != part.rank)
             return cuda_refuse(reason, CM_BACKEND_REFUSED,
                                "all operands must have the rank of the result");
         part.dims[primitive->axis] = operands[0]->dims[primitive->axis];
     }
-    if (operands[0]->element != part.element ||
-        !broadcast_index_read(&part, operands, 2, &index))
+    if (operands[0]->element != part.element || !jit_index_read(&part, operands, 2, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "an operand is not a part of the result");
-    int vector = jit_index_vector(&index, operands);
+    int vector = jit_index_vector(&index, VECTOR_BYTES / primitive_element_size(part.element));
     while (offset % vector != 0) vector /= 2;
-    const bool repeats = index.strides[0][index.rank - 1] == 0;
-    if (repeats) vector = 1;
-    jit_begin(jit, true, broadcast_index_elements(&index) / vector, JIT_BLOCK);
-    jit_index(jit, &index, vector);
+    if (index.strides[0][index.rank - 1] == 0) vector = 1;
+    jit_begin(jit, true, jit_index_elements(&index) / vector);
+    jit_index_write(jit, &index, vector);
     jit_add(jit,
             "    *(vec<%s, %d> *)(y0 + o1 + %lldull) = *(const vec<%s, %d> *)(x%d + o0);\n}\n",
             type, vector, (long long)offset, type, vector, input);

@@ -19,7 +19,7 @@ static int vector_of(const struct cm_tensor *x, int64_t run) {
 /* Opens a kernel of `n` threads; declares i, the index of the thread. */
 static void begin(struct jit *jit, int64_t n) {
     const char *type = n <= INT32_MAX ? "unsigned" : "u64";
-    jit_begin(jit, true, n, JIT_BLOCK);
+    jit_begin(jit, true, n);
     jit_add(jit,
             "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n"
             "    if (i >= %lldull) return;\n",

@@ -10,6 +10,7 @@
  */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -18,8 +19,6 @@ struct rows {
     int64_t n, q_inner, q_outer_stride, q_stride;
     int64_t length, inner, outer_stride, stride;
     const char *parameter; /* C++ expression: index of scale and shift of element r of row q */
-    int64_t channels;      /* of the image; elements of a row if there is no image */
-    int64_t spatial;
 };
 
 /* An image [N, C, S] with coalesced spatial dims. */
@@ -71,9 +70,7 @@ static bool read_last_dims(const struct cm_primitive *primitive, struct rows *re
                          .length = length,
                          .inner = length,
                          .stride = 1,
-                         .parameter = "r",
-                         .channels = length,
-                         .spatial = 1};
+                         .parameter = "r"};
     return primitive->axis < x->rank;
 }
 
@@ -93,9 +90,7 @@ static bool read_images(const struct cm_primitive *primitive, struct rows *ret) 
                              .inner = image.s,
                              .outer_stride = image.n_stride,
                              .stride = image.s_stride,
-                             .parameter = "q",
-                             .channels = image.c,
-                             .spatial = image.s};
+                             .parameter = "q"};
         return true;
     }
     const int64_t of_row = which == CM_NORM_GROUP ? image.c / groups : 1;
@@ -108,55 +103,33 @@ static bool read_images(const struct cm_primitive *primitive, struct rows *ret) 
                          .inner = image.s,
                          .outer_stride = image.c_stride,
                          .stride = image.s_stride,
-                         .parameter = "q % QI * (L / IN) + r / IN",
-                         .channels = image.c,
-                         .spatial = image.s};
+                         .parameter = "q % QI * (L / IN) + r / IN"};
     return true;
-}
-
-/* Writes code that applies the scale and shift of a channel, if present. */
-static void scale_and_shift(struct jit *jit, int64_t n_parameters) {
-    const struct cm_primitive *primitive = jit->primitive;
-    jit_add(jit, "        const i64 p = (PARAMETER) %% %lldll;\n        (void)p;\n",
-            (long long)n_parameters);
-    if (primitive->n_inputs > 1) jit_add(jit, "        v *= get(x1[p]);\n");
-    if (primitive->n_inputs > 2) jit_add(jit, "        v += get(x2[p]);\n");
-}
-
-static int64_t elements(const struct cm_tensor *tensor) {
-    int64_t n = 1;
-    for (int32_t i = 0; i < tensor->rank; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
 }
 
 static void write_rows(struct jit *jit, const struct rows *rows) {
     const struct cm_primitive *primitive = jit->primitive;
-    const bool rms = primitive->algorithm == CM_NORM_RMS;
-    int threads = 32;
-    while (threads < JIT_BLOCK && threads < rows->length) threads *= 2;
-    jit_begin(jit, false, checked_mul(rows->n, threads), JIT_BLOCK);
-    jit_add(
-        jit,
-        "    const int TPR = %d;\n    const i64 N = %lldll, L = %lldll, QI = %lldll, IN = "
-        "%lldll;\n"
-        "    const i64 q = blockIdx.x * (i64)(%d / TPR) + threadIdx.x / TPR;\n"
-        "    const int t = threadIdx.x %% TPR;\n    const bool mine = q < N;\n    (void)QI;\n"
-        "    const i64 base = q / QI * %lldll + q %% QI * %lldll;\n    C s = 0, ss = 0;\n",
-        threads, (long long)rows->n, (long long)rows->length, (long long)rows->q_inner,
-        (long long)rows->inner, JIT_BLOCK, (long long)rows->q_outer_stride,
-        (long long)rows->q_stride);
+    const bool scales = primitive->n_inputs > 1;
+    jit_begin_rows(jit, "q", rows->n, rows->length);
     jit_add(jit,
+            "    const i64 QI = %lldll, IN = %lldll;\n    (void)QI;\n"
+            "    const i64 base = q / QI * %lldll + q %% QI * %lldll;\n    C s = 0, ss = 0;\n"
             "#define AT (base + r / IN * %lldll + r %% IN * %lldll)\n#define PARAMETER %s\n",
-            (long long)rows->outer_stride, (long long)rows->stride, rows->parameter);
+            (long long)rows->q_inner, (long long)rows->inner, (long long)rows->q_outer_stride,
+            (long long)rows->q_stride, (long long)rows->outer_stride, (long long)rows->stride,
+            rows->parameter);
     jit_add(jit,
             "    for (i64 r = t; mine && r < L; r += TPR) {\n"
             "        const C v = get(x0[AT]);\n        s += v;\n        ss += v * v;\n    }\n"
             "    s = fold<TPR>(s, plus()) / L;\n    ss = fold<TPR>(ss, plus()) / L;\n"
             "    const C mean = %s, scale = rsqrt(ss - mean * mean + (C)%.17g);\n"
             "    for (i64 r = t; mine && r < L; r += TPR) {\n"
-            "        C v = (get(x0[AT]) - mean) * scale;\n",
-            rms ? "0" : "s", primitive->epsilon);
-    scale_and_shift(jit, primitive->n_inputs > 1 ? elements(&primitive->inputs[1]) : 1);
+            "        C v = (get(x0[AT]) - mean) * scale;\n"
+            "        const i64 p = (PARAMETER) %% %lldll;\n        (void)p;\n",
+            primitive->algorithm == CM_NORM_RMS ? "0" : "s", primitive->epsilon,
+            (long long)(scales ? primitive_elements(&primitive->inputs[1]) : 1));
+    if (scales) jit_add(jit, "        v *= get(x1[p]);\n");
+    if (primitive->n_inputs > 2) jit_add(jit, "        v += get(x2[p]);\n");
     jit_add(jit, "        put(y0[AT], v);\n    }\n}\n");
 }
 
@@ -166,7 +139,7 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *operands[6] = {x};
     struct cm_tensor channels = {.element = CM_F32, .rank = x->rank};
-    struct broadcast_index index;
+    struct jit_index index;
     if (primitive->n_inputs != 5 || x->rank < 2)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "a batch norm must have its statistics as operands");
@@ -174,16 +147,14 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     channels.strides[1] = 1;
     for (int i = 1; i < 5; i++) operands[i] = &channels;
     operands[5] = &primitive->outputs[0];
-    if (!broadcast_index_read(operands[5], operands, 6, &index))
+    if (!jit_index_read(operands[5], operands, 6, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the result does not match");
     /* Vectorizes if the last dim is contiguous and within one channel. */
-    int vector = 4;
-    while (vector > 1 && (index.strides[1][index.rank - 1] != 0 ||
-                          broadcast_index_vector(&index, vector) != vector))
-        vector /= 2;
-    jit_begin(jit, false, broadcast_index_elements(&index) / vector, JIT_BLOCK);
-    jit_index(jit, &index, vector);
+    const bool one_channel = index.strides[1][index.rank - 1] == 0;
+    const int vector = one_channel ? jit_index_vector(&index, 4) : 1;
+    jit_begin(jit, false, jit_index_elements(&index) / vector);
+    jit_index_write(jit, &index, vector);
     jit_add(jit,
             "    const C scale = get(x1[o1]) * rsqrt(get(x4[o4]) + (C)%.17g);\n"
             "    const C shift = get(x2[o2]) - get(x3[o3]) * scale;\n"
@@ -199,8 +170,7 @@ int jit_write_norm(const struct cm_primitive *primitive, struct jit *jit,
                    struct cm_reason *reason) {
     const int32_t which = primitive->algorithm;
     struct rows rows;
-    jit_add(jit, "typedef %s C;\n%s",
-            primitive->inputs[0].element == CM_F64 ? "double" : "float", jit_prelude);
+    jit_add(jit, "typedef %s C;\n%s", jit_float_type(primitive), jit_prelude);
     if (which == CM_NORM_BATCH) return write_given(jit, reason);
     const bool last = which == CM_NORM_LAYER || which == CM_NORM_RMS;
     if (!same_strides(&primitive->inputs[0], &primitive->outputs[0]) ||

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 
 #include "support/banned.h"
 
@@ -26,25 +27,16 @@ static const struct {
     [CM_SCATTER] = {jit_write_scatter, "scatter"},
 };
 
-static bool has_elements(const struct cm_primitive *primitive) {
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
-        const struct cm_tensor *tensor = i < primitive->n_inputs
-                                             ? &primitive->inputs[i]
-                                             : &primitive->outputs[i - primitive->n_inputs];
-        for (int32_t axis = 0; axis < tensor->rank; axis++)
-            if (tensor->dims[axis] == 0) return false;
-    }
-    return true;
-}
-
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason) {
-    struct jit jit = {.primitive = primitive};
-    if (primitive->kind <= 0 || primitive->kind >= CM_N_PRIMITIVES ||
-        writers[primitive->kind].write == NULL)
+    struct jit jit = {.primitive = primitive, .what = writers[primitive->kind].name};
+    int64_t least = 1;
+    for (int32_t i = 0; i < primitive->n_inputs && least != 0; i++)
+        least = primitive_elements(&primitive->inputs[i]);
+    for (int32_t i = 0; i < primitive->n_outputs && least != 0; i++)
+        least = primitive_elements(&primitive->outputs[i]);
+    if (jit.what == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no kernel for this kind");
-    if (!has_elements(primitive))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
-    jit.what = writers[primitive->kind].name;
+    if (least == 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
     jit.text = malloc(JIT_SOURCE);
     if (jit.text == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = writers[primitive->kind].write(primitive, &jit, reason);
@@ -65,7 +57,6 @@ struct jit_step {
     struct {
         CUfunction function;
         unsigned blocks;
-        unsigned threads;
     } kernels[JIT_KERNELS];
 };
 
@@ -78,9 +69,9 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     for (int32_t i = 0; i < step->n_inputs; i++) args[i] = &values.inputs[i];
     for (int32_t i = 0; i < step->n_outputs; i++) args[step->n_inputs + i] = &values.outputs[i];
     for (int i = 0; i < step->n_kernels && result == CUDA_SUCCESS; i++)
-        result = step->device->driver.cuLaunchKernel(
-            step->kernels[i].function, step->kernels[i].blocks, 1, 1, step->kernels[i].threads,
-            1, 1, 0, stream, args, NULL);
+        result = step->device->driver.cuLaunchKernel(step->kernels[i].function,
+                                                     step->kernels[i].blocks, 1, 1, JIT_BLOCK,
+                                                     1, 1, 0, stream, args, NULL);
     return cuda_check(step->device, result, "launch a kernel", reason);
 }
 
@@ -96,11 +87,9 @@ static int load(struct jit_step *step, const struct jit *jit, const char *image,
     CUresult result = driver->cuModuleLoadData(&step->module, image);
     for (int i = 0; i < jit->n_kernels && result == CUDA_SUCCESS; i++) {
         char name[64];
-        const struct jit_kernel *kernel = &jit->kernels[i];
-        const int64_t blocks = (kernel->threads + kernel->block - 1) / kernel->block;
+        const int64_t blocks = (jit->threads[i] + JIT_BLOCK - 1) / JIT_BLOCK;
         (void)snprintf(name, sizeof(name), "costmodel_%s_%d", jit->what, i);
         step->kernels[i].blocks = (unsigned)(blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS);
-        step->kernels[i].threads = (unsigned)kernel->block;
         result = driver->cuModuleGetFunction(&step->kernels[i].function, step->module, name);
     }
     return cuda_check(step->device, result, "load a kernel", reason);

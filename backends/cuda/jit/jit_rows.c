@@ -10,29 +10,6 @@
 
 #include "support/banned.h"
 
-static const char *float_type(const struct cm_primitive *primitive) {
-    return primitive->inputs[0].element == CM_F64 ? "double" : "float";
-}
-
-/* Returns the threads per row: the first power of two >= length, within 32 .. JIT_BLOCK. */
-static int threads_of_row(int64_t length) {
-    int threads = 32;
-    while (threads < JIT_BLOCK && threads < length) threads *= 2;
-    return threads;
-}
-
-/* Opens a kernel with TPR threads per row. No thread may return early: `fold` requires all
- * threads of the block. */
-static void begin_rows(struct jit *jit, int64_t n_rows, int64_t length) {
-    const int threads = threads_of_row(length);
-    jit_begin(jit, false, checked_mul(n_rows, threads), JIT_BLOCK);
-    jit_add(jit,
-            "    const int TPR = %d;\n    const i64 N = %lldll, L = %lldll;\n"
-            "    const i64 row = blockIdx.x * (i64)(%d / TPR) + threadIdx.x / TPR;\n"
-            "    const int t = threadIdx.x %% TPR;\n    const bool mine = row < N;\n",
-            threads, (long long)n_rows, (long long)length, JIT_BLOCK);
-}
-
 static const char softmax_row[] = "    C top = -3e38f, sum = 0;\n"
                                   "    for (i64 i = t; mine && i < L; i += TPR) {\n"
                                   "        const C v = get(x0[row * L + i]);\n"
@@ -43,19 +20,19 @@ static const char softmax_row[] = "    C top = -3e38f, sum = 0;\n"
                                   "    sum = fold<TPR>(sum * exp(top - all), plus());\n";
 
 static void write_softmax_rows(struct jit *jit, int64_t n_rows, int64_t length, bool is_log) {
-    begin_rows(jit, n_rows, length);
-    jit_add(jit, "%s", softmax_row);
-    jit_add(jit, "    const C over = %s;\n", is_log ? "log(sum)" : "1 / sum");
+    jit_begin_rows(jit, "row", n_rows, length);
     jit_add(jit,
+            "%s    const C over = %s;\n"
             "    for (i64 i = t; mine && i < L; i += TPR) {\n"
             "        const C v = get(x0[row * L + i]) - all;\n"
             "        put(y0[row * L + i], %s);\n    }\n}\n",
+            softmax_row, is_log ? "log(sum)" : "1 / sum",
             is_log ? "v - over" : "exp(v) * over");
 }
 
 static void write_softmax_columns(struct jit *jit, int64_t outer, int64_t length, int64_t inner,
                                   bool is_log) {
-    jit_begin(jit, false, checked_mul(outer, inner), JIT_BLOCK);
+    jit_begin(jit, false, checked_mul(outer, inner));
     jit_add(jit,
             "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x, L = %lldll, S = %lldll;\n"
             "    if (row >= %lldll) return;\n"
@@ -82,7 +59,7 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "softmax operands must be contiguous");
     const int64_t outer = primitive_elements_of(x, 0, axis);
     const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
-    jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
+    jit_add(jit, "typedef %s C;\n%s", jit_float_type(primitive), jit_prelude);
     if (inner == 1)
         write_softmax_rows(jit, outer, x->dims[axis], is_log);
     else
@@ -164,9 +141,9 @@ static void write_reduction(struct jit *jit, const struct reduction *reduction) 
     const bool rows = reduction->last_reduced;
     const int64_t n_rows = reduction->n_rows;
     if (rows) {
-        begin_rows(jit, n_rows, reduction->length);
+        jit_begin_rows(jit, "row", n_rows, reduction->length);
     } else {
-        jit_begin(jit, false, n_rows, JIT_BLOCK);
+        jit_begin(jit, false, n_rows);
         jit_add(jit,
                 "    const int TPR = 1, t = 0;\n    const i64 L = %lldll;\n"
                 "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x;\n"
@@ -201,7 +178,7 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
         (void)cuda_refuse(&jit->proxy_note, 0,
                           "computed the extreme values instead of their indices");
     read_reduction(primitive, &reduction);
-    jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
+    jit_add(jit, "typedef %s C;\n%s", jit_float_type(primitive), jit_prelude);
     write_reduction(jit, &reduction);
     return CM_BACKEND_OK;
 }

@@ -9,7 +9,7 @@
 #include "support/banned.h"
 
 static void begin(struct jit *jit, int64_t n) {
-    jit_begin(jit, true, n, JIT_BLOCK);
+    jit_begin(jit, true, n);
     jit_add(jit,
             "    const u64 i = blockIdx.x * (u64)%d + threadIdx.x;\n"
             "    if (i >= %lldull) return;\n",

@@ -2,6 +2,7 @@
 /* Writes the kernels of pools and resizing, with one thread per element of the result. */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -10,14 +11,13 @@ static int begin(struct jit *jit, struct cm_reason *reason) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
-    int64_t n = 1;
+    const int64_t n = primitive_elements(y);
     if (x->rank != y->rank || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL ||
         primitive->n_outputs != 1)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "an image must have 1 to 3 spatial dims");
-    jit_add(jit, "typedef %s C;\n%s", x->element == CM_F64 ? "double" : "float", jit_prelude);
-    for (int32_t i = 0; i < y->rank; i++) n = checked_mul(n, y->dims[i]);
-    jit_begin(jit, false, n, JIT_BLOCK);
+    jit_add(jit, "typedef %s C;\n%s", jit_float_type(primitive), jit_prelude);
+    jit_begin(jit, false, n);
     jit_add(jit,
             "    i64 r = blockIdx.x * (i64)%d + threadIdx.x, from = 0, to = 0;\n"
             "    if (r >= %lldll) return;\n",

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "backends/cuda/jit/broadcast_index.h"
 #include "backends/cuda/jit/jit.h"
 #include "works.h"
 

@@ -99,14 +99,13 @@ static void run_kernels(const struct jit *jit, void **args) {
     for (int i = 0; i < jit->n_kernels; i++) {
         char name[64];
         kernel *function = NULL;
-        const struct jit_kernel *own = &jit->kernels[i];
         (void)snprintf(name, sizeof(name), "costmodel_%s_%d", jit->what, i);
         symbol = dlsym(handle, name);
         memcpy(&function, &symbol, sizeof(symbol));
         assert_non_null(function);
         const int meet = strstr(strstr(jit->text, "extern \"C\""), "fold<TPR>") != NULL;
-        emulate(function, (unsigned)((own->threads + own->block - 1) / own->block),
-                (unsigned)own->block, meet, args);
+        emulate(function, (unsigned)((jit->threads[i] + JIT_BLOCK - 1) / JIT_BLOCK), JIT_BLOCK,
+                meet, args);
     }
     (void)dlclose(handle);
 }

@@ -14,7 +14,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
-#include "backends/cuda/jit/broadcast_index.h"
+#include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/library.h"
 #include "works.h"
 
@@ -164,19 +164,19 @@ static void merges_contiguous_axes(void **state) {
     const struct cm_tensor x = works_image(CM_F32, 2, 3, 4, 8);
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 1, 1});
     const struct cm_tensor *const operands[] = {&x, &bias, &x};
-    struct broadcast_index index;
+    struct jit_index index;
     (void)state;
-    assert_true(broadcast_index_read(&x, operands, 3, &index));
+    assert_true(jit_index_read(&x, operands, 3, &index));
     assert_int_equal(index.rank, 3);
     assert_int_equal(index.dims[2], 32);
     assert_int_equal(index.strides[1][0], 0);
     assert_int_equal(index.strides[1][1], 1);
     assert_int_equal(index.strides[1][2], 0);
-    assert_int_equal(broadcast_index_vector(&index, 4), 4);
+    assert_int_equal(jit_index_vector(&index, 4), 4);
     const struct cm_tensor *const same[] = {&x, &x};
-    assert_true(broadcast_index_read(&x, same, 2, &index));
+    assert_true(jit_index_read(&x, same, 2, &index));
     assert_int_equal(index.rank, 1);
-    assert_int_equal(broadcast_index_elements(&index), 192);
+    assert_int_equal(jit_index_elements(&index), 192);
 }
 
 static size_t some_version(void) {
