@@ -53,6 +53,11 @@ struct cuda_provider {
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);
 };
 
+/* Returns an address as NVIDIA's libraries take it; the driver takes integers. */
+static inline void *provider_pointer(CUdeviceptr address) {
+    return (void *)(uintptr_t)address;
+}
+
 /* Returns the providers of a kind in the order they are tried, NULL-terminated. */
 const struct cuda_provider *const *providers_for(int32_t kind);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts statuses of the driver. */
+/* Converts statuses of the driver, prints reasons. */
 #include "backends/cuda/refuse.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/cuda/device.h"
 
@@ -16,6 +17,16 @@ int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...) {
     (void)vsnprintf(reason->text, sizeof(reason->text), format, args);
     va_end(args);
     return status;
+}
+
+void cuda_append(char *list, size_t size, const char *between, const char *format, ...) {
+    va_list args;
+    size_t used = strlen(list);
+    if (used > 0) (void)snprintf(list + used, size - used, "%s", between);
+    used = strlen(list);
+    va_start(args, format);
+    (void)vsnprintf(list + used, size - used, format, args);
+    va_end(args);
 }
 
 const char *cuda_error_name(const struct cm_device *device, CUresult result) {

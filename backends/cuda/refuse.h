@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failures of the module: a status with a reason for the user. */
+/* Failures of the module, a status with a reason for the user; lists in texts. */
 #ifndef BACKENDS_CUDA_REFUSE_H
 #define BACKENDS_CUDA_REFUSE_H
+
+#include <stddef.h>
 
 #include <cuda.h>
 
@@ -10,6 +12,10 @@
 /* Sets the reason and returns `status`. */
 int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Appends to a list of `size` bytes: `between` if the list is not empty, then the item. */
+void cuda_append(char *list, size_t size, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Returns the driver's name of an error, for example "CUDA_ERROR_NO_DEVICE". */
 const char *cuda_error_name(const struct cm_device *device, CUresult result);

@@ -68,19 +68,29 @@ void graph_end(struct graph *graph);
 void graph_fail(struct graph *graph, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns a descriptor owned by the graph; NULL (accepted by all functions) if the graph
- * failed. */
+/* `n` values of an attribute; a row with n = 0 is skipped. The last row of an array is {0}. */
+struct graph_attribute {
+    cudnnBackendAttributeName_t name;
+    cudnnBackendAttributeType_t type;
+    int64_t n;
+    const void *values;
+};
+/* A row for a descriptor, which may be NULL. */
+#define GRAPH_DESCRIPTOR(name, value)                                                          \
+    { name, CUDNN_TYPE_BACKEND_DESCRIPTOR, (value) != NULL, &(value) }
+
+/* Return a descriptor owned by the graph; NULL (accepted by all functions) if the graph failed:
+ * empty, with attributes, or finalized with attributes. `what` names it in the reason of a
+ * failure: "the convolution". */
 cudnnBackendDescriptor_t graph_make(struct graph *graph, cudnnBackendDescriptorType_t type);
-/* Sets an attribute to an array of `n` values. */
-void graph_set(struct graph *graph, cudnnBackendDescriptor_t descriptor,
-               cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t n,
-               const void *values);
-void graph_set_descriptor(struct graph *graph, cudnnBackendDescriptor_t descriptor,
-                          cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value);
-/* Finalizes a descriptor. `what` names it in the reason of a failure: "the convolution". */
-void graph_finalize(struct graph *graph, cudnnBackendDescriptor_t descriptor, const char *what);
-/* Finalizes an operation and adds it to the graph. */
-void graph_add(struct graph *graph, cudnnBackendDescriptor_t operation, const char *what);
+cudnnBackendDescriptor_t graph_fill(struct graph *graph, cudnnBackendDescriptorType_t type,
+                                    const struct graph_attribute *attributes);
+cudnnBackendDescriptor_t graph_describe(struct graph *graph, cudnnBackendDescriptorType_t type,
+                                        const char *what,
+                                        const struct graph_attribute *attributes);
+/* Adds an operation to the graph. */
+void graph_add(struct graph *graph, cudnnBackendDescriptorType_t type, const char *what,
+               const struct graph_attribute *attributes);
 
 /* Returns a finalized tensor. `index`: number of the operand or result, ignored if virtual. */
 cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_shape *shape,
@@ -97,7 +107,5 @@ void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char
 bool graph_type(int32_t element, cudnnDataType_t *ret);
 /* Returns the accumulator type of products of this element type. */
 cudnnDataType_t graph_compute_type(int32_t element);
-/* Returns the data type of virtual tensors between operations: double or float. */
-cudnnDataType_t graph_virtual_type(cudnnDataType_t compute);
 
 #endif

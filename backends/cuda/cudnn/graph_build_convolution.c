@@ -15,47 +15,13 @@ struct image {
     struct graph_shape x, w, y;
 };
 
-/* Sets the shapes of image, filter and result. The filter is assumed to be in the layout of the
- * image, because a runtime converts it once. */
-static bool read_image(struct graph *graph, const struct graph_job *job, struct image *ret) {
-    const struct cm_primitive *primitive = job->primitive;
-    ret->order = graph_order_of(&primitive->inputs[0], job->prefer_last);
-    const enum graph_order filter = ret->order == GRAPH_STRIDED ? GRAPH_ROWS : ret->order;
-    if (primitive->inputs[0].rank == primitive->outputs[0].rank &&
-        primitive->inputs[0].rank == primitive->inputs[1].rank &&
-        primitive->window.n_spatial == primitive->inputs[0].rank - 2 &&
-        graph_shape_image(&primitive->inputs[0], ret->order, &ret->x) &&
-        graph_shape_image(&primitive->inputs[1], filter, &ret->w) &&
-        graph_shape_image(&primitive->outputs[0], ret->order, &ret->y))
-        return true;
-    graph_fail(graph, CM_BACKEND_REFUSED,
-               "no image of 1 to 3 dims, or of an element that "
-               "cuDNN has not got");
-    return false;
-}
-
-static void convolve(struct graph *graph, const struct graph_job *job,
-                     const struct image *image, cudnnBackendDescriptor_t y) {
-    struct cm_window window;
-    graph_shape_window(&job->primitive->window, &window);
-    const struct graph_convolution convolution = {
-        .backward = job->primitive->kind == CM_DECONV,
-        .compute = graph_compute_type(job->primitive->inputs[0].element),
-        .window = &window,
-        .x = graph_tensor(graph, &image->x, GRAPH_INPUT, 0),
-        .w = graph_tensor(graph, &image->w, GRAPH_INPUT, 1),
-        .y = y,
-    };
-    graph_convolve(graph, &convolution);
-}
-
-static bool read_biases(const struct cm_tensor *bias, const struct image *image,
-                        struct graph_shape *ret) {
+static bool read_bias(const struct cm_tensor *bias, const struct image *image,
+                      struct graph_shape *ret) {
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    if (bias->rank != 1 || bias->dims[0] != image->y.dims[1] ||
-        !graph_type(bias->element, &type))
+    const int64_t n = image->y.dims[1];
+    if (bias->rank != 1 || bias->dims[0] != n || !graph_type(bias->element, &type))
         return false;
-    graph_shape_channels(&image->y, bias->dims[0], type, image->order, ret);
+    *ret = graph_shape_packed(type, image->order, image->y.rank, (int64_t[]){1, n, 1, 1, 1});
     return true;
 }
 
@@ -71,19 +37,35 @@ static bool read_other(const struct cm_tensor *operand, int rank, const struct i
     return true;
 }
 
-/* Sets the operand shapes of a chain. It does not read image and filter: these get the shape of
- * the result. */
-static bool read_operands(struct graph_chain *chain, const struct image *image) {
-    const struct cm_primitive *primitive = chain->primitive;
-    const int rank = primitive->outputs[0].rank;
-    chain->operands[0] = chain->operands[1] = chain->result = image->y;
+/* Sets the shapes of image, filter and result, and begins the chain. The filter is assumed to
+ * be in the layout of the image, because a runtime converts it once. The chain does not read
+ * image and filter: these get the shape of the result. */
+static bool begin(struct graph *graph, const struct graph_job *job, struct image *image,
+                  struct graph_chain *ret) {
+    const struct cm_primitive *primitive = job->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *w = &primitive->inputs[1];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    *ret = (struct graph_chain){.graph = graph, .primitive = primitive};
+    image->order = graph_order_of(x, job->prefer_last);
+    const enum graph_order filter = image->order == GRAPH_STRIDED ? GRAPH_ROWS : image->order;
+    if (x->rank != y->rank || x->rank != w->rank ||
+        primitive->window.n_spatial != x->rank - 2 ||
+        !graph_shape_image(x, image->order, &image->x) ||
+        !graph_shape_image(w, filter, &image->w) ||
+        !graph_shape_image(y, image->order, &image->y)) {
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "no image of 1 to 3 dims, or of an element that cuDNN has not got");
+        return false;
+    }
+    ret->operands[0] = ret->operands[1] = ret->result = image->y;
     for (int i = 2; i < primitive->n_inputs; i++) {
         const struct cm_tensor *from = &primitive->inputs[i];
         const bool is_bias = i == 2 && primitive_has_bias(primitive);
-        if (is_bias ? read_biases(from, image, &chain->operands[i])
-                    : read_other(from, rank, image, &chain->operands[i]))
+        if (is_bias ? read_bias(from, image, &ret->operands[i])
+                    : read_other(from, y->rank, image, &ret->operands[i]))
             continue;
-        graph_fail(chain->graph, CM_BACKEND_REFUSED,
+        graph_fail(graph, CM_BACKEND_REFUSED,
                    is_bias ? "the bias must have one element per channel"
                            : "the operand of a post-op must broadcast to the result");
         return false;
@@ -91,21 +73,25 @@ static bool read_operands(struct graph_chain *chain, const struct image *image) 
     return true;
 }
 
-static bool begin(struct graph *graph, const struct graph_job *job, struct image *image,
-                  struct graph_chain *ret) {
-    *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
-    return read_image(graph, job, image) && read_operands(ret, image);
-}
-
 /* int8: y = round(convolution * scale + bias); the scale is a value in host memory. */
 static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
     struct image image;
     struct graph_chain chain;
+    struct cm_window window;
     const bool requantizes = graph_requantizes(job->primitive);
     if (!begin(graph, job, &image, &chain) || !graph_chain_count(&chain, 1 + requantizes, tail))
         return;
     chain.value = graph_chain_next(&chain);
-    convolve(graph, job, &image, chain.value);
+    graph_shape_window(&job->primitive->window, &window);
+    const struct graph_convolution convolution = {
+        .backward = job->primitive->kind == CM_DECONV,
+        .compute = graph_compute_type(job->primitive->inputs[0].element),
+        .window = &window,
+        .x = graph_tensor(graph, &image.x, GRAPH_INPUT, 0),
+        .w = graph_tensor(graph, &image.w, GRAPH_INPUT, 1),
+        .y = chain.value,
+    };
+    graph_convolve(graph, &convolution);
     if (requantizes)
         graph_chain_point(&chain, CUDNN_POINTWISE_MUL,
                           graph_value(graph, image.y.rank, REQUANTIZATION));

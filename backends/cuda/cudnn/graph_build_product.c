@@ -5,25 +5,12 @@
 #include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
-#include <string.h>
-
 #include "backends/coalesce_dims.h"
+#include "backends/primitive.h"
 
 #include "support/banned.h"
 
 enum { A, B, Y = CM_MAX_INPUTS, N_OPERANDS };
-
-/* Matrices of rank 3; the batch is 1 if broadcast. */
-struct product {
-    struct graph_shape operands[N_OPERANDS]; /* by index of the input; Y: the result */
-};
-
-/* Returns the tensor without its last `n` dims. */
-static struct cm_tensor without_last(const struct cm_tensor *tensor, int n) {
-    struct cm_tensor ret = *tensor;
-    ret.rank = tensor->rank > n ? tensor->rank - n : 0;
-    return ret;
-}
 
 static const struct cm_tensor *operand_of(const struct cm_primitive *primitive, int which) {
     return which == Y ? &primitive->outputs[0] : &primitive->inputs[which];
@@ -34,20 +21,11 @@ static int next_of(const struct cm_primitive *primitive, int which) {
     return which + 1 == primitive->n_inputs ? Y : which + 1;
 }
 
-/* `from_last` = 1: the last dim. Returns 1 if the rank is too small. */
-static int64_t dim_at(const struct cm_tensor *tensor, int from_last) {
-    return tensor->rank >= from_last ? tensor->dims[tensor->rank - from_last] : 1;
-}
-
-static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
-    const bool repeats = dim_at(tensor, from_last) == 1 && tensor->rank < from_last;
-    return repeats ? 1 : tensor->strides[tensor->rank - from_last];
-}
-
-/* Coalesces the batch dims. `n_last` is 1 if all batches share b: then the batch dims and M
- * form the rows of one matrix, as in a [2,3,4] * b [4,5] -> a [1,6,4]. Else `n_last` is 2. */
+/* Coalesces the batch dims of matrices of rank 3, indexed by input; Y: the result. `n_last` is
+ * 1 if all batches share b: then the batch dims and M form the rows of one matrix, as in a
+ * [2,3,4] * b [4,5] -> a [1,6,4]. Else `n_last` is 2. */
 static bool read_batches(const struct cm_primitive *primitive, int n_last,
-                         struct product *ret) {
+                         struct graph_shape *ret) {
     struct cm_tensor batches[N_OPERANDS];
     const struct cm_tensor *pointers[N_OPERANDS];
     struct coalesced coalesced;
@@ -56,7 +34,8 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last,
     for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
         if (which == B && n_last == 1) continue;
         used[n] = which;
-        batches[n] = without_last(operand_of(primitive, which), n_last);
+        batches[n] = *operand_of(primitive, which);
+        batches[n].rank = batches[n].rank > n_last ? batches[n].rank - n_last : 0;
         pointers[n] = &batches[n];
         n++;
     }
@@ -64,25 +43,9 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last,
         return false;
     for (int i = 0; i < n; i++) {
         const int at = n_last == 1 ? 1 : 0;
-        ret->operands[used[i]].dims[at] = coalesced.operand_dims[i][0];
-        ret->operands[used[i]].strides[at] = coalesced.strides[i][0];
+        ret[used[i]].dims[at] = coalesced.operand_dims[i][0];
+        ret[used[i]].strides[at] = coalesced.strides[i][0];
     }
-    return true;
-}
-
-static void take_last(const struct cm_primitive *primitive, int which, int from,
-                      struct product *ret) {
-    const struct cm_tensor *tensor = operand_of(primitive, which);
-    struct graph_shape *shape = &ret->operands[which];
-    for (int i = from; i < 3; i++) {
-        shape->dims[i] = dim_at(tensor, 3 - i);
-        shape->strides[i] = stride_at(tensor, 3 - i);
-    }
-}
-
-static bool is_shared(const struct cm_tensor *b) {
-    for (int i = 0; i < b->rank - 2; i++)
-        if (b->dims[i] != 1) return false;
     return true;
 }
 
@@ -96,28 +59,33 @@ static void settle(struct graph_shape *shape) {
     }
 }
 
-static bool read_shapes(const struct cm_primitive *primitive, struct product *ret) {
-    memset(ret, 0, sizeof(*ret));
-    if (primitive->inputs[0].rank < 2 || primitive->inputs[1].rank < 2 ||
-        primitive->outputs[0].rank < 2)
+static bool read_shapes(const struct cm_primitive *primitive, struct graph_shape *ret) {
+    const struct cm_tensor *b = &primitive->inputs[B];
+    if (primitive->inputs[A].rank < 2 || b->rank < 2 || primitive->outputs[0].rank < 2)
         return false;
     for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
-        struct graph_shape *shape = &ret->operands[which];
-        shape->rank = 3;
-        shape->dims[0] = shape->strides[0] = 1;
-        if (!graph_type(operand_of(primitive, which)->element, &shape->type)) return false;
+        ret[which] = (struct graph_shape){.rank = 3, .dims = {1}, .strides = {1}};
+        if (!graph_type(operand_of(primitive, which)->element, &ret[which].type)) return false;
     }
-    const bool one_matrix = is_shared(&primitive->inputs[1]) && read_batches(primitive, 1, ret);
-    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which))
-        take_last(primitive, which, one_matrix && which != B ? 2 : 1, ret);
+    const bool is_shared = primitive_elements_of(b, 0, b->rank - 2) == 1;
+    const bool one_matrix = is_shared && read_batches(primitive, 1, ret);
+    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+        const struct cm_tensor *tensor = operand_of(primitive, which);
+        const struct cm_tensor wide =
+            graph_shape_widen(tensor, tensor->rank < 2 ? 2 : tensor->rank);
+        for (int i = one_matrix && which != B ? 2 : 1; i < 3; i++) {
+            ret[which].dims[i] = wide.dims[wide.rank - 3 + i];
+            ret[which].strides[i] = wide.strides[wide.rank - 3 + i];
+        }
+    }
     if (!one_matrix && !read_batches(primitive, 2, ret)) return false;
     for (int which = A; which < N_OPERANDS; which = next_of(primitive, which))
-        settle(&ret->operands[which]);
+        settle(&ret[which]);
     return true;
 }
 
 static bool read_product(struct graph *graph, const struct graph_job *job,
-                         struct product *ret) {
+                         struct graph_shape *ret) {
     if (read_shapes(job->primitive, ret)) return true;
     graph_fail(graph, CM_BACKEND_REFUSED,
                "strides or data type of the matrices not supported by cuDNN");
@@ -125,22 +93,21 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
 }
 
 /* Starts a chain. It does not read its operands a and b: these get the shape of the result. */
-static bool begin(struct graph *graph, const struct graph_job *job, struct product *product,
+static bool begin(struct graph *graph, const struct graph_job *job, struct graph_shape *shapes,
                   struct graph_chain *ret) {
     *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
-    if (!read_product(graph, job, product)) return false;
-    ret->result = product->operands[Y];
-    for (int i = 0; i < job->primitive->n_inputs; i++)
-        ret->operands[i] = product->operands[i < 2 ? Y : i];
+    if (!read_product(graph, job, shapes)) return false;
+    ret->result = shapes[Y];
+    for (int i = 0; i < job->primitive->n_inputs; i++) ret->operands[i] = shapes[i < 2 ? Y : i];
     return true;
 }
 
 static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
-    struct product product;
+    struct graph_shape shapes[N_OPERANDS];
     struct graph_chain chain;
-    if (!begin(graph, job, &product, &chain) || !graph_chain_count(&chain, 1, tail)) return;
-    cudnnBackendDescriptor_t a = graph_tensor(graph, &product.operands[A], GRAPH_INPUT, 0);
-    cudnnBackendDescriptor_t b = graph_tensor(graph, &product.operands[B], GRAPH_INPUT, 1);
+    if (!begin(graph, job, shapes, &chain) || !graph_chain_count(&chain, 1, tail)) return;
+    cudnnBackendDescriptor_t a = graph_tensor(graph, &shapes[A], GRAPH_INPUT, 0);
+    cudnnBackendDescriptor_t b = graph_tensor(graph, &shapes[B], GRAPH_INPUT, 1);
     chain.value = graph_chain_next(&chain);
     graph_multiply(graph, a, b, chain.value,
                    graph_compute_type(job->primitive->inputs[0].element));
@@ -156,9 +123,9 @@ void graph_build_product_alone(struct graph *graph, const struct graph_job *job)
 }
 
 void graph_build_addend(struct graph *graph, const struct graph_job *job) {
-    struct product product;
+    struct graph_shape shapes[N_OPERANDS];
     struct graph_chain chain;
-    if (begin(graph, job, &product, &chain))
+    if (begin(graph, job, shapes, &chain))
         graph_chain_in_place(&chain, (struct graph_tail){.bias = true});
 }
 
@@ -169,13 +136,6 @@ static bool is_rows(const struct graph_shape *shape) {
     for (int i = 0; i < 3; i++)
         if (shape->dims[i] != 1 && shape->strides[i] != rows.strides[i]) return false;
     return true;
-}
-
-static struct graph_shape image(cudnnDataType_t type, int64_t n, int64_t channels, int64_t h,
-                                int64_t w, enum graph_order order) {
-    struct graph_shape ret = {.type = type, .rank = 4, .dims = {n, channels, h, w}};
-    graph_shape_pack(&ret, order);
-    return ret;
 }
 
 /*
@@ -190,38 +150,38 @@ static struct graph_shape image(cudnnDataType_t type, int64_t n, int64_t channel
 void graph_build_product_convolution(struct graph *graph, const struct graph_job *job) {
     static const struct cm_window window = {
         .n_spatial = 2, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
-    struct product product;
-    if (!read_product(graph, job, &product)) return;
-    const struct graph_shape *a = &product.operands[A];
-    const struct graph_shape *b = &product.operands[B];
-    const struct graph_shape *y = &product.operands[Y];
+    struct graph_shape shapes[N_OPERANDS];
+    if (!read_product(graph, job, shapes)) return;
+    const struct graph_shape *a = &shapes[A];
+    const struct graph_shape *b = &shapes[B];
+    const struct graph_shape *y = &shapes[Y];
     const int64_t n_batch = y->dims[0];
     const int64_t m = y->dims[1];
     const int64_t n = y->dims[2];
     const int64_t k = a->dims[2];
     const bool whole = is_rows(a) && is_rows(y) && a->dims[0] == n_batch;
-    struct graph_convolution convolution = {
-        .compute = graph_compute_type(job->primitive->inputs[0].element), .window = &window};
-    struct graph_shape x;
-    struct graph_shape w;
-    struct graph_shape out;
-    if (whole && is_rows(b) && b->dims[0] == n_batch) {
-        x = image(b->type, 1, n_batch * k, 1, n, GRAPH_ROWS);
-        w = image(a->type, n_batch * m, k, 1, 1, GRAPH_ROWS);
-        out = image(y->type, 1, n_batch * m, 1, n, GRAPH_ROWS);
-        convolution.x = graph_tensor(graph, &x, GRAPH_INPUT, 1);
-        convolution.w = graph_tensor(graph, &w, GRAPH_INPUT, 0);
-    } else if (whole && n_batch == 1 && b->strides[1] == 1 && b->strides[2] == k) {
-        x = image(a->type, 1, k, m, 1, GRAPH_CHANNELS_LAST);
-        w = image(b->type, n, k, 1, 1, GRAPH_CHANNELS_LAST);
-        out = image(y->type, 1, n, m, 1, GRAPH_CHANNELS_LAST);
-        convolution.x = graph_tensor(graph, &x, GRAPH_INPUT, 0);
-        convolution.w = graph_tensor(graph, &w, GRAPH_INPUT, 1);
-    } else {
+    const bool b_is_image = whole && is_rows(b) && b->dims[0] == n_batch;
+    if (!b_is_image && !(whole && n_batch == 1 && b->strides[1] == 1 && b->strides[2] == k)) {
         graph_fail(graph, CM_BACKEND_REFUSED,
                    "the strides of the matrices do not match an image");
         return;
     }
-    convolution.y = graph_tensor(graph, &out, GRAPH_OUTPUT, 0);
+    const int image = b_is_image ? B : A;
+    const int filter = b_is_image ? A : B;
+    const enum graph_order order = b_is_image ? GRAPH_ROWS : GRAPH_CHANNELS_LAST;
+    const int64_t of_b[][4] = {
+        {1, n_batch * k, 1, n}, {n_batch * m, k, 1, 1}, {1, n_batch * m, 1, n}};
+    const int64_t of_a[][4] = {{1, k, m, 1}, {n, k, 1, 1}, {1, n, m, 1}};
+    const int64_t(*dims)[4] = b_is_image ? of_b : of_a;
+    const struct graph_shape x = graph_shape_packed(shapes[image].type, order, 4, dims[0]);
+    const struct graph_shape w = graph_shape_packed(shapes[filter].type, order, 4, dims[1]);
+    const struct graph_shape out = graph_shape_packed(y->type, order, 4, dims[2]);
+    const struct graph_convolution convolution = {
+        .compute = graph_compute_type(job->primitive->inputs[0].element),
+        .window = &window,
+        .x = graph_tensor(graph, &x, GRAPH_INPUT, image),
+        .w = graph_tensor(graph, &w, GRAPH_INPUT, filter),
+        .y = graph_tensor(graph, &out, GRAPH_OUTPUT, 0),
+    };
     graph_convolve(graph, &convolution);
 }

@@ -125,27 +125,6 @@ bool graph_chain_count(struct graph_chain *chain, int before, struct graph_tail 
     return false;
 }
 
-/* Sorts the axes by falling stride of the result, which makes any packed layout row-major. */
-static void order_axes(const struct graph_shape *shape, int *ret) {
-    for (int i = 0; i < shape->rank; i++) {
-        int at = i;
-        while (at > 0 && shape->strides[ret[at - 1]] < shape->strides[i]) {
-            ret[at] = ret[at - 1];
-            at--;
-        }
-        ret[at] = i;
-    }
-}
-
-static struct cm_tensor permute(const struct graph_shape *shape, const int *order) {
-    struct cm_tensor ret = {.rank = shape->rank};
-    for (int i = 0; i < shape->rank; i++) {
-        ret.dims[i] = shape->dims[order[i]];
-        ret.strides[i] = shape->strides[order[i]];
-    }
-    return ret;
-}
-
 /* Sets *ret to a coalesced shape; returns false if it is not row-major. */
 static bool take_shape(const struct coalesced *coalesced, int which, struct graph_shape *ret) {
     const int more = MAX_DIMS - coalesced->rank;
@@ -159,30 +138,37 @@ static bool take_shape(const struct coalesced *coalesced, int which, struct grap
     return true;
 }
 
-static bool coalesce(struct graph_chain *chain) {
+/* Orders the axes by falling stride of the result, which makes any packed layout row-major. */
+bool graph_chain_coalesce(struct graph_chain *chain) {
     const int n = chain->primitive->n_inputs;
+    const struct graph_shape *result = &chain->result;
     struct cm_tensor tensors[CM_MAX_INPUTS + 1];
     const struct cm_tensor *pointers[CM_MAX_INPUTS + 1];
     int order[CM_MAX_RANK];
     struct coalesced coalesced;
-    order_axes(&chain->result, order);
-    for (int i = 0; i <= n; i++) {
-        tensors[i] = permute(i < n ? &chain->operands[i] : &chain->result, order);
-        pointers[i] = &tensors[i];
+    for (int i = 0; i < result->rank; i++) {
+        int at = i;
+        for (; at > 0 && result->strides[order[at - 1]] < result->strides[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
     }
-    if (!coalesce_dims(pointers, n + 1, &tensors[n], &coalesced) || coalesced.rank > MAX_DIMS)
-        return false;
-    for (int i = 0; i <= n; i++)
-        if (!take_shape(&coalesced, i, i < n ? &chain->operands[i] : &chain->result))
-            return false;
-    return true;
-}
-
-bool graph_chain_coalesce(struct graph_chain *chain) {
-    if (coalesce(chain)) return true;
-    graph_fail(chain->graph, CM_BACKEND_REFUSED,
-               "the operands must coalesce to three dims in rows");
-    return false;
+    for (int i = 0; i <= n; i++) {
+        const struct graph_shape *shape = i < n ? &chain->operands[i] : result;
+        tensors[i] = (struct cm_tensor){.rank = shape->rank};
+        pointers[i] = &tensors[i];
+        for (int axis = 0; axis < shape->rank; axis++) {
+            tensors[i].dims[axis] = shape->dims[order[axis]];
+            tensors[i].strides[axis] = shape->strides[order[axis]];
+        }
+    }
+    bool fits =
+        coalesce_dims(pointers, n + 1, &tensors[n], &coalesced) && coalesced.rank <= MAX_DIMS;
+    for (int i = 0; i <= n && fits; i++)
+        fits = take_shape(&coalesced, i, i < n ? &chain->operands[i] : &chain->result);
+    if (!fits)
+        graph_fail(chain->graph, CM_BACKEND_REFUSED,
+                   "the operands must coalesce to three dims in rows");
+    return fits;
 }
 
 cudnnBackendDescriptor_t graph_chain_input(struct graph_chain *chain, int which) {
@@ -201,29 +187,21 @@ static cudnnBackendDescriptor_t next_tensor(struct graph_chain *chain, cudnnData
 }
 
 cudnnBackendDescriptor_t graph_chain_next(struct graph_chain *chain) {
-    const int32_t element = chain->primitive->inputs[0].element;
-    return next_tensor(chain, graph_virtual_type(graph_compute_type(element)));
+    const bool is_double = chain->primitive->inputs[0].element == CM_F64;
+    return next_tensor(chain, is_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
 }
 
 static cudnnBackendDescriptor_t other_of(struct graph_chain *chain,
                                          const struct instruction *instruction,
                                          const struct cm_eltwise *step,
                                          cudnnBackendDescriptor_t first) {
-    const int rank = chain->result.rank;
-    switch (instruction->other) {
-    case SOURCE_FIRST:
-        return first;
-    case SOURCE_OPERAND:
-        return graph_chain_input(chain, step->operand);
-    case SOURCE_ALPHA:
-        return graph_value(chain->graph, rank, (float)step->alpha);
-    case SOURCE_BETA:
-        return graph_value(chain->graph, rank, (float)step->beta);
-    case SOURCE_VALUE:
-        return graph_value(chain->graph, rank, instruction->value);
-    default:
-        return NULL;
-    }
+    float value = instruction->value;
+    if (instruction->other == SOURCE_NONE) return NULL;
+    if (instruction->other == SOURCE_FIRST) return first;
+    if (instruction->other == SOURCE_OPERAND) return graph_chain_input(chain, step->operand);
+    if (instruction->other == SOURCE_ALPHA) value = (float)step->alpha;
+    if (instruction->other == SOURCE_BETA) value = (float)step->beta;
+    return graph_value(chain->graph, chain->result.rank, value);
 }
 
 static void set_limits(enum limits limits, const struct cm_eltwise *step,
@@ -257,8 +235,21 @@ static void run_program(struct graph_chain *chain, const struct program *program
     }
 }
 
-/* Adds a selection; the first three operands are condition, then and else. */
-static void run_select(struct graph_chain *chain) {
+void graph_chain_point(struct graph_chain *chain, cudnnPointwiseMode_t mode,
+                       cudnnBackendDescriptor_t other) {
+    const struct graph_pointwise point = {
+        .mode = mode, .x = chain->value, .b = other, .y = graph_chain_next(chain)};
+    graph_point(chain->graph, &point);
+    chain->value = point.y;
+}
+
+/* Applies a step. The first three operands of a selection are condition, then and else. */
+static void run_step(struct graph_chain *chain, int index) {
+    const struct cm_eltwise *step = &chain->primitive->steps[index];
+    if (step->function != CM_SELECT) {
+        run_program(chain, &programs[step->function], step);
+        return;
+    }
     if (chain->primitive->n_inputs < 3) {
         graph_fail(chain->graph, CM_BACKEND_REFUSED, "a selection must have three operands");
         return;
@@ -274,34 +265,13 @@ static void run_select(struct graph_chain *chain) {
     chain->value = point.y;
 }
 
-void graph_chain_point(struct graph_chain *chain, cudnnPointwiseMode_t mode,
-                       cudnnBackendDescriptor_t other) {
-    const struct graph_pointwise point = {
-        .mode = mode, .x = chain->value, .b = other, .y = graph_chain_next(chain)};
-    graph_point(chain->graph, &point);
-    chain->value = point.y;
-}
-
-/* Returns true if the first step adds a tensor of the shape of the result. */
-static bool adds_residual(const struct graph_chain *chain) {
-    const struct cm_eltwise *step = &chain->primitive->steps[0];
-    return step->function == CM_ADD &&
-           memcmp(chain->operands[step->operand].dims, chain->result.dims,
-                  (size_t)chain->result.rank * sizeof(int64_t)) == 0;
-}
-
-static void run_step(struct graph_chain *chain, int index) {
-    const struct cm_eltwise *step = &chain->primitive->steps[index];
-    if (step->function == CM_SELECT)
-        run_select(chain);
-    else
-        run_program(chain, &programs[step->function], step);
-}
-
-/* The precompiled engines add a residual before the bias, as
- * cudnnConvolutionBiasActivationForward does. */
+/* The precompiled engines add a residual, a tensor of the shape of the result, before the bias,
+ * as cudnnConvolutionBiasActivationForward does. */
 void graph_chain_tail(struct graph_chain *chain, struct graph_tail tail) {
-    const bool residual_first = tail.bias && tail.steps && adds_residual(chain);
+    const struct cm_eltwise *step = &chain->primitive->steps[0];
+    const bool residual_first = tail.bias && tail.steps && step->function == CM_ADD &&
+                                memcmp(chain->operands[step->operand].dims, chain->result.dims,
+                                       (size_t)chain->result.rank * sizeof(int64_t)) == 0;
     if (residual_first) run_step(chain, 0);
     if (tail.bias) graph_chain_point(chain, CUDNN_POINTWISE_ADD, graph_chain_input(chain, 2));
     for (int i = residual_first; tail.steps && i < chain->primitive->n_steps; i++)

@@ -34,23 +34,4 @@ void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBacken
 void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
                   cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
 
-void graph_resample(struct graph *graph, cudnnResampleMode_t mode, cudnnPaddingMode_t padding,
-                    const struct cm_window *window, cudnnBackendDescriptor_t x,
-                    cudnnBackendDescriptor_t y);
-
-/* scale, bias and epsilon may be NULL. */
-struct graph_norm {
-    cudnnBackendNormMode_t mode;
-    cudnnBackendDescriptor_t x, scale, bias, epsilon, y;
-};
-void graph_normalize(struct graph *graph, const struct graph_norm *norm);
-
-struct graph_attention {
-    cudnnBackendDescriptor_t q, k, v, y, scale;
-};
-void graph_attend(struct graph *graph, const struct graph_attention *attention);
-
-/* Requires cuDNN 9.21: softmax along the last dim of [B, H, M, N]. */
-void graph_softmax(struct graph *graph, cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
-
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Provider `cudnn graph`: a primitive as one or two graphs, each with its plan. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_search.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 
 #include "support/banned.h"
 
@@ -71,10 +70,6 @@ static void drop(void *own) {
     free(step);
 }
 
-static bool is_product(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_ATTENTION;
-}
-
 /*
  * Returns true if row-major images are planned as channels-last. Engines for 16-bit and
  * narrower types are channels-last and would transpose row-major images twice in the workspace.
@@ -85,66 +80,48 @@ static bool prefers_last(const struct cm_device *device, const struct cm_primiti
     return device->options.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;
 }
 
-/* Returns true for products of fp32 or fp64 that must not use tensor cores. */
-static bool is_strict(const struct cm_device *device, const struct cm_primitive *primitive) {
-    const int32_t element = primitive->inputs[0].element;
-    return device->options.precision != CM_PRECISION_TF32 && is_product(primitive->kind) &&
-           (element == CM_F32 || element == CM_F64);
-}
-
-static bool is_empty(const struct cm_tensor *tensor) {
-    for (int i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] == 0) return true;
-    return false;
-}
-
 /* Refuses empty operands: cuDNN would divide by zero. */
 static int check(const struct cm_primitive *primitive, struct cm_reason *reason) {
     for (int i = 0; i < primitive->n_inputs; i++)
-        if (is_empty(&primitive->inputs[i]))
+        if (primitive_elements(&primitive->inputs[i]) == 0)
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
     for (int i = 0; i < primitive->n_outputs; i++)
-        if (is_empty(&primitive->outputs[i]))
+        if (primitive_elements(&primitive->outputs[i]) == 0)
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "the result is empty");
     return CM_BACKEND_OK;
 }
 
-/* Plans one part. Only the first one multiplies; the other, such as adding a bias, cannot round
- * fp32 to tf32 and may use any engine. */
-static int make_part(struct cm_device *device, const struct graph_job *job,
-                     const struct graph_alternative *alternative, int which, int candidate,
-                     struct part *ret) {
-    const bool multiplies = which == 0;
-    const struct graph_wanted wanted = {
-        .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
-        .target = device->target.descriptor,
-        .no_tensor_cores = multiplies && is_strict(device, job->primitive),
-        .slow_heuristics = device->options.slow_heuristics,
-        .workspace_bytes = device->options.workspace_bytes,
-        .candidate = multiplies ? candidate : 0,
-    };
-    graph_begin(&ret->graph, &device->cudnn);
-    alternative->parts[which](&ret->graph, job);
-    return graph_search(&ret->graph, &wanted, &ret->found);
-}
-
-/* Plans all parts. `candidate`: plan of the first part, which does most of the work. */
+/* Plans all parts. `candidate`: plan of the first part, which does most of the work. Only the
+ * first one multiplies; the other, such as adding a bias, cannot round fp32 to tf32 and may use
+ * any engine. Products of fp32 or fp64 must not use tensor cores, unless tf32 is allowed. */
 static int try_alternative(struct cm_device *device, const struct graph_job *job,
                            const struct graph_alternative *alternative, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
-    int status = CM_BACKEND_OK;
+    const int32_t element = job->primitive->inputs[0].element;
+    struct graph_wanted wanted = {
+        .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
+        .target = device->target.descriptor,
+        .no_tensor_cores = device->options.precision != CM_PRECISION_TF32 && step->multiplies &&
+                           (element == CM_F32 || element == CM_F64),
+        .slow_heuristics = device->options.slow_heuristics,
+        .workspace_bytes = device->options.workspace_bytes,
+        .candidate = candidate,
+    };
     step->alternative = alternative;
     step->n_parts = 0;
     for (int i = 0; i < GRAPH_MAX_PARTS && alternative->parts[i] != NULL; i++) {
         struct part *part = &step->parts[step->n_parts++];
-        status = make_part(device, job, alternative, i, candidate, part);
+        graph_begin(&part->graph, &device->cudnn);
+        alternative->parts[i](&part->graph, job);
+        const int status = graph_search(&part->graph, &wanted, &part->found);
+        wanted.no_tensor_cores = false;
+        wanted.candidate = 0;
         if (status == CM_BACKEND_OK) continue;
         *reason = part->graph.reason;
-        break;
+        while (step->n_parts > 0) graph_end(&step->parts[--step->n_parts].graph);
+        return status;
     }
-    if (status == CM_BACKEND_OK) return status;
-    while (step->n_parts > 0) graph_end(&step->parts[--step->n_parts].graph);
-    return status;
+    return CM_BACKEND_OK;
 }
 
 static unsigned kind_of(const struct cm_primitive *primitive) {
@@ -173,20 +150,6 @@ static int try_alternatives(struct cm_device *device, const struct cm_primitive 
     return status;
 }
 
-static int64_t most_workspace(const struct graph_step *step) {
-    int64_t most = 0;
-    for (int i = 0; i < step->n_parts; i++)
-        if (step->parts[i].found.workspace_bytes > most)
-            most = step->parts[i].found.workspace_bytes;
-    return most;
-}
-
-static int tried(const struct graph_step *step) {
-    int n = 0;
-    for (int i = 0; i < step->n_parts; i++) n += step->parts[i].found.tried;
-    return n;
-}
-
 static const struct {
     bool behavior;
     unsigned bit;
@@ -200,12 +163,6 @@ static const struct {
     {true, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION, "compiled when planned"},
 };
 
-static size_t append(char *ret, size_t size, size_t used, const char *text) {
-    if (used < size)
-        (void)snprintf(ret + used, size - used, "%s%s", used > 0 ? ", " : "", text);
-    return strlen(ret);
-}
-
 /* Names of the knob types (cudnnBackendKnobType_t) that users know. Knob values are internal
  * numbers of cuDNN. */
 static const struct {
@@ -216,64 +173,42 @@ static const struct {
                   {17, "split-k slices"},  {24, "kernel"},   {27, "cluster m"},
                   {28, "cluster n"},       {38, "stream-k"}, {40, "tile m"},
                   {41, "tile n"}};
+#define N_KNOB_NAMES (sizeof(knob_names) / sizeof(knob_names[0]))
 
-/* Appends "tile 5" or, if the type has no name here, "k42=1" as in NVIDIA's names of plans.
- * Returns the length of the text. */
-static size_t append_knob(char *ret, size_t size, size_t used, const struct graph_knob *knob) {
-    char text[CM_WORD_SIZE];
-    for (size_t i = 0; i < sizeof(knob_names) / sizeof(knob_names[0]); i++) {
-        if (knob_names[i].type != knob->type) continue;
-        (void)snprintf(text, sizeof(text), "%s %lld", knob_names[i].name,
-                       (long long)knob->value);
-        return append(ret, size, used, text);
-    }
-    (void)snprintf(text, sizeof(text), "k%d=%lld", (int)knob->type, (long long)knob->value);
-    return append(ret, size, used, text);
-}
-
-/* "engine 62, tile 5, stages 4, compiled when planned, unfused biases" */
+/* "engine 62, tile 5, stages 4, compiled when planned, unfused biases"; knobs without a name
+ * are printed as in NVIDIA's names of plans: "k42=1". */
 static void print_algorithm(const struct graph_step *step, char *ret, size_t size) {
     const struct graph_found *found = &step->parts[0].found;
-    size_t used = 0;
     if (found->engine >= 0)
-        used = (size_t)snprintf(ret, size, "engine %lld", (long long)found->engine);
-    for (int i = 0; i < found->n_knobs; i++)
-        used = append_knob(ret, size, used, &found->knobs[i]);
+        cuda_append(ret, size, ", ", "engine %lld", (long long)found->engine);
+    for (int i = 0; i < found->n_knobs; i++) {
+        const long long value = (long long)found->knobs[i].value;
+        size_t at = 0;
+        while (at < N_KNOB_NAMES && knob_names[at].type != found->knobs[i].type) at++;
+        if (at < N_KNOB_NAMES)
+            cuda_append(ret, size, ", ", "%s %lld", knob_names[at].name, value);
+        else
+            cuda_append(ret, size, ", ", "k%d=%lld", (int)found->knobs[i].type, value);
+    }
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
         const uint64_t bits =
             notes[i].behavior ? found->behavior_notes : found->numerical_notes;
-        if ((bits >> notes[i].bit & 1) != 0) used = append(ret, size, used, notes[i].text);
+        if ((bits >> notes[i].bit & 1) != 0) cuda_append(ret, size, ", ", "%s", notes[i].text);
     }
-    if (step->requantizes) used = append(ret, size, used, "requantizes to int8");
+    if (step->requantizes) cuda_append(ret, size, ", ", "requantizes to int8");
     if (step->alternative->remark != NULL)
-        (void)append(ret, size, used, step->alternative->remark);
+        cuda_append(ret, size, ", ", "%s", step->alternative->remark);
 }
 
 /* The note marks engines that can use tensor cores, such as the pointwise engine, not their
  * use. */
-static int32_t tensor_cores(const struct graph_step *step) {
-    const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
-    if ((step->parts[0].found.numerical_notes & bit) == 0) return CM_TENSOR_CORES_NO;
-    return step->multiplies ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_UNKNOWN;
-}
-
 static void facts(const void *own, struct cm_how *ret) {
     const struct graph_step *step = own;
+    const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
     print_algorithm(step, ret->algorithm, sizeof(ret->algorithm));
-    ret->tensor_cores = tensor_cores(step);
-}
-
-/* Returns the address of an operand: device memory, or host memory for a GRAPH_VALUE, which
- * cuDNN reads at execution. */
-static void *address_of(struct graph_operand *operand, const struct cuda_operands *operands) {
-    CUdeviceptr address = 0;
-    void *ret = NULL;
-    if (operand->role == GRAPH_VALUE) return &operand->value;
-    address = operand->role == GRAPH_INPUT ? operands->inputs[operand->index]
-                                           : operands->outputs[operand->index];
-    /* Device addresses are integers to the driver, pointers to cuDNN. */
-    memcpy(&ret, &address, sizeof(ret));
-    return ret;
+    ret->tensor_cores = step->multiplies ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_UNKNOWN;
+    if ((step->parts[0].found.numerical_notes & bit) == 0)
+        ret->tensor_cores = CM_TENSOR_CORES_NO;
 }
 
 static int execute(const struct graph_step *step, struct part *part,
@@ -281,13 +216,18 @@ static int execute(const struct graph_step *step, struct part *part,
     struct graph *graph = &part->graph;
     int64_t ids[GRAPH_MAX_OPERANDS];
     void *addresses[GRAPH_MAX_OPERANDS];
-    void *workspace = NULL;
+    void *workspace = provider_pointer(operands->workspace);
     cudnnBackendDescriptor_t pack = NULL;
     const struct cuda_cudnn *cudnn = step->cudnn;
-    memcpy(&workspace, &operands->workspace, sizeof(workspace));
     for (int i = 0; i < graph->n_operands; i++) {
-        ids[i] = graph->operands[i].id;
-        addresses[i] = address_of(&graph->operands[i], operands);
+        struct graph_operand *operand = &graph->operands[i];
+        ids[i] = operand->id;
+        if (operand->role == GRAPH_VALUE)
+            addresses[i] = &operand->value; /* in host memory */
+        else
+            addresses[i] = provider_pointer(operand->role == GRAPH_INPUT
+                                                ? operands->inputs[operand->index]
+                                                : operands->outputs[operand->index]);
     }
     cudnnStatus_t status =
         cudnn->cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
@@ -335,7 +275,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     step->cudnn = &device->cudnn;
     step->handle = device->cudnn_handle;
     step->requantizes = graph_requantizes(primitive);
-    step->multiplies = is_product(primitive->kind);
+    step->multiplies = primitive_is_product(primitive);
     struct cm_reason why = {""};
     status = try_alternatives(device, primitive, candidate, step, &why);
     if (status != CM_BACKEND_OK) {
@@ -348,10 +288,14 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
         .launch = step->handle != NULL ? launch : NULL,
         .facts = facts,
         .drop = drop,
-        .workspace_bytes = most_workspace(step),
         .state = CM_MEASURED,
-        .plans_tried = tried(step),
     };
+    for (int i = 0; i < step->n_parts; i++) {
+        const struct graph_found *found = &step->parts[i].found;
+        ret->plans_tried += found->tried;
+        if (found->workspace_bytes > ret->workspace_bytes)
+            ret->workspace_bytes = found->workspace_bytes;
+    }
     if (why.text[0] != '\0')
         (void)cuda_refuse(&ret->note, 0, "the preferred graph is refused: %.200s", why.text);
     return CM_BACKEND_OK;

@@ -2,7 +2,6 @@
 /* Tries the engine configurations that the heuristics list. */
 #include "backends/cuda/cudnn/graph_search.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,33 +32,21 @@ struct search {
     char why[CM_REASON_SIZE]; /* error of the first engine that refused */
 };
 
-static void set_device(const struct search *search, cudnnBackendDescriptor_t descriptor,
-                       cudnnBackendAttributeName_t handle, cudnnBackendAttributeName_t target) {
-    const struct graph_wanted *wanted = search->wanted;
-    if (wanted->handle != NULL)
-        graph_set(search->graph, descriptor, handle, CUDNN_TYPE_HANDLE, 1, &wanted->handle);
-    else
-        graph_set_descriptor(search->graph, descriptor, target, wanted->target);
-}
-
-static void join_operations(struct search *search) {
-    struct graph *graph = search->graph;
-    search->operations = graph_make(graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-    graph_set(graph, search->operations, CUDNN_ATTR_OPERATIONGRAPH_OPS,
-              CUDNN_TYPE_BACKEND_DESCRIPTOR, graph->n_operations, graph->operations);
-    if (search->wanted->handle != NULL)
-        graph_set(graph, search->operations, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
-                  CUDNN_TYPE_HANDLE, 1, &search->wanted->handle);
-    graph_finalize(graph, search->operations, "the operations together");
-}
-
+/* Keeps the error of the first engine, which cuDNN ranks best, unless the engine is for other
+ * devices. Reads the others too, because cuDNN keeps errors until they are read. */
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
     graph_last_error(search->graph->cudnn, status, why, sizeof(why));
-    /* Keep the error of the first engine, which cuDNN ranks best, unless the engine is for
-     * other devices. */
-    if (search->why[0] != '\0' && strstr(search->why, "ARCH_MISMATCH") == NULL) return;
-    (void)snprintf(search->why, sizeof(search->why), "%s", why);
+    if (search->why[0] == '\0' || strstr(search->why, "ARCH_MISMATCH") != NULL)
+        memcpy(search->why, why, sizeof(why));
+}
+
+/* Reads one value of an attribute. */
+static cudnnStatus_t get(const struct search *search, cudnnBackendDescriptor_t descriptor,
+                         cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         void *ret) {
+    int64_t n = 0;
+    return search->graph->cudnn->cudnnBackendGetAttribute(descriptor, name, type, 1, &n, ret);
 }
 
 /* Fills `ret` with the engine configurations of the heuristics, at most MAX_ENGINES. Returns
@@ -67,16 +54,18 @@ static void note_refusal(struct search *search, cudnnStatus_t status) {
 static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode,
                               cudnnBackendDescriptor_t *ret) {
     struct graph *graph = search->graph;
+    const struct graph_wanted *wanted = search->wanted;
     const struct cuda_cudnn *cudnn = graph->cudnn;
+    const struct graph_attribute attributes[] = {
+        GRAPH_DESCRIPTOR(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, search->operations),
+        {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode},
+        {CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+         wanted->handle == NULL, &wanted->target},
+        {0},
+    };
     int64_t n = 0;
     cudnnBackendDescriptor_t heuristics =
-        graph_make(graph, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-    graph_set_descriptor(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                         search->operations);
-    graph_set(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-    if (search->wanted->handle == NULL)
-        graph_set_descriptor(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP,
-                             search->wanted->target);
+        graph_fill(graph, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, attributes);
     if (graph->status != CM_BACKEND_OK) return 0;
     cudnnStatus_t status = cudnn->cudnnBackendFinalize(heuristics);
     if (status == CUDNN_STATUS_SUCCESS)
@@ -90,8 +79,9 @@ static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode
         status = cudnn->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, n, &n, ret);
     }
-    if (status != CUDNN_STATUS_SUCCESS) note_refusal(search, status);
-    return status == CUDNN_STATUS_SUCCESS ? n : 0;
+    if (status == CUDNN_STATUS_SUCCESS) return n;
+    note_refusal(search, status);
+    return 0;
 }
 
 /* Returns the bit set of the notes of an engine. */
@@ -115,100 +105,83 @@ _Static_assert(sizeof(cudnnBackendKnobType_t) == sizeof(int32_t), "read as int32
 
 static void read_engine(struct search *search, cudnnBackendDescriptor_t configuration,
                         struct graph_found *ret) {
-    struct graph *graph = search->graph;
-    const struct cuda_cudnn *cudnn = graph->cudnn;
-    int64_t n = 0;
-    cudnnBackendDescriptor_t engine = graph_make(graph, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    const struct cuda_cudnn *cudnn = search->graph->cudnn;
+    cudnnBackendDescriptor_t engine =
+        graph_make(search->graph, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     ret->engine = -1;
-    if (engine == NULL ||
-        cudnn->cudnnBackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_ENGINE,
-                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
-                                        &engine) != CUDNN_STATUS_SUCCESS)
+    if (engine == NULL || get(search, configuration, CUDNN_ATTR_ENGINECFG_ENGINE,
+                              CUDNN_TYPE_BACKEND_DESCRIPTOR, &engine) != CUDNN_STATUS_SUCCESS)
         return;
-    (void)cudnn->cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
-                                          CUDNN_TYPE_INT64, 1, &n, &ret->engine);
+    (void)get(search, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, &ret->engine);
     ret->numerical_notes =
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
     ret->behavior_notes =
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
 }
 
-/* Inserts a knob, sorted by type; drops knobs beyond GRAPH_MAX_KNOBS. */
-static void add_knob(struct graph_found *found, const struct graph_knob *knob) {
-    int at = found->n_knobs;
-    if (at == GRAPH_MAX_KNOBS) return;
-    for (; at > 0 && found->knobs[at - 1].type > knob->type; at--)
-        found->knobs[at] = found->knobs[at - 1];
-    found->knobs[at] = *knob;
-    found->n_knobs++;
-}
-
-/* Reads the knobs of a configuration. Their number is not known in advance: cuDNN fills the
- * first `n` of N_KNOB_TYPES descriptors. */
+/* Reads the knobs of a configuration, sorted by type, at most GRAPH_MAX_KNOBS. Their number is
+ * not known in advance: cuDNN fills the first `n` of N_KNOB_TYPES descriptors. */
 static void read_knobs(struct search *search, cudnnBackendDescriptor_t configuration,
                        struct graph_found *ret) {
     struct graph *graph = search->graph;
-    const struct cuda_cudnn *cudnn = graph->cudnn;
     cudnnBackendDescriptor_t choices[N_KNOB_TYPES];
     int64_t n = 0;
     for (int i = 0; i < N_KNOB_TYPES; i++)
         choices[i] = graph_make(graph, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
     if (graph->status != CM_BACKEND_OK ||
-        cudnn->cudnnBackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
-                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, N_KNOB_TYPES, &n,
-                                        choices) != CUDNN_STATUS_SUCCESS)
+        graph->cudnn->cudnnBackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                               CUDNN_TYPE_BACKEND_DESCRIPTOR, N_KNOB_TYPES, &n,
+                                               choices) != CUDNN_STATUS_SUCCESS)
         return;
-    for (int64_t i = 0; i < n && i < N_KNOB_TYPES; i++) {
+    for (int64_t i = 0; i < n && i < N_KNOB_TYPES && ret->n_knobs < GRAPH_MAX_KNOBS; i++) {
         struct graph_knob knob = {0, 0};
-        int64_t one = 0;
-        if (cudnn->cudnnBackendGetAttribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
-                                            CUDNN_TYPE_KNOB_TYPE, 1, &one,
-                                            &knob.type) == CUDNN_STATUS_SUCCESS &&
-            cudnn->cudnnBackendGetAttribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
-                                            CUDNN_TYPE_INT64, 1, &one,
-                                            &knob.value) == CUDNN_STATUS_SUCCESS)
-            add_knob(ret, &knob);
+        int at = ret->n_knobs;
+        if (get(search, choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE,
+                &knob.type) != CUDNN_STATUS_SUCCESS ||
+            get(search, choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64,
+                &knob.value) != CUDNN_STATUS_SUCCESS)
+            continue;
+        for (; at > 0 && ret->knobs[at - 1].type > knob.type; at--)
+            ret->knobs[at] = ret->knobs[at - 1];
+        ret->knobs[at] = knob;
+        ret->n_knobs++;
     }
-}
-
-static bool fits_workspace(struct search *search, struct graph_found *found) {
-    int64_t n = 0;
-    const cudnnStatus_t status = search->graph->cudnn->cudnnBackendGetAttribute(
-        found->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n,
-        &found->workspace_bytes);
-    if (status != CUDNN_STATUS_SUCCESS) {
-        note_refusal(search, status);
-        return false;
-    }
-    if (found->workspace_bytes <= search->wanted->workspace_bytes) return true;
-    if (search->least_bytes == 0 || found->workspace_bytes < search->least_bytes)
-        search->least_bytes = found->workspace_bytes;
-    return false;
 }
 
 /* Returns true if this configuration yields a plan within the limits. */
 static bool try_configuration(struct search *search, cudnnBackendDescriptor_t configuration) {
     struct graph *graph = search->graph;
+    const struct graph_wanted *wanted = search->wanted;
     struct graph_found *found = &search->found;
-    const int tried = found->tried + 1;
-    *found = (struct graph_found){.tried = tried};
+    *found = (struct graph_found){.tried = found->tried + 1};
     read_engine(search, configuration, found);
-    if (search->wanted->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
+    if (wanted->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
         search->n_imprecise++;
         return false;
     }
-    found->plan = graph_make(graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    graph_set_descriptor(graph, found->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-                         configuration);
-    set_device(search, found->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
-               CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+    const struct graph_attribute attributes[] = {
+        GRAPH_DESCRIPTOR(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration),
+        {CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, wanted->handle != NULL,
+         &wanted->handle},
+        {CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+         wanted->handle == NULL, &wanted->target},
+        {0},
+    };
+    found->plan = graph_fill(graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, attributes);
     if (graph->status != CM_BACKEND_OK) return false;
-    const cudnnStatus_t status = graph->cudnn->cudnnBackendFinalize(found->plan);
+    cudnnStatus_t status = graph->cudnn->cudnnBackendFinalize(found->plan);
     if (status == CUDNN_STATUS_SUCCESS) {
         read_knobs(search, configuration, found);
-        return fits_workspace(search, found);
+        status = get(search, found->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                     CUDNN_TYPE_INT64, &found->workspace_bytes);
     }
-    note_refusal(search, status);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        note_refusal(search, status);
+        return false;
+    }
+    if (found->workspace_bytes <= wanted->workspace_bytes) return true;
+    if (search->least_bytes == 0 || found->workspace_bytes < search->least_bytes)
+        search->least_bytes = found->workspace_bytes;
     return false;
 }
 
@@ -247,8 +220,16 @@ static void refuse(struct search *search) {
 
 int graph_search(struct graph *graph, const struct graph_wanted *wanted,
                  struct graph_found *ret) {
+    const struct graph_attribute attributes[] = {
+        {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, graph->n_operations,
+         graph->operations},
+        {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, wanted->handle != NULL,
+         &wanted->handle},
+        {0},
+    };
     struct search search = {.graph = graph, .wanted = wanted};
-    join_operations(&search);
+    search.operations = graph_describe(graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR,
+                                       "the operations together", attributes);
     const bool found =
         graph->status == CM_BACKEND_OK &&
         (try_mode(&search, wanted->slow_heuristics ? CUDNN_HEUR_MODE_B : CUDNN_HEUR_MODE_A) ||

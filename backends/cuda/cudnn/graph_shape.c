@@ -83,13 +83,12 @@ struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank) {
     return ret;
 }
 
-void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
-                          enum graph_order order, struct graph_shape *ret) {
-    memset(ret, 0, sizeof(*ret));
-    ret->type = type;
-    ret->rank = like->rank;
-    for (int i = 0; i < ret->rank; i++) ret->dims[i] = i == 1 ? n : 1;
-    graph_shape_pack(ret, order);
+struct graph_shape graph_shape_packed(cudnnDataType_t type, enum graph_order order, int rank,
+                                      const int64_t *dims) {
+    struct graph_shape ret = {.type = type, .rank = rank};
+    memcpy(ret.dims, dims, (size_t)rank * sizeof(*dims));
+    graph_shape_pack(&ret, order);
+    return ret;
 }
 
 static void spread(const int64_t *from, int n, int64_t neutral, int64_t *ret) {
@@ -106,12 +105,4 @@ void graph_shape_window(const struct cm_window *window, struct cm_window *ret) {
     spread(window->dilations, n, 1, ret->dilations);
     spread(window->pads_begin, n, 0, ret->pads_begin);
     spread(window->pads_end, n, 0, ret->pads_end);
-}
-
-void graph_shape_3d(struct graph_shape *shape, int64_t a, int64_t b, int64_t c) {
-    shape->rank = 3;
-    shape->dims[0] = a;
-    shape->dims[1] = b;
-    shape->dims[2] = c;
-    graph_shape_pack(shape, GRAPH_ROWS);
 }

@@ -29,16 +29,13 @@ bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
 /* Returns the tensor with leading dims of 1 added up to `rank`, which must be >= its rank. */
 struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank);
 
-/* Sets *ret to [1, n, 1, ..], packed in `order`, with the rank of `like`. */
-void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
-                          enum graph_order order, struct graph_shape *ret);
 /* Pads the window as graph_shape_image pads the image. */
 void graph_shape_window(const struct cm_window *window, struct cm_window *ret);
 
 /* Sets packed strides. */
 void graph_shape_pack(struct graph_shape *shape, enum graph_order order);
-
-/* Sets the dims [a, b, c] and row-major strides. */
-void graph_shape_3d(struct graph_shape *shape, int64_t a, int64_t b, int64_t c);
+/* Returns a packed shape. */
+struct graph_shape graph_shape_packed(cudnnDataType_t type, enum graph_order order, int rank,
+                                      const int64_t *dims);
 
 #endif

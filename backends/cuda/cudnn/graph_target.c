@@ -73,16 +73,9 @@ static const struct custom {
 };
 /* clang-format on */
 
-#define N_DEVICES (sizeof(devices) / sizeof(devices[0]))
-
-static const struct capability *find_capability(int version) {
-    const struct capability *at = capabilities;
-    while (at->version != version) at++;
-    return at;
-}
-
 static void describe(const struct custom *from, char *ret, size_t size) {
-    const struct capability *all = find_capability(from->version);
+    const struct capability *all = capabilities;
+    while (all->version != from->version) all++;
     (void)snprintf(
         ret, size,
         "{\"maxGridSize\":[2147483647,65535,65535],\"maxBlockSize\":[1024,1024,64],"
@@ -110,23 +103,17 @@ static int read_file(const char *path, char *ret, size_t size, struct cm_reason 
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "'%s' is not a device description", path);
 }
 
-static bool is_file(const char *device) {
-    const size_t length = strlen(device);
-    return length > 5 && strcmp(device + length - 5, ".json") == 0;
-}
-
 static int find_text(const char *device, char *ret, size_t size, struct cm_reason *reason) {
     char names[CM_REASON_SIZE] = "";
-    size_t used = 0;
-    if (is_file(device)) return read_file(device, ret, size, reason);
-    for (size_t i = 0; i < N_DEVICES; i++) {
+    const char *ending = strrchr(device, '.');
+    if (ending != NULL && ending != device && strcmp(ending, ".json") == 0)
+        return read_file(device, ret, size, reason);
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
         if (strcmp(devices[i].name, device) == 0) {
             describe(&devices[i], ret, size);
             return CM_BACKEND_OK;
         }
-        if (used < sizeof(names))
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-                                     i > 0 ? ", " : "", devices[i].name);
+        cuda_append(names, sizeof(names), ", ", "%s", devices[i].name);
     }
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
                        "unknown target '%s': expected %s, or a .json file", device, names);
@@ -159,7 +146,6 @@ static int make_descriptor(const char *text, struct graph_target *ret,
     const struct cuda_cudnn *cudnn = ret->cudnn;
     cudnnStatus_t status = cudnn->cudnnBackendCreateDescriptor(
         CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &ret->descriptor);
-    if (status != CUDNN_STATUS_SUCCESS) ret->descriptor = NULL;
     if (status == CUDNN_STATUS_SUCCESS)
         status = cudnn->cudnnBackendSetAttribute(ret->descriptor,
                                                  CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,

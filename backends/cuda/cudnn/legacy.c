@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backends/cuda/cudnn/graph.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
 #include "backends/cuda/sets.h"
@@ -32,27 +33,10 @@ struct legacy {
     int64_t result_bytes; /* 0 if the output operand can hold the whole result */
 };
 
-static void *pointer_of(CUdeviceptr address) {
-    return (void *)(uintptr_t)address; /* a number for the driver, a pointer for cuDNN */
-}
-
+/* The types that cuDNN's legacy calls support here: fp64, fp32, fp16 and bf16. */
 static cudnnStatus_t find_type(int32_t element, cudnnDataType_t *ret) {
-    switch (element) {
-    case CM_F32:
-        *ret = CUDNN_DATA_FLOAT;
-        return CUDNN_STATUS_SUCCESS;
-    case CM_F64:
-        *ret = CUDNN_DATA_DOUBLE;
-        return CUDNN_STATUS_SUCCESS;
-    case CM_F16:
-        *ret = CUDNN_DATA_HALF;
-        return CUDNN_STATUS_SUCCESS;
-    case CM_BF16:
-        *ret = CUDNN_DATA_BFLOAT16;
-        return CUDNN_STATUS_SUCCESS;
-    default:
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    }
+    const bool known = element >= CM_F64 && element <= CM_BF16 && graph_type(element, ret);
+    return known ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 
 /* Makes a descriptor of at least MIN_DIMS dims. */
@@ -85,7 +69,8 @@ static cudnnStatus_t run_lrn(const struct legacy *legacy,
     const void *one = legacy->in_double ? (const void *)&doubles[1] : (const void *)&floats[1];
     return legacy->device->cudnn.cudnnLRNCrossChannelForward(
         legacy->device->cudnn_handle, legacy->lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1, one, legacy->x,
-        pointer_of(operands->inputs[0]), zero, legacy->y, pointer_of(operands->outputs[0]));
+        provider_pointer(operands->inputs[0]), zero, legacy->y,
+        provider_pointer(operands->outputs[0]));
 }
 
 /* alpha, beta and k do not change the time, so the primitive does not have them. */
@@ -115,10 +100,11 @@ static cudnnStatus_t run_rnn(const struct legacy *legacy,
     const CUdeviceptr y = legacy->result_bytes > 0 ? result : operands->outputs[0];
     return legacy->device->cudnn.cudnnRNNForward(
         legacy->device->cudnn_handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE, NULL,
-        legacy->rnn_x, pointer_of(operands->inputs[0]), legacy->rnn_y, pointer_of(y),
-        legacy->states, NULL, NULL, legacy->states, NULL, NULL, (size_t)legacy->weights.bytes,
-        pointer_of(legacy->weights.base),
-        (size_t)(legacy->workspace_bytes - legacy->result_bytes), pointer_of(scratch), 0, NULL);
+        legacy->rnn_x, provider_pointer(operands->inputs[0]), legacy->rnn_y,
+        provider_pointer(y), legacy->states, NULL, NULL, legacy->states, NULL, NULL,
+        (size_t)legacy->weights.bytes, provider_pointer(legacy->weights.base),
+        (size_t)(legacy->workspace_bytes - legacy->result_bytes), provider_pointer(scratch), 0,
+        NULL);
 }
 
 /* Returns a math type that the documentation of cudnnSetRNNDescriptor_v8 allows for `type`. The
@@ -132,20 +118,17 @@ static cudnnMathType_t find_math(const struct legacy *legacy, cudnnDataType_t ty
 
 static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) {
     static const struct {
-        int32_t algorithm;
+        bool known;
         cudnnRNNMode_t mode;
-    } modes[] = {{CM_RNN_TANH, CUDNN_RNN_TANH},
-                 {CM_RNN_RELU, CUDNN_RNN_RELU},
-                 {CM_RNN_LSTM, CUDNN_LSTM},
-                 {CM_RNN_GRU, CUDNN_GRU}};
+    } modes[CM_N_ALGORITHMS] = {[CM_RNN_TANH] = {true, CUDNN_RNN_TANH},
+                                [CM_RNN_RELU] = {true, CUDNN_RNN_RELU},
+                                [CM_RNN_LSTM] = {true, CUDNN_LSTM},
+                                [CM_RNN_GRU] = {true, CUDNN_GRU}};
     const struct cuda_cudnn *api = &legacy->device->cudnn;
     const struct cm_primitive *primitive = legacy->primitive;
     const bool with_bias = primitive->n_inputs > 3 && primitive->inputs[3].rank == 2;
     const int32_t hidden = (int32_t)primitive->hidden;
-    size_t i = 0;
-    while (i < sizeof(modes) / sizeof(modes[0]) && modes[i].algorithm != primitive->algorithm)
-        i++;
-    if (i == sizeof(modes) / sizeof(modes[0])) return CUDNN_STATUS_NOT_SUPPORTED;
+    if (!modes[primitive->algorithm].known) return CUDNN_STATUS_NOT_SUPPORTED;
     cudnnStatus_t status = api->cudnnCreateDropoutDescriptor(&legacy->dropout);
     if (status != CUDNN_STATUS_SUCCESS) return status;
     status = api->cudnnSetDropoutDescriptor(legacy->dropout, legacy->device->cudnn_handle, 0,
@@ -155,7 +138,7 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
     if (status != CUDNN_STATUS_SUCCESS) return status;
     legacy->math = find_math(legacy, type);
     return api->cudnnSetRNNDescriptor_v8(
-        legacy->rnn, CUDNN_RNN_ALGO_STANDARD, modes[i].mode,
+        legacy->rnn, CUDNN_RNN_ALGO_STANDARD, modes[primitive->algorithm].mode,
         with_bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         primitive->directions > 1 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
         CUDNN_LINEAR_INPUT, type, legacy->in_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
@@ -178,21 +161,6 @@ static cudnnStatus_t describe_data(const struct legacy *legacy, cudnnDataType_t 
             api->cudnnSetRNNDataDescriptor(*ret, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
                                            (int)x->dims[0], n, (int)size, lengths, NULL);
     free(lengths);
-    return status;
-}
-
-static cudnnStatus_t find_workspace(struct legacy *legacy) {
-    const struct cuda_cudnn *api = &legacy->device->cudnn;
-    cudnnHandle_t handle = legacy->device->cudnn_handle;
-    size_t weights = 0;
-    size_t scratch = 0;
-    size_t reserve = 0;
-    cudnnStatus_t status = api->cudnnGetRNNWeightSpaceSize(handle, legacy->rnn, &weights);
-    if (status != CUDNN_STATUS_SUCCESS) return status;
-    status = api->cudnnGetRNNTempSpaceSizes(handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE,
-                                            legacy->rnn_x, &scratch, &reserve);
-    legacy->weights.bytes = (int64_t)weights;
-    legacy->workspace_bytes = checked_add((int64_t)scratch, legacy->result_bytes);
     return status;
 }
 
@@ -227,7 +195,12 @@ static cudnnStatus_t build_rnn(struct legacy *legacy) {
     const struct cm_primitive *primitive = legacy->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     const int64_t directions = primitive->directions > 1 ? 2 : 1;
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    const cudnnHandle_t handle = legacy->device->cudnn_handle;
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    size_t weights = 0;
+    size_t scratch = 0;
+    size_t reserve = 0;
     if (!find_result_bytes(legacy)) return CUDNN_STATUS_NOT_SUPPORTED;
     const struct cm_tensor states = {
         .element = x->element,
@@ -245,7 +218,14 @@ static cudnnStatus_t build_rnn(struct legacy *legacy) {
     status = describe_data(legacy, type, directions * primitive->hidden, &legacy->rnn_y);
     if (status != CUDNN_STATUS_SUCCESS) return status;
     status = describe(legacy, &states, &legacy->states);
-    return status == CUDNN_STATUS_SUCCESS ? find_workspace(legacy) : status;
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnGetRNNWeightSpaceSize(handle, legacy->rnn, &weights);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnGetRNNTempSpaceSizes(handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE,
+                                            legacy->rnn_x, &scratch, &reserve);
+    legacy->weights.bytes = (int64_t)weights;
+    legacy->workspace_bytes = checked_add((int64_t)scratch, legacy->result_bytes);
+    return status;
 }
 
 static void drop(void *own) {

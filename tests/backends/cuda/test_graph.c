@@ -434,8 +434,8 @@ static void limits_operations_of_graph(void **state) {
     struct graph graph;
     graph_begin(&graph, &device->cudnn);
     for (int i = 0; i <= GRAPH_MAX_OPERATIONS; i++)
-        graph_add(&graph, graph_make(&graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR),
-                  "it");
+        graph_add(&graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, "it",
+                  &(struct graph_attribute){0});
     assert_int_equal(graph.status, CM_BACKEND_REFUSED);
     assert_string_equal(graph.reason.text, "more than 20 operations");
     graph_end(&graph);
