@@ -142,8 +142,8 @@ static bool take_shape(const struct coalesced *coalesced, int which, struct grap
 bool graph_chain_coalesce(struct graph_chain *chain) {
     const int n = chain->primitive->n_inputs;
     const struct graph_shape *result = &chain->result;
-    struct cm_tensor tensors[CM_MAX_INPUTS + 1];
-    const struct cm_tensor *pointers[CM_MAX_INPUTS + 1];
+    struct cm_tensor tensors[CM_MAX_INPUTS + 1] = {{0}};
+    const struct cm_tensor *pointers[CM_MAX_INPUTS + 1] = {NULL};
     int order[CM_MAX_RANK];
     struct coalesced coalesced;
     for (int i = 0; i < result->rank; i++) {
@@ -154,7 +154,7 @@ bool graph_chain_coalesce(struct graph_chain *chain) {
     }
     for (int i = 0; i <= n; i++) {
         const struct graph_shape *shape = i < n ? &chain->operands[i] : result;
-        tensors[i] = (struct cm_tensor){.rank = shape->rank};
+        tensors[i].rank = shape->rank;
         pointers[i] = &tensors[i];
         for (int axis = 0; axis < shape->rank; axis++) {
             tensors[i].dims[axis] = shape->dims[order[axis]];
