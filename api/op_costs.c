@@ -3,7 +3,8 @@
 #include "costmodel/op_costs.h"
 
 #include "ops/custom/custom_op.h"
-#include "report/json/op_costs.h"
+#include "report/json/json_document.h"
+#include "report/json/json_schema.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -49,7 +50,8 @@ int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
     struct op_costs_file *file = NULL;
     struct diag_frame frame = {.label = "in", .what = name};
     int status = check_size(size, name, diagnostics);
-    if (status == CM_OK) status = op_costs_file_read(text, size, name, diagnostics, &file);
+    if (status == CM_OK)
+        status = json_document_read(&json_op_costs, text, size, name, diagnostics, &file);
     if (status != CM_OK) return status;
     diag_push(diagnostics, &frame);
     status = cm_op_costs_make(file->operators, file->n_operators, diagnostics, ret_costs);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "costmodel/campaign.h"
-#include "report/json/json_campaign.h"
+#include "report/json/json_schema.h"
 
 struct arena;
 

@@ -17,7 +17,6 @@
 #include "report/diff/diff_json.h"
 #include "report/html/html_assets.h"
 #include "report/json/json_document.h"
-#include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "report/markup.h"
 #include "report/table/listing.h"

@@ -4,15 +4,11 @@
  * several parents are rejected here. Negative totals are rejected too, because `check` compares
  * with totals.
  */
-#include "report/json/json_check.h"
-
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "costmodel/check.h"
-#include "costmodel/result.h"
-#include "report/table/columns.h"
+#include "report/json/json_schema.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -20,45 +16,31 @@
 
 #include "support/banned.h"
 
-static int check_root(const struct cm_result *result, struct cm_diagnostics *diag) {
-    if (result->n_modules == 0)
-        return diag_error(diag, DIAG_FORMAT, "modules: the root is missing");
-    if (result->modules[0].parent != CM_NO_INDEX || result->modules[0].depth != 0)
-        return diag_error(diag, DIAG_FORMAT, "modules[0]: the root has a parent");
-    return CM_OK;
-}
-
-/* Checks that each child has a larger index, this module as its only parent, and depth + 1. */
-static int check_children(const struct cm_result *result, size_t index, bool *listed,
-                          struct cm_diagnostics *diag) {
-    const struct cm_module *module = &result->modules[index];
-    for (size_t i = 0; i < module->n_children; i++) {
-        size_t child = module->children[i];
-        if (child <= index || child >= result->n_modules)
-            return diag_error(diag, DIAG_FORMAT,
-                              "modules[%zu].children[%zu]: expected an index from %zu to %zu, "
-                              "got %zu",
-                              index, i, index + 1, result->n_modules - 1, child);
-        if (result->modules[child].parent != index || listed[child])
-            return diag_error(diag, DIAG_FORMAT, "modules[%zu]: has several parents", child);
-        if (result->modules[child].depth != module->depth + 1)
-            return diag_error(diag, DIAG_FORMAT, "modules[%zu].depth: expected %d, got %d",
-                              child, module->depth + 1, result->modules[child].depth);
-        listed[child] = true;
-    }
-    return CM_OK;
-}
-
+/* Checks that each child has a larger index than its only parent, and depth + 1. */
 static int check_tree(const struct cm_result *result, struct arena *arena,
                       struct cm_diagnostics *diag) {
+    const struct cm_module *modules = result->modules;
     bool *listed = arena_array(arena, result->n_modules, sizeof(*listed));
     if (listed == NULL) return diag_no_memory(diag);
     for (size_t i = 0; i < result->n_modules; i++) {
         if (i > 0 && !listed[i])
             return diag_error(diag, DIAG_FORMAT, "modules[%zu]: no module has it as a child",
                               i);
-        int status = check_children(result, i, listed, diag);
-        if (status != CM_OK) return status;
+        for (size_t k = 0; k < modules[i].n_children; k++) {
+            const size_t child = modules[i].children[k];
+            if (child <= i || child >= result->n_modules)
+                return diag_error(diag, DIAG_FORMAT,
+                                  "modules[%zu].children[%zu]: expected an index from %zu to "
+                                  "%zu, got %zu",
+                                  i, k, i + 1, result->n_modules - 1, child);
+            if (modules[child].parent != i || listed[child])
+                return diag_error(diag, DIAG_FORMAT, "modules[%zu]: has several parents",
+                                  child);
+            if (modules[child].depth != modules[i].depth + 1)
+                return diag_error(diag, DIAG_FORMAT, "modules[%zu].depth: expected %d, got %d",
+                                  child, modules[i].depth + 1, modules[child].depth);
+            listed[child] = true;
+        }
     }
     return CM_OK;
 }
@@ -96,39 +78,38 @@ static int by_batch(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Rejects two profiles of one batch (as a manual merge may leave): only one would be compared.
- */
-static int check_batches(int64_t *batches, size_t n, struct cm_diagnostics *diag) {
-    qsort(batches, n, sizeof(*batches), by_batch);
-    for (size_t i = 0; i < n; i++) {
-        if (is_known(batches[i]) && batches[i] < 1)
-            return diag_error(diag, DIAG_FORMAT, "profiles: a batch is %" PRId64, batches[i]);
-        if (i == 0 || batches[i] != batches[i - 1]) continue;
-        if (is_known(batches[i]))
-            return diag_error(diag, DIAG_FORMAT, "profiles: batch %" PRId64 " is there twice",
-                              batches[i]);
-        return diag_error(diag, DIAG_FORMAT, "profiles: two have no batch");
-    }
-    return CM_OK;
-}
-
 int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
                         struct cm_diagnostics *diag) {
-    int64_t *batches = arena_array(arena, baseline->n_profiles + 1, sizeof(*batches));
+    const size_t n = baseline->n_profiles;
+    int64_t *batches = arena_array(arena, n + 1, sizeof(*batches));
     if (batches == NULL) return diag_no_memory(diag);
-    for (size_t i = 0; i < baseline->n_profiles; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct cm_result *figures = &baseline->profiles[i].figures;
         const int status = check_totals(&figures->totals, diag);
         if (status != CM_OK) return status;
         batches[i] = figures->options.batch;
     }
-    return check_batches(batches, baseline->n_profiles, diag);
+    qsort(batches, n, sizeof(*batches), by_batch);
+    for (size_t i = 0; i < n; i++) {
+        const bool is_twice = i > 0 && batches[i] == batches[i - 1];
+        if (is_known(batches[i]) && batches[i] < 1)
+            return diag_error(diag, DIAG_FORMAT, "profiles: a batch is %" PRId64, batches[i]);
+        /* as a manual merge may leave: only one would be compared */
+        if (is_twice && is_known(batches[i]))
+            return diag_error(diag, DIAG_FORMAT, "profiles: batch %" PRId64 " is there twice",
+                              batches[i]);
+        if (is_twice) return diag_error(diag, DIAG_FORMAT, "profiles: two have no batch");
+    }
+    return CM_OK;
 }
 
 int json_check(const struct cm_result *result, struct arena *arena,
                struct cm_diagnostics *diag) {
-    int status = check_root(result, diag);
-    if (status == CM_OK) status = check_totals(&result->totals, diag);
+    if (result->n_modules == 0)
+        return diag_error(diag, DIAG_FORMAT, "modules: the root is missing");
+    if (result->modules[0].parent != CM_NO_INDEX || result->modules[0].depth != 0)
+        return diag_error(diag, DIAG_FORMAT, "modules[0]: the root has a parent");
+    int status = check_totals(&result->totals, diag);
     if (status == CM_OK) status = check_tree(result, arena, diag);
     if (status == CM_OK) status = check_operators(result, arena, diag);
     return status;

@@ -80,7 +80,6 @@ struct diff_document {
     const struct diff_module *modules;
     size_t n_operators;
     const struct diff_operator *operators;
-    void *arena; /* required by json_document; not owned */
 };
 
 #endif

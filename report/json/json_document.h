@@ -11,6 +11,12 @@ struct cm_diagnostics;
 struct json_document;
 struct json_record;
 
+/* Tags of a document that an HTML page embeds, and the id of a profile. */
+#define JSON_PAGE_BEGIN   "<script type=\"application/json\" id=\""
+#define JSON_PAGE_OPEN    "\">"
+#define JSON_PAGE_END     "</script>"
+#define JSON_PAGE_PROFILE "costmodel-profile"
+
 /* Reads a document. `text` need not end in NUL; messages name it `name`. `ret` is the address
  * of a pointer, which is set on CM_OK to a new struct of the document's record; the caller
  * frees the arena of this struct. CM_OK, CM_REFUSED, CM_NO_MEMORY. */

@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/json/json_check.h"
 #include "report/json/json_document.h"
-#include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "report/names.h"
 #include "report/types.h"
@@ -129,35 +127,28 @@ static int read_triple(const struct slot *slot) {
     return read_each(slot, slot->item, read_count, slot->at, sizeof(int64_t));
 }
 
-/* Converts "12.5" to "12500000", in millionths. Returns false if it is not a decimal of at most
- * JSON_RATIO_PLACES places or does not fit. */
-static bool ratio_digits(const char *text, char *ret, size_t size) {
-    size_t n = 0;
-    size_t n_places = 0;
-    bool is_fraction = false;
-    for (; *text != '\0'; text++) {
-        if (*text == '.' && !is_fraction) {
-            is_fraction = true;
-            continue;
-        }
-        const bool is_sign = *text == '-' && n == 0;
-        if ((!is_sign && (*text < '0' || *text > '9')) || n + 1 == size) return false;
-        ret[n++] = *text;
-        n_places += is_fraction;
-    }
-    if (n_places > JSON_RATIO_PLACES) return false;
-    for (; n_places < JSON_RATIO_PLACES && n + 1 < size; n_places++) ret[n++] = '0';
-    ret[n] = '\0';
-    return n_places == JSON_RATIO_PLACES;
-}
-
+/* Reads a decimal as an integer in millionths: "12.5" as 12500000. */
 static int read_ratio(const struct slot *slot) {
     char digits[32];
+    size_t n = 0;
+    size_t n_places = 0;
     int64_t value = CM_UNKNOWN;
     const char *text = json_digits(slot->item);
+    bool is_valid = text != NULL;
+    const char *point = is_valid ? strchr(text, '.') : NULL;
+    for (; is_valid && *text != '\0'; text++) {
+        if (text == point) continue;
+        is_valid = n + 1 < sizeof(digits) && (text_is_digit(*text) || (*text == '-' && n == 0));
+        digits[n++] = *text;
+        n_places += point != NULL && text > point;
+    }
+    is_valid = is_valid && n_places <= JSON_RATIO_PLACES;
+    for (; is_valid && n_places < JSON_RATIO_PLACES; n_places++) {
+        is_valid = n + 1 < sizeof(digits);
+        digits[n++] = '0';
+    }
     if (!json_is_null(slot->item) &&
-        (text == NULL || !ratio_digits(text, digits, sizeof(digits)) ||
-         !text_to_int64(digits, strlen(digits), &value) || !is_known(value)))
+        !(is_valid && text_to_int64(digits, n, &value) && is_known(value)))
         return wrong_kind(slot, "a decimal of at most six places");
     STORE(slot->at, value);
     return CM_OK;
@@ -223,7 +214,7 @@ static int read_nullable(const struct slot *slot) {
 }
 
 static int read_severity(const struct slot *slot) {
-    for (size_t i = 0; i < json_n_severities; i++) {
+    for (size_t i = 0; json_severities[i] != NULL; i++) {
         const enum cm_severity severity = (enum cm_severity)i;
         if (!text_equal(json_string(slot->item), json_severities[i])) continue;
         STORE(slot->at, severity);
@@ -232,28 +223,23 @@ static int read_severity(const struct slot *slot) {
     return wrong_kind(slot, "\"note\", \"warning\" or \"error\"");
 }
 
-static int index_modules(struct reader *reader) {
-    const struct cm_result *result = reader->result;
-    if (reader->modules.n_entries > 0) return CM_OK;
-    if (result->n_modules >= MAP_NONE)
-        return diag_error(reader->diag, DIAG_LIMIT, "at most %u modules are supported, got %zu",
-                          MAP_NONE - 1, result->n_modules);
-    for (size_t i = 0; i < result->n_modules; i++) {
-        uint32_t existing = MAP_NONE;
-        if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) < 0)
-            return diag_no_memory(reader->diag);
-    }
-    return CM_OK;
-}
-
 static int read_module(const struct slot *slot) {
     struct reader *reader = slot->reader;
+    const struct cm_result *result = reader->result;
     const char *path = json_string(slot->item);
     size_t index = CM_NO_INDEX;
     if (!json_is_null(slot->item)) {
         if (path == NULL) return wrong_kind(slot, "a string");
-        const int status = index_modules(reader);
-        if (status < 0) return status;
+        if (result->n_modules >= MAP_NONE)
+            return diag_error(reader->diag, DIAG_LIMIT,
+                              "at most %u modules are supported, got %zu", MAP_NONE - 1,
+                              result->n_modules);
+        const bool is_first = reader->modules.n_entries == 0;
+        for (size_t i = 0; is_first && i < result->n_modules; i++) {
+            uint32_t existing = MAP_NONE;
+            if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) < 0)
+                return diag_no_memory(reader->diag);
+        }
         const uint32_t found = map_get(&reader->modules, path);
         if (found == MAP_NONE)
             return reader_fault(reader, slot->place, "a module's path", path);
@@ -296,14 +282,11 @@ static int read_many(const struct slot *slot, read_kind *read, size_t size) {
 static int read_list(const struct slot *slot) {
     if (is_left_out(slot)) return CM_OK;
     if (!json_is_array(slot->item)) return wrong_kind(slot, "an array");
-    switch (slot->field->kind) {
-    case JSON_TEXTS:
+    if (slot->field->kind == JSON_TEXTS)
         return read_many(slot, read_string, sizeof(const char *));
-    case JSON_INDICES:
+    if (slot->field->kind == JSON_INDICES)
         return read_many(slot, read_position, sizeof(size_t));
-    default:
-        return read_many(slot, read_object, slot->field->record->size);
-    }
+    return read_many(slot, read_object, slot->field->record->size);
 }
 
 static int read_size(const struct slot *slot) {
@@ -341,22 +324,16 @@ static int read_bounds(const struct slot *slot) {
     return read_each(slot, slot->item, read_bound, slot->at, 0);
 }
 
-static enum cm_type_kind kind_of_wrapper(const struct json_value *wrapper) {
-    const struct json_value *inner = json_first(wrapper);
-    if (json_count(wrapper) != 1) return CM_TYPE_UNKNOWN;
-    for (int kind = CM_TYPE_SPARSE_TENSOR; kind <= CM_TYPE_MAP; kind++)
-        if (text_equal(json_key(inner), json_type_wrapper((enum cm_type_kind)kind)))
-            return (enum cm_type_kind)kind;
-    return CM_TYPE_UNKNOWN;
-}
-
 /* {"map": {"key": "int64", "dtype": "float", "shape": [1]}}. The inner object is the element
  * type; for a sparse tensor, its own dtype and shape. */
 static int read_wrapped_type(const struct slot *slot, struct cm_type *type) {
     struct reader *reader = slot->reader;
-    const enum cm_type_kind kind = kind_of_wrapper(slot->item);
     const struct json_value *item = json_first(slot->item);
-    if (kind == CM_TYPE_UNKNOWN)
+    enum cm_type_kind kind = CM_TYPE_MAP;
+    while (kind > CM_TYPE_TENSOR && (json_count(slot->item) != 1 ||
+                                     !text_equal(json_key(item), json_type_wrappers[kind])))
+        kind--;
+    if (kind == CM_TYPE_TENSOR)
         return reader_fault(reader, slot->place,
                             "one of sequence, optional, map, sparse_tensor",
                             "an object without it");
@@ -364,7 +341,7 @@ static int read_wrapped_type(const struct slot *slot, struct cm_type *type) {
         return reader_fault(reader, slot->place, "a type of few levels", "a deeper one");
     struct cm_type *inner = arena_alloc(reader->arena, sizeof(*inner));
     if (inner == NULL) return diag_no_memory(reader->diag);
-    const struct place place = {slot->place, json_type_wrapper(kind), 0};
+    const struct place place = {slot->place, json_type_wrappers[kind], 0};
     reader->type_depth++;
     const int status = read_record(reader, &json_type, &place, item, (char *)inner);
     reader->type_depth--;
@@ -411,7 +388,7 @@ static int read_shape(const struct slot *slot) {
     if (json_is_null(slot->item)) return CM_OK;
     if (!json_is_array(slot->item)) return wrong_kind(slot, "an array or null");
     memcpy(&type, slot->at, sizeof(type));
-    if (json_type_wrapper(type.kind) != NULL)
+    if (json_type_wrappers[type.kind] != NULL)
         return wrong_kind(slot, "null beside such a dtype");
     const int status = read_dims(slot, &type.dims);
     if (status < 0) return status;
@@ -454,11 +431,11 @@ static read_kind *const readers[JSON_N_KINDS] = {
 
 /* Returns true for a key of the record, or of the head of a document. */
 static bool is_key_of(const struct json_record *record, bool is_document, const char *key) {
-    static const char *const head_keys[] = {"schema", "$schema", "tool"};
-    for (size_t i = 0; is_document && i < sizeof(head_keys) / sizeof(head_keys[0]); i++)
-        if (strcmp(key, head_keys[i]) == 0) return true;
+    if (is_document &&
+        (text_equal(key, "schema") || text_equal(key, "$schema") || text_equal(key, "tool")))
+        return true;
     for (size_t i = 0; i < record->n_fields; i++)
-        if (strcmp(key, record->fields[i].key) == 0) return true;
+        if (text_equal(key, record->fields[i].key)) return true;
     return false;
 }
 
@@ -473,10 +450,9 @@ static int check_keys(struct reader *reader, const struct json_record *record,
         if (!json_is_first_of_key(object, item))
             return reader_fault(reader, &key, "one value", "two");
     }
-    if (!record->closed) return CM_OK;
     json_each(item, object) {
         const struct place key = {place, json_key(item), 0};
-        if (!is_key_of(record, place == NULL, json_key(item)))
+        if (record->closed && !is_key_of(record, place == NULL, json_key(item)))
             return reader_fault(reader, &key, "a key of the schema", "another");
     }
     return CM_OK;
@@ -497,28 +473,26 @@ static int read_key(struct slot *slot, const struct json_value *object, const ch
     return read(&member);
 }
 
-static int read_field(struct slot *slot, const struct json_value *object) {
-    const struct json_field *field = slot->field;
-    const struct column *column = NULL;
-    slot->at = slot->base + field->offset;
-    if (field->key != NULL)
-        return read_key(slot, object, field->key, field->optional, readers[field->kind]);
-    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++) {
-        slot->at = slot->base + field->offset + column->offset;
-        const int status = read_key(slot, object, column->key,
-                                    !json_column_is_required(field, column), read_count);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 static int read_record(struct reader *reader, const struct json_record *record,
                        const struct place *place, const struct json_value *item, char *base) {
     int status = check_keys(reader, record, place, item);
     for (size_t i = 0; i < record->n_fields && status == CM_OK; i++) {
-        struct slot slot = {
-            .reader = reader, .field = &record->fields[i], .place = place, .base = base};
-        status = read_field(&slot, item);
+        const struct json_field *field = &record->fields[i];
+        const struct column *column = NULL;
+        struct slot slot = {.reader = reader,
+                            .field = field,
+                            .place = place,
+                            .base = base,
+                            .at = base + field->offset};
+        if (field->key != NULL) {
+            status = read_key(&slot, item, field->key, field->optional, readers[field->kind]);
+            continue;
+        }
+        for (size_t k = 0; status == CM_OK && (column = json_column(field, k)) != NULL; k++) {
+            slot.at = base + field->offset + column->offset;
+            status = read_key(&slot, item, column->key, !json_column_is_required(field, column),
+                              read_count);
+        }
     }
     return status;
 }
@@ -573,9 +547,9 @@ static int parse_document(const struct json_document *document, const char *text
     return CM_OK;
 }
 
-int json_document_read(const struct json_document *document, const char *text, size_t size,
-                       const char *name, struct cm_diagnostics *diag, void *ret) {
-    if (text == NULL || name == NULL || ret == NULL) return diag_null(diag);
+/* The same, with a frame that names the text. */
+static int parse_as(const char *name, const struct json_document *document, const char *text,
+                    size_t size, struct cm_diagnostics *diag, void *ret) {
     struct diag_frame frame = {.label = "in", .what = name};
     diag_push(diag, &frame);
     const int status = parse_document(document, text, size, diag, ret);
@@ -583,19 +557,47 @@ int json_document_read(const struct json_document *document, const char *text, s
     return status;
 }
 
-/* Reads the profile of a page; messages have the line where its JSON begins. */
+int json_document_read(const struct json_document *document, const char *text, size_t size,
+                       const char *name, struct cm_diagnostics *diag, void *ret) {
+    if (text == NULL || name == NULL || ret == NULL) return diag_null(diag);
+    return parse_as(name, document, text, size, diag, ret);
+}
+
+/* Returns the first occurrence of a tag, which begins with '<'; NULL: none. */
+static const char *find_tag(const char *text, size_t size, const char *tag) {
+    const size_t length = strlen(tag);
+    const char *end = text + size;
+    for (const char *at = text; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
+        if ((size_t)(end - at) >= length && memcmp(at, tag, length) == 0) return at;
+    return NULL;
+}
+
+/* Reads the profile of a page by the tags that report/html/ writes; HTML is not parsed. The
+ * data do not contain '<', so the next end tag ends them. Messages have the line where its JSON
+ * begins. */
 static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
                      struct cm_result **ret) {
-    struct json_page_part part;
+    static const char begin[] = JSON_PAGE_BEGIN JSON_PAGE_PROFILE JSON_PAGE_OPEN;
+    const char *tag = find_tag(text, size, begin);
+    if (tag == NULL) {
+        const int status = diag_error(diag, DIAG_FORMAT, "the page has no script element '%s'",
+                                      JSON_PAGE_PROFILE);
+        diag_hint(diag, "pages of --format html have one; those of diff and of a failed "
+                        "download have none");
+        return status;
+    }
+    const char *data = tag + strlen(begin);
+    const char *end = find_tag(data, size - (size_t)(data - text), JSON_PAGE_END);
+    size_t line = 1;
+    for (const char *at = text; (at = memchr(at, '\n', (size_t)(tag - at))) != NULL; at++)
+        line++;
+    if (end == NULL)
+        return diag_error(diag, DIAG_FORMAT,
+                          "the page ends inside script element '%s' of line %zu",
+                          JSON_PAGE_PROFILE, line);
     char place[64];
-    int status = json_page_profile(text, size, diag, &part);
-    if (status < 0) return status;
-    (void)snprintf(place, sizeof place, JSON_PAGE_PROFILE ", from line %zu", part.line);
-    struct diag_frame frame = {.label = "in", .what = place};
-    diag_push(diag, &frame);
-    status = parse_document(&json_profile, part.text, part.size, diag, ret);
-    diag_pop(diag, &frame);
-    return status;
+    (void)snprintf(place, sizeof place, JSON_PAGE_PROFILE ", from line %zu", line);
+    return parse_as(place, &json_profile, data, (size_t)(end - data), diag, ret);
 }
 
 int json_line_read(const struct json_record *record, const char *text, size_t size,
@@ -612,7 +614,10 @@ int json_line_read(const struct json_record *record, const char *text, size_t si
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
     if (text == NULL || name == NULL || ret_result == NULL) return diag_null(diagnostics);
-    if (!json_page_is(text, size))
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
+    size_t i = 0;
+    while (i < size && memchr(blanks, text[i], sizeof blanks) != NULL) i++;
+    if (i == size || text[i] != '<') /* not HTML: neither JSON nor ONNX begins with '<' */
         return json_document_read(&json_profile, text, size, name, diagnostics, ret_result);
     struct diag_frame frame = {.label = "in", .what = name};
     diag_push(diagnostics, &frame);

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "report/json/json_rows.h"
-#include "support/diag.h"
-
 #include "support/banned.h"
 
 _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
@@ -343,7 +341,7 @@ const struct json_document json_profile = {"costmodel/profile/2", "costmodel/pro
 const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
 /* clang-format on */
 
-static const char *const wrappers[] = {
+const char *const json_type_wrappers[] = {
     [CM_TYPE_UNKNOWN] = NULL,
     [CM_TYPE_TENSOR] = NULL,
     [CM_TYPE_SPARSE_TENSOR] = "sparse_tensor",
@@ -352,30 +350,21 @@ static const char *const wrappers[] = {
     [CM_TYPE_MAP] = "map",
 };
 
-const char *json_type_wrapper(enum cm_type_kind kind) {
-    return wrappers[kind];
-}
-
 const struct json_document *const json_documents[] = {
-    &json_profile, &json_sweep,    &json_formula,  &json_diff,    &json_verdict,
-    &json_budget,  &json_baseline, &json_op_costs, &json_campaign};
-const size_t json_n_documents = sizeof(json_documents) / sizeof(json_documents[0]);
+    &json_profile, &json_sweep,    &json_formula,  &json_diff,     &json_verdict,
+    &json_budget,  &json_baseline, &json_op_costs, &json_campaign, NULL};
 
 const char *const json_severities[] = {
-    [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error"};
-const size_t json_n_severities = sizeof(json_severities) / sizeof(json_severities[0]);
+    [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error", [CM_ERROR + 1] = NULL};
 
-static bool is_named(const struct json_field *field, const struct column *column) {
-    for (const char *const *key = field->first; *key != NULL; key++)
-        if (strcmp(*key, column->key) == 0) return true;
-    return false;
-}
-
-/* Returns true if the row of the schema selects the column (count_offset). */
-static bool is_chosen(const struct json_field *field, const struct column *column) {
+/* Returns true if the row of the schema selects the column (count_offset), and does not name
+ * it. */
+static bool is_other(const struct json_field *field, const struct column *column) {
     bool chosen = true;
     if (field->count_offset > 0)
         memcpy(&chosen, (const char *)column + field->count_offset, sizeof(chosen));
+    for (const char *const *key = field->first; *key != NULL; key++)
+        if (strcmp(*key, column->key) == 0) return false;
     return chosen;
 }
 
@@ -383,13 +372,10 @@ const struct column *json_column(const struct json_field *field, size_t i) {
     if (field->kind == JSON_FIRST) {
         for (size_t k = 0; k <= i; k++)
             if (field->first[k] == NULL) return NULL;
-        for (size_t k = 0; k < n_columns; k++)
-            if (strcmp(columns[k].key, field->first[i]) == 0) return &columns[k];
-        BUG("a schema row names an unknown column");
+        return column_named(field->first[i]);
     }
     for (size_t k = 0; k < n_columns; k++)
-        if (is_chosen(field, &columns[k]) && !is_named(field, &columns[k]) && i-- == 0)
-            return &columns[k];
+        if (is_other(field, &columns[k]) && i-- == 0) return &columns[k];
     return NULL;
 }
 

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "costmodel/check.h"
 #include "costmodel/formula.h"
+#include "costmodel/op_costs.h"
 #include "costmodel/result.h"
 
 #include "report/table/columns.h"
@@ -77,12 +79,30 @@ struct json_document {
     const char *old_schema; /* read too; NULL: none */
     const char *what;       /* name of the schema, also for messages */
     const struct json_record *record;
-    size_t arena_offset; /* of the arena in the struct of the record */
+    size_t arena_offset; /* of the arena in the struct of the record; unused if never read */
 };
 
-/* All documents. */
+/* All documents; NULL-terminated. */
 extern const struct json_document *const json_documents[];
-extern const size_t json_n_documents;
+
+/* An --op-costs file as read; its expressions are not parsed yet. */
+struct op_costs_file {
+    size_t n_operators;
+    const struct cm_op_description *operators;
+    struct arena *arena; /* owns all of it */
+};
+
+#define SHARD_SCHEMA "costmodel/shard/1"
+
+/* The first line of a shard; a struct cm_sweep_row per line follows. */
+struct shard_header {
+    const char *schema;
+    const char *version;
+    const char *campaign; /* hash of the manifest */
+    int64_t shard;        /* 1 .. n_shards */
+    int64_t n_shards;
+    int64_t n; /* combinations of the shard */
+};
 
 extern const struct json_document json_profile;  /* struct cm_result */
 extern const struct json_document json_sweep;    /* struct cm_sweep */
@@ -96,17 +116,26 @@ extern const struct json_document json_diff;     /* struct diff_document; never 
 extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
 extern const struct json_record json_sweep_row;  /* struct cm_sweep_row */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
+extern const struct json_record json_shard;      /* struct shard_header */
 
-/* Returns "sequence", "optional", "map" or "sparse_tensor"; NULL for a plain dtype. */
-const char *json_type_wrapper(enum cm_type_kind kind);
+/* By enum cm_type_kind: "sequence", "optional", "map", "sparse_tensor"; NULL for a plain dtype.
+ */
+extern const char *const json_type_wrappers[];
 
-/* "note", "warning", "error" */
+/* "note", "warning", "error", NULL */
 extern const char *const json_severities[];
-extern const size_t json_n_severities;
 
 /* Returns the i-th column of a JSON_FIRST or JSON_OTHERS row; NULL if there are no more. */
 const struct column *json_column(const struct json_field *field, size_t i);
 /* Returns true if every document has the key of a column of a JSON_FIRST or JSON_OTHERS row. */
 bool json_column_is_required(const struct json_field *field, const struct column *column);
+
+/* Checks guarantees of result.h that involve several keys: the modules are a tree, and figures
+ * can be compared. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+int json_check(const struct cm_result *result, struct arena *arena,
+               struct cm_diagnostics *diag) CM_MUST_CHECK;
+/* Rejects negative totals and equal batches. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
+                        struct cm_diagnostics *diag) CM_MUST_CHECK;
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schema tables of campaigns: the manifest, and the first line of a shard. */
-#include "report/json/json_campaign.h"
-
 #include "costmodel/campaign.h"
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"

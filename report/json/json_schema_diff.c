@@ -2,7 +2,6 @@
 /* Schema tables of a comparison (docs/diff.md). */
 #include "report/json/json_diff.h"
 #include "report/json/json_rows.h"
-#include "report/json/json_schema.h"
 
 #include "support/banned.h"
 
@@ -57,5 +56,5 @@ static const struct json_record diff_record = RECORD(struct diff_document, "diff
     LIST("modules", struct diff_document, modules, n_modules, module_record, "modules that account for a change, largest first; then modules that were only renamed"),
     LIST("operators", struct diff_document, operators, n_operators, operator_record, "operators that changed, largest first"));
 
-const struct json_document json_diff = {"costmodel/diff/2", NULL, "diff", &diff_record, offsetof(struct diff_document, arena)};
+const struct json_document json_diff = {"costmodel/diff/2", NULL, "diff", &diff_record, 0};
 /* clang-format on */

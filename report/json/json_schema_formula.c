@@ -5,7 +5,6 @@
 
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
-#include "report/json/json_schema.h"
 
 #include "support/banned.h"
 

@@ -2,10 +2,8 @@
 /* Schema tables of `check`: budget, baseline, verdict (docs/gate.md). */
 #include "costmodel/check.h"
 
-#include "report/json/json_check.h"
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
-#include "report/json/json_schema.h"
 #include "support/arena.h"
 #include "support/diag.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schema tables of custom operators (docs/op-costs.md). */
-#include "report/json/json_document.h"
 #include "report/json/json_rows.h"
-#include "report/json/json_schema.h"
-#include "report/json/op_costs.h"
-#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -34,8 +30,3 @@ static const struct json_record file_record = CLOSED_RECORD(struct op_costs_file
 
 const struct json_document json_op_costs = {"costmodel/op-costs/1", NULL, "op-costs", &file_record, offsetof(struct op_costs_file, arena)};
 /* clang-format on */
-
-int op_costs_file_read(const char *text, size_t size, const char *name,
-                       struct cm_diagnostics *diag, struct op_costs_file **ret) {
-    return json_document_read(&json_op_costs, text, size, name, diag, ret);
-}

@@ -81,7 +81,7 @@ static bool is_listed(const struct records *records, const struct json_record *r
 }
 
 static void add_record(struct records *records, const struct json_record *record) {
-    if (is_listed(records, record)) return;
+    if (record == NULL || is_listed(records, record)) return;
     BUG_ON(records->n == MAX_RECORDS);
     records->items[records->n++] = record;
 }
@@ -92,7 +92,7 @@ static void list_records(const struct json_document *document, struct records *r
     for (size_t i = 0; i < ret->n; i++)
         for (size_t k = 0; k < ret->items[i]->n_fields; k++) {
             const struct json_field *field = &ret->items[i]->fields[k];
-            if (field->record) add_record(ret, field->record);
+            add_record(ret, field->record);
             if (field->kind == JSON_DTYPE) add_record(ret, &json_type);
         }
 }
@@ -109,14 +109,6 @@ static void put_string(const char *text, FILE *out) {
 
 static bool is_columns(const struct json_field *field) {
     return field->kind == JSON_FIRST || field->kind == JSON_OTHERS;
-}
-
-static bool is_list(const struct json_field *field) {
-    return field->kind == JSON_LIST;
-}
-
-static bool is_keyed(const struct json_field *field) {
-    return field->kind == JSON_KEYED;
 }
 
 /* Writes a key, after a comma unless it is the first of its object. */
@@ -138,19 +130,16 @@ static void put_field(const struct json_field *field, const char *indent, bool *
     }
     if (is_columns(field)) return;
     put_key(field->key, indent, is_first, out);
-    fputc('{', out);
-    if (is_list(field))
-        fprintf(out, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}",
-                field->record->name);
-    else if (is_keyed(field))
-        fprintf(out,
-                "\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
-                "\"#/$defs/%s\"}",
-                field->record->name);
-    else if (field->record)
-        fprintf(out, "\"$ref\": \"#/$defs/%s\"", field->record->name);
+    if (field->record == NULL)
+        fprintf(out, "{%s", kinds[field->kind].schema);
     else
-        fputs(kinds[field->kind].schema, out);
+        fprintf(out, "{%s\"$ref\": \"#/$defs/%s\"%s",
+                field->kind == JSON_LIST ? "\"type\": \"array\", \"items\": {"
+                : field->kind == JSON_KEYED
+                    ? "\"type\": \"object\", \"additionalProperties\": {"
+                    : "",
+                field->record->name,
+                field->kind == JSON_LIST || field->kind == JSON_KEYED ? "}" : "");
     fputs(", \"description\": ", out);
     put_string(field->about, out);
     fputc('}', out);
@@ -190,8 +179,11 @@ static void put_record(const struct json_record *record, FILE *out) {
     fputs("\n      }\n    }", out);
 }
 
-static void put_head(const struct json_document *document, FILE *out) {
+static void put_schema(const struct json_document *document, FILE *out) {
+    const bool closed = document->record->closed;
+    struct records records;
     bool is_first = false;
+    list_records(document, &records);
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
           "  \"title\": ",
           out);
@@ -199,28 +191,20 @@ static void put_head(const struct json_document *document, FILE *out) {
     fputs(",\n  \"description\": ", out);
     put_string(document->record->about, out);
     fprintf(out, ",\n  \"type\": \"object\",\n%s  \"required\": [\"schema\"%s",
-            document->record->closed ? "  \"additionalProperties\": false,\n" : "",
-            document->record->closed ? "" : ", \"tool\"");
+            closed ? "  \"additionalProperties\": false,\n" : "", closed ? "" : ", \"tool\"");
     put_required(document->record, &is_first, out);
     fputs("],\n  \"properties\": {\n    \"schema\": {\"const\": ", out);
     put_string(document->schema, out);
     fputs("},\n    \"tool\": {\"description\": \"program that wrote the file\", \"type\": "
-          "\"object\", "
-          "\"required\": [\"name\", \"version\"], \"properties\": "
+          "\"object\", \"required\": [\"name\", \"version\"], \"properties\": "
           "{\"name\": {\"type\": \"string\"}, \"version\": {\"type\": \"string\"}}}",
           out);
-    if (document->record->closed)
+    if (closed)
         fputs(",\n    \"$schema\": {\"description\": \"for editors\", \"type\": \"string\"}",
               out);
     for (size_t i = 0; i < document->record->n_fields; i++)
         put_field(&document->record->fields[i], "    ", &is_first, out);
     fputs("\n  },\n  \"$defs\": {\n", out);
-}
-
-static void put_schema(const struct json_document *document, FILE *out) {
-    struct records records;
-    list_records(document, &records);
-    put_head(document, out);
     for (size_t i = 1; i < records.n; i++) {
         if (i > 1) fputs(",\n", out);
         put_record(records.items[i], out);
@@ -245,9 +229,9 @@ static void put_table(const struct json_record *record, FILE *out) {
         fprintf(out, "| `%s` | ", field->key);
         if (field->record)
             fprintf(out, "%s[%s](#%s)",
-                    is_list(field)    ? "list of "
-                    : is_keyed(field) ? "object of "
-                                      : "",
+                    field->kind == JSON_LIST    ? "list of "
+                    : field->kind == JSON_KEYED ? "object of "
+                                                : "",
                     field->record->name, field->record->name);
         else
             fputs(kinds[field->kind].words, out);
@@ -273,12 +257,14 @@ static void put_markdown(const struct json_document *document, FILE *out) {
 }
 
 const char *cm_schema_at(size_t index) {
-    return index < json_n_documents ? json_documents[index]->what : NULL;
+    for (size_t i = 0; json_documents[i] != NULL; i++)
+        if (i == index) return json_documents[i]->what;
+    return NULL;
 }
 
 int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
     if (out == NULL) return CM_USAGE;
-    for (size_t i = 0; i < json_n_documents; i++) {
+    for (size_t i = 0; json_documents[i] != NULL; i++) {
         if (!text_equal(json_documents[i]->what, name)) continue;
         if (as_markdown)
             put_markdown(json_documents[i], out);

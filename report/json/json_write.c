@@ -36,7 +36,7 @@ static void write_dims(struct json_writer *json, const int64_t *dims, int rank) 
 static void write_dtype(struct writer *writer, const struct cm_type *type) {
     static const struct cm_type unknown = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
     struct json_writer *json = &writer->json;
-    if (json_type_wrapper(type->kind) == NULL) {
+    if (json_type_wrappers[type->kind] == NULL) {
         json_write_string(json, type->kind == CM_TYPE_TENSOR ? type->dtype : NULL);
         return;
     }
@@ -51,23 +51,12 @@ static void write_dtype(struct writer *writer, const struct cm_type *type) {
     }
     writer->type_depth++;
     json_begin(json, '{');
-    json_open(json, json_type_wrapper(type->kind), '{');
+    json_open(json, json_type_wrappers[type->kind], '{');
     write_record(writer, &json_type, (const char *)&inner);
     if (type->kind == CM_TYPE_MAP) json_key_string(json, "key", type->dtype);
     json_end(json, '}');
     json_end(json, '}');
     writer->type_depth--;
-}
-
-static void write_type(struct writer *writer, enum json_kind kind, const struct cm_type *type) {
-    if (kind == JSON_DTYPE)
-        write_dtype(writer, type);
-    else if (kind == JSON_UPPER_BOUNDS)
-        write_dims(&writer->json, type->dims_upper_bound, type->rank);
-    else if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
-        json_write_null(&writer->json);
-    else
-        write_dims(&writer->json, type->dims, type->rank);
 }
 
 static void write_object(struct writer *writer, const struct json_record *record,
@@ -104,14 +93,6 @@ static void write_many(struct writer *writer, const struct json_field *field, si
     json_end(&writer->json, is_array ? ']' : '}');
 }
 
-/* Writes the keys of the columns whose bits are set. */
-static void write_bounds(struct json_writer *json, uint32_t bits) {
-    json_begin(json, '[');
-    for (size_t i = 0; i < n_columns; i++)
-        if ((bits & column_bit(&columns[i])) != 0) json_write_string(json, columns[i].key);
-    json_end(json, ']');
-}
-
 /* `by_line`: each element of a list of records starts a line. */
 static void write_value(struct writer *writer, const struct json_field *field, const char *base,
                         bool by_line) {
@@ -119,6 +100,7 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     struct json_writer *json = &writer->json;
     const void *at = base + field->offset;
     const void *count = base + field->count_offset;
+    const struct cm_type *type = at;
     switch (field->kind) {
     case JSON_COUNT:
     case JSON_GIVEN:
@@ -149,8 +131,12 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     case JSON_SEVERITY:
         json_write_string(json, json_severities[*(const enum cm_severity *)at]);
         return;
-    case JSON_BOUNDS:
-        write_bounds(json, *(const uint32_t *)at);
+    case JSON_BOUNDS: /* the keys of the columns whose bits are set */
+        json_begin(json, '[');
+        for (size_t i = 0; i < n_columns; i++)
+            if ((*(const uint32_t *)at & column_bit(&columns[i])) != 0)
+                json_write_string(json, columns[i].key);
+        json_end(json, ']');
         return;
     case JSON_MODULE: {
         const size_t module = *(const size_t *)at;
@@ -166,9 +152,16 @@ static void write_value(struct writer *writer, const struct json_field *field, c
         write_object(writer, field->record, at);
         return;
     case JSON_DTYPE:
+        write_dtype(writer, at);
+        return;
     case JSON_SHAPE:
+        if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
+            json_write_null(json);
+        else
+            write_dims(json, type->dims, type->rank);
+        return;
     case JSON_UPPER_BOUNDS:
-        write_type(writer, field->kind, at);
+        write_dims(json, type->dims_upper_bound, type->rank);
         return;
     case JSON_LIST:
     case JSON_KEYED:
@@ -192,14 +185,6 @@ static bool is_there(const struct writer *writer, const struct json_field *field
     if (field->count_offset > 0 && !column->modelled) return true;
     if (writer->result != NULL) return column_is_there(column, writer->result);
     return !(column->timed || column->recent) || is_known(column_get(column, costs));
-}
-
-static void write_columns(struct writer *writer, const struct json_field *field,
-                          const void *costs) {
-    const struct column *column = NULL;
-    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
-        if (is_there(writer, field, column, costs))
-            json_key_integer(&writer->json, column->key, column_get(column, costs));
 }
 
 /* Returns true for an optional field without content: an empty list, a false flag, a part that
@@ -240,18 +225,25 @@ static void write_record(struct writer *writer, const struct json_record *record
     for (size_t i = 0; i < record->n_fields; i++) {
         const struct json_field *field = &record->fields[i];
         if (is_left_out(field, base)) continue;
-        if (field->key == NULL) {
-            write_columns(writer, field, base + field->offset);
+        if (field->key != NULL) {
+            json_write_key(&writer->json, field->key);
+            write_value(writer, field, base, false);
             continue;
         }
-        json_write_key(&writer->json, field->key);
-        write_value(writer, field, base, false);
+        const void *costs = base + field->offset;
+        const struct column *column = NULL;
+        for (size_t k = 0; (column = json_column(field, k)) != NULL; k++)
+            if (is_there(writer, field, column, costs))
+                json_key_integer(&writer->json, column->key, column_get(column, costs));
     }
 }
 
-static int write_document(struct writer *writer, const struct json_document *document,
-                          const char *base) {
-    struct json_writer *json = &writer->json;
+static int write_document(const struct json_document *document, const char *base, bool in_html,
+                          FILE *out) {
+    if (base == NULL || out == NULL) return CM_USAGE;
+    struct writer writer = {.result = document == &json_profile ? (const void *)base : NULL,
+                            .json = {.out = out, .in_html = in_html}};
+    struct json_writer *json = &writer.json;
     json_begin(json, '{');
     json_break_line(json, 2, false);
     json_key_string(json, "schema", document->schema);
@@ -265,28 +257,20 @@ static int write_document(struct writer *writer, const struct json_document *doc
         if (is_left_out(field, base)) continue;
         json_break_line(json, 2, false);
         json_write_key(json, field->key);
-        write_value(writer, field, base, true);
+        write_value(&writer, field, base, true);
     }
     json_break_line(json, 0, true);
     json_end(json, '}');
-    fputc('\n', json->out);
-    return output_flush(json->out);
-}
-
-static int write_as(const struct json_document *document, const void *base, bool in_html,
-                    FILE *out) {
-    if (base == NULL || out == NULL) return CM_USAGE;
-    struct writer writer = {.result = document == &json_profile ? base : NULL,
-                            .json = {.out = out, .in_html = in_html}};
-    return write_document(&writer, document, base);
+    fputc('\n', out);
+    return output_flush(out);
 }
 
 int json_document_write(const struct json_document *document, const void *base, FILE *out) {
-    return write_as(document, base, false, out);
+    return write_document(document, base, false, out);
 }
 
 int json_document_embed(const struct json_document *document, const void *base, FILE *out) {
-    return write_as(document, base, true, out);
+    return write_document(document, base, true, out);
 }
 
 int json_line_write(const struct json_record *record, const void *base, FILE *out) {
