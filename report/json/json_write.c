@@ -66,14 +66,16 @@ static void write_object(struct writer *writer, const struct json_record *record
     json_end(&writer->json, '}');
 }
 
-/* `by_line`: each element starts a line. */
-static void write_many(struct writer *writer, const struct json_field *field, size_t n,
-                       const void *elements, bool by_line) {
+/* `by_line`: each element of a list of records starts a line. */
+static void write_many(struct writer *writer, const struct json_field *field, const char *base,
+                       bool by_line) {
+    const size_t n = *(const size_t *)(const void *)(base + field->count_offset);
+    const void *elements = *(const void *const *)(const void *)(base + field->offset);
     const bool is_array =
         field->kind == JSON_LIST || field->kind == JSON_TEXTS || field->kind == JSON_INDICES;
     json_begin(&writer->json, is_array ? '[' : '{');
     for (size_t i = 0; i < n; i++) {
-        if (by_line) json_break_line(&writer->json, 4, false);
+        if (by_line && field->record) json_break_line(&writer->json, 4, false);
         struct json_writer *json = &writer->json;
         if (field->kind == JSON_TEXTS) {
             json_write_string(json, ((const char *const *)elements)[i]);
@@ -89,17 +91,13 @@ static void write_many(struct writer *writer, const struct json_field *field, si
             write_object(writer, field->record, element);
         }
     }
-    if (by_line && n > 0) json_break_line(&writer->json, 2, true);
+    if (by_line && field->record && n > 0) json_break_line(&writer->json, 2, true);
     json_end(&writer->json, is_array ? ']' : '}');
 }
 
-/* `by_line`: each element of a list of records starts a line. */
-static void write_value(struct writer *writer, const struct json_field *field, const char *base,
-                        bool by_line) {
-    const struct cm_result *result = writer->result;
-    struct json_writer *json = &writer->json;
-    const void *at = base + field->offset;
-    const void *count = base + field->count_offset;
+/* Writes a value that is not of other records. */
+static void write_scalar(struct json_writer *json, const struct json_field *field,
+                         const void *at) {
     const struct cm_type *type = at;
     switch (field->kind) {
     case JSON_COUNT:
@@ -138,9 +136,28 @@ static void write_value(struct writer *writer, const struct json_field *field, c
                 json_write_string(json, columns[i].key);
         json_end(json, ']');
         return;
+    case JSON_SHAPE:
+        if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
+            json_write_null(json);
+        else
+            write_dims(json, type->dims, type->rank);
+        return;
+    case JSON_UPPER_BOUNDS:
+        write_dims(json, type->dims_upper_bound, type->rank);
+        return;
+    default:
+        BUG("not the kind of one value");
+    }
+}
+
+static void write_value(struct writer *writer, const struct json_field *field, const char *base,
+                        bool by_line) {
+    const struct cm_result *result = writer->result;
+    const void *at = base + field->offset;
+    switch (field->kind) {
     case JSON_MODULE: {
         const size_t module = *(const size_t *)at;
-        json_write_string(json,
+        json_write_string(&writer->json,
                           module < result->n_modules ? result->modules[module].path : NULL);
         return;
     }
@@ -154,27 +171,16 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     case JSON_DTYPE:
         write_dtype(writer, at);
         return;
-    case JSON_SHAPE:
-        if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
-            json_write_null(json);
-        else
-            write_dims(json, type->dims, type->rank);
-        return;
-    case JSON_UPPER_BOUNDS:
-        write_dims(json, type->dims_upper_bound, type->rank);
-        return;
     case JSON_LIST:
     case JSON_KEYED:
-        write_many(writer, field, *(const size_t *)count, *(const void *const *)at, by_line);
-        return;
     case JSON_TEXTS:
     case JSON_INDICES:
     case JSON_SIZES:
     case JSON_OPSETS:
-        write_many(writer, field, *(const size_t *)count, *(const void *const *)at, false);
+        write_many(writer, field, base, by_line);
         return;
     default:
-        BUG("not the kind of one value");
+        write_scalar(&writer->json, field, at);
     }
 }
 

@@ -41,13 +41,17 @@ int filter_find_field(const char *key, size_t length, enum rows rows, struct are
     return status;
 }
 
-/* Longer operators precede their prefixes. */
-static const struct {
+/* A comparison, and for which orders of figure and value it holds. Longer signs precede their
+ * prefixes. */
+static const struct comparison {
     const char *sign;
-    enum comparison comparison;
+    bool if_less;
+    bool if_equal;
+    bool if_more;
 } comparisons[] = {
-    {">=", COMPARE_MORE_OR_EQUAL}, {"<=", COMPARE_LESS_OR_EQUAL}, {"!=", COMPARE_UNEQUAL},
-    {"=", COMPARE_EQUAL},          {"<", COMPARE_LESS},           {">", COMPARE_MORE},
+    {">=", false, true, true},   {"<=", true, true, false}, {"!=", true, false, true},
+    {"=", false, true, false},   {"<", true, false, false}, {">", false, false, true},
+    {NULL, false, false, false},
 };
 
 /* A suffix of a number: in `times` for times, in `prefixes` for all other figures. */
@@ -120,8 +124,7 @@ static bool read_number(const char *text, struct arena *arena, struct filter *re
 
 static int read_value(const char *text, const char *value, struct arena *arena,
                       struct cm_diagnostics *diag, struct filter *ret) {
-    const bool is_equation =
-        ret->comparison == COMPARE_EQUAL || ret->comparison == COMPARE_UNEQUAL;
+    const bool is_equation = ret->comparison->if_less == ret->comparison->if_more; /* = or != */
     if (ret->field.is_text && !is_equation)
         return diag_error(diag, DIAG_USAGE, "filter '%s': texts support only = and !=", text);
     if (ret->field.is_text) {
@@ -145,51 +148,35 @@ int filter_parse(const char *text, enum rows rows, struct arena *arena,
                  struct cm_diagnostics *diag, struct filter *ret) {
     const size_t length = strcspn(text, "=!<>");
     const char *sign = text + length;
-    struct filter filter = {.pattern = NULL};
-    size_t i = 0;
-    while (i < sizeof(comparisons) / sizeof(comparisons[0]) &&
-           !text_starts_with(sign, comparisons[i].sign))
-        i++;
-    if (length == 0 || i == sizeof(comparisons) / sizeof(comparisons[0]))
+    const struct comparison *comparison = comparisons;
+    while (comparison->sign != NULL && !text_starts_with(sign, comparison->sign)) comparison++;
+    if (length == 0 || comparison->sign == NULL)
         return diag_error(diag, DIAG_USAGE,
                           "filter must be COLUMN, one of = != < <= > >=, and a value, got '%s'",
                           text);
-    filter.comparison = comparisons[i].comparison;
-    int status = filter_find_field(text, length, rows, arena, diag, &filter.field);
-    if (status == CM_OK)
-        status = read_value(text, sign + strlen(comparisons[i].sign), arena, diag, &filter);
-    if (status == CM_OK) *ret = filter;
-    return status;
+    *ret = (struct filter){.comparison = comparison};
+    const int status = filter_find_field(text, length, rows, arena, diag, &ret->field);
+    if (status != CM_OK) return status;
+    return read_value(text, sign + strlen(comparison->sign), arena, diag, ret);
 }
 
-static bool order_holds(enum comparison comparison, int order) {
-    switch (comparison) {
-    case COMPARE_EQUAL:
-        return order == 0;
-    case COMPARE_UNEQUAL:
-        return order != 0;
-    case COMPARE_LESS:
-        return order < 0;
-    case COMPARE_LESS_OR_EQUAL:
-        return order <= 0;
-    case COMPARE_MORE:
-        return order > 0;
-    case COMPARE_MORE_OR_EQUAL:
-        return order >= 0;
-    }
-    BUG("a comparison without a rule");
+static bool order_holds(const struct comparison *comparison, int order) {
+    return order < 0    ? comparison->if_less
+           : order == 0 ? comparison->if_equal
+                        : comparison->if_more;
 }
 
 bool filter_holds(const struct filter *filter, const struct cell *cell) {
+    const struct comparison *comparison = filter->comparison;
     if (cell->kind == CELL_TEXT)
-        return glob_matches(filter->pattern, text_string(cell->words)) ==
-               (filter->comparison == COMPARE_EQUAL);
-    if (!cell_is_known(cell) && filter->is_unknown) return filter->comparison == COMPARE_EQUAL;
-    if (!cell_is_known(cell) || filter->is_unknown)
-        return filter->comparison == COMPARE_UNEQUAL;
+        return glob_matches(filter->pattern, text_string(cell->words)) == comparison->if_equal;
+    if (!cell_is_known(cell) || filter->is_unknown) { /* only "?" is equal to "?" */
+        const bool is_equal = !cell_is_known(cell) && filter->is_unknown;
+        return comparison->if_less == comparison->if_more && comparison->if_equal == is_equal;
+    }
     if (filter->is_exact && cell->kind != CELL_SHARE && cell->kind != CELL_REAL)
-        return order_holds(filter->comparison,
+        return order_holds(comparison,
                            (cell->value > filter->integer) - (cell->value < filter->integer));
     const double value = cell_real(cell);
-    return order_holds(filter->comparison, (value > filter->real) - (value < filter->real));
+    return order_holds(comparison, (value > filter->real) - (value < filter->real));
 }

@@ -14,19 +14,11 @@
 #include "report/table/fields.h"
 
 struct cm_diagnostics;
-
-enum comparison {
-    COMPARE_EQUAL,
-    COMPARE_UNEQUAL,
-    COMPARE_LESS,
-    COMPARE_LESS_OR_EQUAL,
-    COMPARE_MORE,
-    COMPARE_MORE_OR_EQUAL,
-};
+struct comparison;
 
 struct filter {
     struct field field;
-    enum comparison comparison;
+    const struct comparison *comparison;
     const char *pattern; /* of a text */
     bool is_unknown;     /* the value is "?" */
     bool is_exact; /* the value is an integer, in `integer` and `real`; else only `real` */
