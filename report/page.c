@@ -15,6 +15,7 @@
 #define RULE_WIDTH   78 /* DeepSpeed's */
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
+#define MIN_ROWS     4 /* of a table, even if the screen has no room */
 
 /* ECMA-48 SGR sequences. */
 static const char *const sequences[] = {
@@ -124,6 +125,14 @@ void page_rule(struct page *page, const char *title) {
     }
     fill(page, "-", RULE_WIDTH - page->column);
     page_end_line(page);
+}
+
+size_t page_rows_left(const struct page *page, size_t n_lines) {
+    if (page->options->rows > 0) return (size_t)page->options->rows;
+    if (page->options->height <= 0) return 0;
+    const size_t used = page->n_lines + n_lines;
+    const size_t height = (size_t)page->options->height;
+    return height < used + MIN_ROWS ? MIN_ROWS : height - used;
 }
 
 void page_list(struct page *page, const char *separator, size_t hang) {

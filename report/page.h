@@ -73,6 +73,10 @@ void page_end_line(struct page *page);
 /* Writes a line of dashes with a centred title; NULL: dashes only. */
 void page_rule(struct page *page, const char *title);
 
+/* Returns the number of rows of a table that the user asked for, or that the screen has room
+ * for besides `n_lines` more lines; 0: any. */
+size_t page_rows_left(const struct page *page, size_t n_lines);
+
 void page_list(struct page *page, const char *separator, size_t hang);
 /* Returns the text of the next item; page_item_end writes it. */
 struct text *page_item(struct page *page);

@@ -4,8 +4,6 @@
  * from the root, the operator, and the cost of its nodes in that module. The lines sum to the
  * total.
  */
-#include "report/graph/folded.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,29 +20,6 @@
 
 /* Deeper modules are merged into their ancestor at this depth, which bounds the output size. */
 #define MAX_FRAMES 200
-
-int folded_find_metric(const char *key, struct cm_diagnostics *diag,
-                       const struct column **ret) {
-    if (key == NULL) key = "macs";
-    for (size_t i = 0; i < n_columns; i++)
-        if (columns[i].sums && text_equal(columns[i].key, key)) {
-            *ret = &columns[i];
-            return CM_OK;
-        }
-    struct arena *arena = arena_new("metrics", 0);
-    if (arena == NULL) return diag_no_memory(diag);
-    struct text known = {.arena = arena};
-    for (size_t i = 0; i < n_columns; i++)
-        if (columns[i].sums)
-            text_printf(&known, "%s%s", known.length > 0 ? ", " : "", columns[i].key);
-    int status = CM_NO_MEMORY;
-    if (!arena_failed(arena))
-        status = diag_error(diag, DIAG_USAGE,
-                            "the metric of folded stacks must be one of %s, got '%s'",
-                            text_string(&known), key);
-    arena_free(arena);
-    return diag_finish(diag, status);
-}
 
 /* The contribution of a node to a stack. */
 struct addend {
@@ -143,7 +118,7 @@ int cm_result_write_folded(const struct cm_result *result,
     const struct column *column = NULL;
     const int depth =
         options->depth < 0 || options->depth > MAX_FRAMES ? MAX_FRAMES : options->depth;
-    int status = folded_find_metric(options->metric, diagnostics, &column);
+    int status = columns_find_sum(options->metric, diagnostics, &column);
     if (status != CM_OK) return status;
     if (!column_is_there(column, result))
         return diag_error(diagnostics, DIAG_USAGE,

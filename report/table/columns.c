@@ -6,6 +6,7 @@
 
 #include "costmodel/result.h"
 #include "ops/flops/names/convention_names.h"
+#include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -71,12 +72,8 @@ uint32_t column_bit(const struct column *column) {
     return UINT32_C(1) << (column->offset / sizeof(int64_t));
 }
 
-bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs) {
-    return (costs->upper_bound & column_bit(column)) != 0;
-}
-
 enum number_bound column_bound(const struct column *column, const struct cm_costs *costs) {
-    if (column_is_upper_bound(column, costs)) return NUMBER_AT_MOST;
+    if ((costs->upper_bound & column_bit(column)) != 0) return NUMBER_AT_MOST;
     return (costs->partial & column_bit(column)) != 0 ? NUMBER_AT_LEAST : NUMBER_NO_BOUND;
 }
 
@@ -109,4 +106,26 @@ const struct column *column_named(const char *key) {
     for (size_t i = 0; i < n_columns; i++)
         if (text_equal(columns[i].key, key)) return &columns[i];
     BUG("unknown metric");
+}
+
+int columns_find_sum(const char *key, struct cm_diagnostics *diag, const struct column **ret) {
+    if (key == NULL) key = "macs";
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].sums && text_equal(columns[i].key, key)) {
+            *ret = &columns[i];
+            return CM_OK;
+        }
+    struct arena *arena = arena_new("metrics", 0);
+    if (arena == NULL) return diag_no_memory(diag);
+    struct text known = {.arena = arena};
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].sums)
+            text_printf(&known, "%s%s", known.length > 0 ? ", " : "", columns[i].key);
+    int status = CM_NO_MEMORY;
+    if (!arena_failed(arena))
+        status = diag_error(diag, DIAG_USAGE,
+                            "the metric of folded stacks must be one of %s, got '%s'",
+                            text_string(&known), key);
+    arena_free(arena);
+    return diag_finish(diag, status);
 }

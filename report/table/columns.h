@@ -13,6 +13,8 @@
 #include "report/number.h"
 
 struct cm_costs;
+struct cm_diagnostics;
+struct cm_result;
 
 struct column {
     const char *key;     /* in JSON */
@@ -33,8 +35,6 @@ struct column {
 extern const struct column columns[];
 extern const size_t n_columns;
 
-struct cm_result;
-
 /* Returns true if the result has this metric. */
 bool column_is_there(const struct column *column, const struct cm_result *result);
 
@@ -47,8 +47,10 @@ void column_set(const struct column *column, struct cm_costs *costs, int64_t val
 void columns_add(struct cm_costs *sum, const struct cm_costs *more);
 /* Returns the metric with this key, which must exist. */
 const struct column *column_named(const char *key);
-/* Returns true if the figure is an upper bound. */
-bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
+/* Finds a metric of folded stacks, a sum over nodes, by its key (NULL: MACs). CM_OK, or
+ * CM_USAGE with a message. */
+int columns_find_sum(const char *key, struct cm_diagnostics *diag, const struct column **ret)
+    __attribute__((warn_unused_result));
 /* Returns whether the figure is exact, an upper bound or a sum that omits nodes. */
 enum number_bound column_bound(const struct column *column, const struct cm_costs *costs);
 /* Returns the bit of a metric in cm_costs.upper_bound and cm_costs.partial. */

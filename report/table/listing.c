@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
-#include "report/graph/folded.h"
+#include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -235,7 +235,7 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
     const enum rows rows = of_batches ? ROWS_BATCHES : rows_of_option[options->rows];
     const struct column *metric = NULL;
     struct listing listing;
-    int status = folded_find_metric(options->metric, diagnostics, &metric);
+    int status = columns_find_sum(options->metric, diagnostics, &metric);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("options", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);

@@ -31,12 +31,6 @@ struct group {
     struct cm_costs costs;
 };
 
-/* The value of a metric for one group. */
-struct rank {
-    int64_t value;
-    size_t order; /* index into the groups */
-};
-
 /* Counting sort by depth: stable and linear in modules. */
 static bool levels_make(struct page *page, const struct cm_result *result,
                         struct levels *levels) {
@@ -77,14 +71,6 @@ static struct group *groups_make(struct page *page, const struct cm_result *resu
     return groups;
 }
 
-/* Largest first, equal values by first occurrence; unknown values last. */
-static int compare_ranks(const void *left, const void *right) {
-    const struct rank *a = left;
-    const struct rank *b = right;
-    if (a->value != b->value) return a->value > b->value ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
 /* `    params      - {'Transform': '2.8 M', 'Linear': '660.87 k'}` */
 static void write_ranking(struct page *page, const struct cm_result *result,
                           const struct column *column, const struct group *groups, size_t n,
@@ -93,11 +79,11 @@ static void write_ranking(struct page *page, const struct cm_result *result,
     const size_t top = page->options->top <= 0 ? n : (size_t)page->options->top;
     for (size_t i = 0; i < n; i++)
         ranks[i] = (struct rank){column_get(column, &groups[i].costs), i};
-    qsort(ranks, n, sizeof(*ranks), compare_ranks);
+    qsort(ranks, n, sizeof(*ranks), rank_compare);
     page_print(page, STYLE_PLAIN, "    %-11s - {", column->ranking);
     page_list(page, ", ", page->column);
     for (size_t i = 0; i < n && i < top; i++) {
-        const struct group *group = &groups[ranks[i].order];
+        const struct group *group = &groups[ranks[i].index];
         page_item_print(page, STYLE_PLAIN, "'%s': '%s%s%s%s'", group->type,
                         number_bound_prefix(column_bound(column, &group->costs), false),
                         column->timed ? page_time(page, ranks[i].value)

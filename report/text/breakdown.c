@@ -43,15 +43,6 @@ static void write_kind(struct page *page, const struct cm_result *result) {
     page_line(page, STYLE_WARNING, "Every time is %s.", kind);
 }
 
-/* Returns the operations that an operator executes in its latency; CM_UNKNOWN if some of its
- * nodes have no time. */
-static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
-    if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
-    return row->costs.latency_ps > 0
-               ? column_operations(result, row->costs.flops, row->costs.int_ops)
-               : 0;
-}
-
 static void add_operator(struct table *table, const struct cm_result *result,
                          const struct cm_operator *row) {
     const struct cm_costs *costs = &row->costs;
@@ -63,8 +54,12 @@ static void add_operator(struct table *table, const struct cm_result *result,
             text_append(page_item(table->page), "-");
         table_end_cell(table);
         add_percent(table, costs->latency_ps, result->totals.latency_ps);
-        times_append_rate(page_item(table->page), table->page->units,
-                          operations_of(result, row), costs->latency_ps);
+        const int64_t operations = /* in that latency */
+            timed_lacks_operator(result, row->op) ? CM_UNKNOWN
+            : costs->latency_ps > 0 ? column_operations(result, costs->flops, costs->int_ops)
+                                    : 0;
+        times_append_rate(page_item(table->page), table->page->units, operations,
+                          costs->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);
@@ -105,19 +100,6 @@ void operators_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* A primitive to be sorted: longest time first, CM_UNKNOWN last. */
-struct layer {
-    int64_t total_ps; /* of all its nodes, or of the imported layer */
-    size_t index;     /* of the primitive */
-};
-
-static int compare_layers(const void *left, const void *right) {
-    const struct layer *a = left;
-    const struct layer *b = right;
-    if (a->total_ps != b->total_ps) return a->total_ps > b->total_ps ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
 /* Returns the time of all nodes of a primitive, ps, or CM_UNKNOWN. Skips invalid indices, which
  * a JSON file may contain. */
 static int64_t total_of(const struct cm_result *result, const struct cm_timed *timed) {
@@ -140,12 +122,12 @@ static void add_achieved(struct table *table, const struct cm_timed *timed) {
 }
 
 static void add_layer(struct table *table, const struct cm_result *result,
-                      const struct layer *layer) {
+                      const struct rank *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
     const bool is_bare = timed->provider[0] == '\0' && timed->algorithm[0] == '\0';
     const bool is_both = timed->provider[0] != '\0' && timed->algorithm[0] != '\0';
-    add_time(table, layer->total_ps);
-    add_percent(table, layer->total_ps, result->totals.latency_ps);
+    add_time(table, layer->value);
+    add_percent(table, layer->value, result->totals.latency_ps);
     add_count(table, (int64_t)timed->n_nodes);
     add_time(table, timed->median_ps);
     add_time(table, timed->warm_ps);
@@ -156,7 +138,7 @@ static void add_layer(struct table *table, const struct cm_result *result,
 
 /* A layer of another tool, beside its expected time. */
 static void add_imported(struct table *table, const struct cm_result *result,
-                         const struct layer *layer) {
+                         const struct rank *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
     const int64_t expected = timed->import.expected_ps;
     add_time(table, timed->median_ps);
@@ -190,7 +172,7 @@ void layers_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const size_t n = measure->n_primitives;
     struct table table;
-    struct layer *layers = arena_array(page->arena, n, sizeof *layers);
+    struct rank *layers = arena_array(page->arena, n, sizeof *layers);
     page_end_line(page);
     page_rule(page, "Layers");
     write_kind(page, result);
@@ -201,10 +183,10 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_fit(&table, measure->imported ? imported_ranks : plain_ranks, page->options->width);
     for (size_t i = 0; i < n; i++) {
         const struct cm_timed *timed = &measure->primitives[i];
-        layers[i].total_ps = measure->imported ? timed->median_ps : total_of(result, timed);
+        layers[i].value = measure->imported ? timed->median_ps : total_of(result, timed);
         layers[i].index = i;
     }
-    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
+    if (n > 0) qsort(layers, n, sizeof *layers, rank_compare);
     for (size_t i = 0; i < n; i++) {
         if (measure->imported)
             add_imported(&table, result, &layers[i]);
@@ -212,13 +194,6 @@ void layers_write(struct page *page, const struct cm_result *result) {
             add_layer(&table, result, &layers[i]);
     }
     table_write(&table);
-}
-
-/* Returns true if the grid of any kernel is known; kernels of CPUs have none. */
-static bool has_grids(const struct cm_measure *measure) {
-    for (size_t i = 0; i < measure->n_kernels; i++)
-        if (measure->kernels[i].blocks_per_unit > 0) return true;
-    return false;
 }
 
 static void add_ratio(struct table *table, int64_t ratio) {
@@ -268,7 +243,9 @@ void kernels_write(struct page *page, const struct cm_result *result) {
         "blocks/unit", "SM efficiency", "occupancy", "theoretical", "tensor cores", "kernel"};
     static const size_t grid_ranks[] = {1, 2, 3, 6, 9, 11, 8, 5, 7, 10, 4, 0};
     const struct cm_measure *measure = result->measure;
-    const bool grids = has_grids(measure);
+    bool grids = false; /* the grid of any kernel is known; kernels of CPUs have none */
+    for (size_t i = 0; i < measure->n_kernels; i++)
+        grids |= measure->kernels[i].blocks_per_unit > 0;
     struct table table;
     page_end_line(page);
     page_rule(page, "Kernels");

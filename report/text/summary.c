@@ -133,7 +133,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (!column_is_there(column, result)) continue;
         if (!column_is_printed(column, &result->totals)) continue;
         label_figure(page, column->heading, column->unit, column_get(column, &result->totals));
-        if (column_is_upper_bound(column, &result->totals))
+        if (column_bound(column, &result->totals) == NUMBER_AT_MOST)
             page_print(page, STYLE_PLAIN, ", at most");
         if (column->timed)
             page_print(page, STYLE_PLAIN, " ps%s%s%s%s", *kind == '\0' ? "" : ", ", kind,

@@ -15,7 +15,6 @@
 #include "support/banned.h"
 
 #define INDENT          4
-#define MIN_ROWS        4 /* layers that are listed even if the screen has no room */
 #define LINES_OF_LAYERS 9 /* title, headings and the lines below the layers */
 
 /* The table being written. */
@@ -206,43 +205,36 @@ static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
     table_end_cell(&grid->table);
 }
 
-/* Returns the sum of the times of the layers from `first` on in row `row` of the sweep;
- * CM_UNKNOWN if one of them has no time. */
-static int64_t sum_layers(const struct cm_sweep *sweep, size_t first, size_t row) {
-    int64_t sum = 0;
-    for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
-        const struct cm_sweep_layer *layer = &sweep->layers[i];
-        const int64_t ps = row < layer->n_times ? layer->times[row].latency_ps : CM_UNKNOWN;
-        sum = is_known(ps) ? checked_add(sum, ps) : CM_UNKNOWN;
-    }
-    return sum;
-}
-
-static int64_t count_nodes(const struct cm_sweep *sweep, size_t first) {
-    int64_t nodes = 0;
-    for (size_t i = first; i < sweep->n_layers; i++)
-        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
-    return nodes;
-}
-
-/* Adds a row with the sums of the layers from `first` on. */
+/* Adds a row with the sums of the layers from `first` on; no sum if one of them has no time. */
 static void add_rest(struct grid *grid, size_t first) {
     const struct cm_sweep *sweep = grid->sweep;
+    int64_t nodes = 0;
     for (size_t row = 0; row < sweep->n_rows; row++) {
-        add_time(grid, sum_layers(sweep, first, row), "");
+        int64_t sum = 0;
+        for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
+            const struct cm_sweep_layer *layer = &sweep->layers[i];
+            const int64_t ps = row < layer->n_times ? layer->times[row].latency_ps : CM_UNKNOWN;
+            sum = is_known(ps) ? checked_add(sum, ps) : CM_UNKNOWN;
+        }
+        add_time(grid, sum, "");
         add_speedup(grid, row, CM_UNKNOWN);
     }
-    table_print(&grid->table, "%" PRId64, count_nodes(sweep, first));
+    for (size_t i = first; i < sweep->n_layers; i++)
+        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
+    table_print(&grid->table, "%" PRId64, nodes);
     table_print(&grid->table, "%zu other layers (--layers lists all)", sweep->n_layers - first);
 }
 
 static void add_total(struct grid *grid) {
     const struct cm_sweep *sweep = grid->sweep;
+    int64_t nodes = 0;
     for (size_t row = 0; row < sweep->n_rows; row++) {
         add_time(grid, sweep->rows[row].costs.latency_ps, "");
         add_speedup(grid, row, sweep->rows[row].speedup);
     }
-    table_print(&grid->table, "%" PRId64, count_nodes(sweep, 0));
+    for (size_t i = 0; i < sweep->n_layers; i++)
+        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
+    table_print(&grid->table, "%" PRId64, nodes);
     table_print(&grid->table, "total");
 }
 
@@ -250,13 +242,8 @@ static void add_total(struct grid *grid) {
 static size_t count_shown(const struct page *page, size_t n_layers) {
     const struct cm_text_options *options = page->options;
     size_t n = n_layers;
-    if (options->rows > 0) {
-        n = (size_t)options->rows;
-    } else if (!options->layers && options->height > 0) {
-        const size_t used = page->n_lines + LINES_OF_LAYERS;
-        const size_t height = (size_t)options->height;
-        n = height < used + MIN_ROWS ? MIN_ROWS : height - used;
-    }
+    if (options->rows > 0 || (!options->layers && options->height > 0))
+        n = page_rows_left(page, LINES_OF_LAYERS);
     return n_layers <= n + 1 ? n_layers : n;
 }
 

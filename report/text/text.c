@@ -10,7 +10,6 @@
 #include "support/banned.h"
 
 #define DEFAULT_WIDTH  100
-#define MIN_ROWS       4 /* rows of the table of modules, even if the screen has no room */
 #define LINES_OF_TABLE 3 /* an empty line, the headings, the row of the rest */
 
 void cm_text_options_init(struct cm_text_options *options) {
@@ -25,14 +24,11 @@ void cm_text_options_init(struct cm_text_options *options) {
     };
 }
 
-/* Returns the number of rows of the table of modules that the screen has room for; 0: any. */
-static size_t rows_left(const struct page *page) {
-    const struct cm_text_options *options = page->options;
-    if (options->rows > 0) return (size_t)options->rows;
-    if (options->height <= 0) return 0;
-    const size_t used = page->n_lines + LINES_OF_TABLE;
-    const size_t height = (size_t)options->height;
-    return height < used + MIN_ROWS ? MIN_ROWS : height - used;
+int rank_compare(const void *left, const void *right) {
+    const struct rank *a = left;
+    const struct rank *b = right;
+    if (a->value != b->value) return a->value > b->value ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
@@ -44,7 +40,8 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     page_init(&page, options, arena, out);
     if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_SI;
     overview_write(&page, result);
-    if (options->depth != 0) hotspots_write(&page, result, rows_left(&page));
+    if (options->depth != 0)
+        hotspots_write(&page, result, page_rows_left(&page, LINES_OF_TABLE));
     if (options->curve) curve_write(&page, result);
     plan_write(&page, result);
     if (options->tree) detailed_write(&page, result);
