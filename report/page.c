@@ -7,7 +7,6 @@
 
 #include "costmodel/costmodel.h"
 #include "report/times.h"
-#include "support/arena.h"
 #include "support/file.h"
 
 #include "support/banned.h"
@@ -171,6 +170,14 @@ void page_item_print(struct page *page, enum style style, const char *format, ..
     text_vprintf(page_item(page), format, args);
     va_end(args);
     page_item_end(page, style);
+}
+
+void page_add(struct page *page, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(page_item(page), format, args);
+    va_end(args);
+    page_item_end(page, STYLE_PLAIN);
 }
 
 void page_item_number(struct page *page, enum style style, enum number_unit unit,

@@ -10,7 +10,7 @@
  *     page_print(page, STYLE_NAME, "(%s)", name);
  *     page_list(page, ", ", 8);
  *     page_item_number(page, STYLE_PLAIN, NUMBER_PARAMS, 256);
- *     page_item_print(page, STYLE_PLAIN, "%s of all", page_percent(page, 256, n));
+ *     page_add(page, "%s of all", page_percent(page, 256, n));
  *     page_print(page, STYLE_PLAIN, ")");
  *     page_end_line(page);
  */
@@ -84,6 +84,8 @@ void page_item_end(struct page *page, enum style style);
 /* Writes an item. */
 void page_item_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, plain. */
+void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
 /* Returns the current item, made safe for a terminal; valid until the next. */

@@ -8,7 +8,6 @@
 #include "report/check/check_report.h"
 #include "report/markup.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/file.h"
 #include "support/text.h"
 

@@ -3,7 +3,6 @@
 #ifndef REPORT_CHECK_CHECK_REPORT_H
 #define REPORT_CHECK_CHECK_REPORT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

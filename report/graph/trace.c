@@ -9,8 +9,6 @@
  */
 #include "costmodel/costmodel.h"
 
-#include <string.h>
-
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"

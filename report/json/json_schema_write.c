@@ -3,7 +3,6 @@
  * Writes the schema tables as JSON Schema (draft 2020-12) for validators and as Markdown for
  * docs/. Records that costmodel writes allow unknown keys, because later versions may add keys.
  */
-#include <string.h>
 
 #include "costmodel/costmodel.h"
 #include "report/json/json_schema.h"

@@ -5,8 +5,6 @@
  */
 #include "costmodel/costmodel.h"
 
-#include <string.h>
-
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "report/types.h"

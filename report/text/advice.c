@@ -20,11 +20,11 @@ static void write_title(struct page *page, const struct cm_result *result,
     page_list(page, "", HANG);
     const char *kind = times_kind(result);
     if (is_known(advice->gain_ps))
-        page_item_print(page, STYLE_PLAIN, ": gain at most %s%s%s (%s of latency)",
-                        page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
-                        page_percent(page, advice->gain_ps, result->totals.latency_ps));
+        page_add(page, ": gain at most %s%s%s (%s of latency)",
+                 page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
+                 page_percent(page, advice->gain_ps, result->totals.latency_ps));
     else
-        page_item_print(page, STYLE_PLAIN, ": gain not known");
+        page_add(page, ": gain not known");
     page_end_line(page);
 }
 
@@ -42,8 +42,7 @@ static void write_modules(struct page *page, const struct cm_result *result,
                         i + 1 < advice->n_modules ? "," : "");
     }
     if (advice->n_modules > MAX_MODULES)
-        page_item_print(page, STYLE_PLAIN, "and %zu more: see --format json",
-                        advice->n_modules - MAX_MODULES);
+        page_add(page, "and %zu more: see --format json", advice->n_modules - MAX_MODULES);
     page_end_line(page);
 }
 

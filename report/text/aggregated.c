@@ -13,7 +13,6 @@
 #include "report/table/columns.h"
 #include "report/times.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/map.h"
 
 #include "support/banned.h"
@@ -84,11 +83,11 @@ static void write_ranking(struct page *page, const struct cm_result *result,
     page_list(page, ", ", page->column);
     for (size_t i = 0; i < n && i < top; i++) {
         const struct group *group = &groups[ranks[i].index];
-        page_item_print(page, STYLE_PLAIN, "'%s': '%s%s%s%s'", group->type,
-                        number_bound_prefix(column_bound(column, &group->costs), false),
-                        column->timed ? page_time(page, ranks[i].value)
-                                      : page_number(page, column->unit, ranks[i].value),
-                        *kind == '\0' ? "" : " ", kind);
+        page_add(page, "'%s': '%s%s%s%s'", group->type,
+                 number_bound_prefix(column_bound(column, &group->costs), false),
+                 column->timed ? page_time(page, ranks[i].value)
+                               : page_number(page, column->unit, ranks[i].value),
+                 *kind == '\0' ? "" : " ", kind);
     }
     page_line(page, STYLE_PLAIN, "}");
 }

@@ -147,8 +147,8 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
     qsort(modules, n, sizeof(const struct cm_module *), compare_peaks);
     label_list(page, "module peaks", ", ", 0);
     for (size_t i = 0; i < n && i < MAX_PEAKS; i++)
-        page_item_print(page, STYLE_PLAIN, "%s %s", modules[i]->name,
-                        page_number(page, NUMBER_BYTES, modules[i]->peak_activation_bytes));
+        page_add(page, "%s %s", modules[i]->name,
+                 page_number(page, NUMBER_BYTES, modules[i]->peak_activation_bytes));
     page_end_line(page);
     label_rest(page, n, MAX_PEAKS);
 }
@@ -157,13 +157,13 @@ static void write_caption(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     page_list(page, " ", 0);
     page_words(page, STYLE_PLAIN, "Live bytes of activations and inputs during each of the");
-    page_item_print(page, STYLE_PLAIN, "%zu", memory->n_curve);
+    page_add(page, "%zu", memory->n_curve);
     page_words(page, STYLE_PLAIN, "nodes; a column shows the maximum of its nodes.");
     if (memory->peak_node < result->n_nodes) {
         const struct cm_node *node = &result->nodes[memory->peak_node];
         page_words(page, STYLE_PLAIN, "The peak is above ^, at node");
-        page_item_print(page, STYLE_PLAIN, "%zu,", memory->peak_node);
-        page_item_print(page, STYLE_PLAIN, "%s", *node->name == '\0' ? node->op : node->name);
+        page_add(page, "%zu,", memory->peak_node);
+        page_add(page, "%s", *node->name == '\0' ? node->op : node->name);
     }
     page_end_line(page);
     page_end_line(page);

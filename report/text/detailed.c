@@ -12,7 +12,6 @@
 #include "costmodel/costmodel.h"
 #include "report/names.h"
 #include "report/page.h"
-#include "report/table/columns.h"
 #include "report/text/timed.h"
 #include "report/times.h"
 #include "support/arena.h"
@@ -75,7 +74,7 @@ static void write_times(const struct tree *tree, const struct cm_module *module)
         page_item_end(page, STYLE_SHARE);
     }
     if (!text_equal(achieved->limited_by, "unknown"))
-        page_item_print(page, STYLE_PLAIN, "%s bound", achieved->limited_by);
+        page_add(page, "%s bound", achieved->limited_by);
 }
 
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
@@ -87,8 +86,7 @@ static void write_figures(const struct tree *tree, const struct cm_module *modul
     write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
                 (module->costs.upper_bound & CM_COST_BIT(macs)) != 0, " MACs");
     if (cm_result_timed(tree->result)) write_times(tree, module);
-    if (module->calls > 1)
-        page_item_print(page, STYLE_PLAIN, "%" PRId64 " calls", module->calls);
+    if (module->calls > 1) page_add(page, "%" PRId64 " calls", module->calls);
     for (const char *argument = module->arguments; *argument != '\0';) {
         const size_t length = names_argument_length(argument);
         text_append_n(page_item(page), argument, length);

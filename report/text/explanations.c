@@ -27,7 +27,7 @@ static void write_label(struct page *page, const char *label) {
 
 /* ` in 7 runs`; nothing for one run. */
 static void write_runs(struct page *page, int64_t runs) {
-    if (runs != 1) page_item_print(page, STYLE_PLAIN, "in %s runs", page_exact(page, runs));
+    if (runs != 1) page_add(page, "in %s runs", page_exact(page, runs));
 }
 
 /* ` in 7 runs = 6,291,456` */
@@ -45,10 +45,9 @@ static void write_terms(struct page *page, const struct cm_term *terms, size_t n
         if (terms[i].of_integers != of_integers) continue;
         const char *count = page_exact(page, terms[i].count);
         if (terms[i].factor != 1)
-            page_item_print(page, STYLE_PLAIN, "%s%" PRId64 " x %s %s", plus, terms[i].factor,
-                            count, terms[i].of);
+            page_add(page, "%s%" PRId64 " x %s %s", plus, terms[i].factor, count, terms[i].of);
         else
-            page_item_print(page, STYLE_PLAIN, "%s%s %s", plus, count, terms[i].of);
+            page_add(page, "%s%s %s", plus, count, terms[i].of);
         plus = "+ ";
     }
 }
@@ -94,7 +93,7 @@ static void write_node(struct page *page, const struct cm_result *result,
     page_line(page, STYLE_PLAIN, "%s", node->op);
     write_label(page, "output");
     for (size_t i = 0; i < node->n_outputs; i++) {
-        page_item_print(page, STYLE_PLAIN, "%s", node->outputs[i].name);
+        page_add(page, "%s", node->outputs[i].name);
         type_append(page_item(page), &node->outputs[i].type);
         page_item_end(page, STYLE_PLAIN);
     }
@@ -102,23 +101,21 @@ static void write_node(struct page *page, const struct cm_result *result,
     if (explained->n_factors > 0) { /* `2,097,152 output elements x 3 input channels = ...` */
         write_label(page, "MACs");
         for (size_t i = 0; i < explained->n_factors; i++)
-            page_item_print(page, STYLE_PLAIN, "%s%s %s", i > 0 ? "x " : "",
-                            page_exact(page, explained->factors[i].size),
-                            explained->factors[i].name);
+            page_add(page, "%s%s %s", i > 0 ? "x " : "",
+                     page_exact(page, explained->factors[i].size), explained->factors[i].name);
         write_sum(page, explained->runs, node->costs.macs);
     }
     const struct cm_fused_pattern *fused_pattern = fused_pattern_of(result, explained->node);
     if (fused_pattern != NULL) {
         write_label(page, "part of");
-        page_item_print(page, STYLE_PLAIN, "%s, nodes %zu to %zu,", fused_pattern->name,
-                        fused_pattern->nodes[0],
-                        fused_pattern->nodes[fused_pattern->n_nodes - 1]);
-        page_item_print(page, STYLE_PLAIN, "counted as one at node %zu", fused_pattern->last);
+        page_add(page, "%s, nodes %zu to %zu,", fused_pattern->name, fused_pattern->nodes[0],
+                 fused_pattern->nodes[fused_pattern->n_nodes - 1]);
+        page_add(page, "counted as one at node %zu", fused_pattern->last);
         page_end_line(page);
     }
     if (!has_terms(explained->terms, explained->n_terms, false)) {
         write_label(page, "FLOPs");
-        page_item_print(page, STYLE_PLAIN, "none by this convention");
+        page_add(page, "none by this convention");
         page_end_line(page);
     }
     write_operations(page, "FLOPs", explained, false, node->costs.flops);
@@ -156,7 +153,7 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
         page_list(page, " ", page->column + 2);
         write_terms(page, by->terms, by->n_terms, false);
         if (separates && has_terms(by->terms, by->n_terms, true)) {
-            page_item_print(page, STYLE_PLAIN, floats ? "and on integers" : "on integers");
+            page_add(page, floats ? "and on integers" : "on integers");
             write_terms(page, by->terms, by->n_terms, true);
         }
         if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);

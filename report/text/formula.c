@@ -11,7 +11,6 @@
 #include "report/table/columns.h"
 #include "report/text/labels.h"
 #include "support/arena.h"
-#include "support/checked.h"
 
 #include "support/banned.h"
 

@@ -11,7 +11,6 @@
 #include "report/text/hotspots.h"
 #include "report/text/sections.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/text.h"
 
 #include "support/banned.h"

@@ -9,7 +9,6 @@
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
-#include "support/diag.h"
 #include "support/map.h"
 #include "support/text.h"
 

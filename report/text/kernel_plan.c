@@ -99,11 +99,10 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (text_equal(measure->states[i].state, "planned")) planned = measure->states[i];
     page_end_line(page);
     label_list(page, "planned", ", ", 0);
-    page_item_print(page, STYLE_PLAIN, "%zu of %zu distinct primitives", n_planned, n);
-    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu node%s", planned.nodes,
-                    result->n_nodes, text_plural((int64_t)result->n_nodes));
-    page_item_print(page, STYLE_PLAIN, "%s of MACs",
-                    page_percent(page, planned.macs, result->totals.macs));
+    page_add(page, "%zu of %zu distinct primitives", n_planned, n);
+    page_add(page, "%" PRId64 " of %zu node%s", planned.nodes, result->n_nodes,
+             text_plural((int64_t)result->n_nodes));
+    page_add(page, "%s of MACs", page_percent(page, planned.macs, result->totals.macs));
     page_end_line(page);
     label_figure(page, "largest workspace", NUMBER_BYTES, max_workspace);
     page_end_line(page);

@@ -78,8 +78,7 @@ static const struct {
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
     label_list(page, severities[diagnostic->severity].label, " ", 0);
     page_words(page, severities[diagnostic->severity].style, diagnostic->message);
-    if (diagnostic->node != NULL)
-        page_item_print(page, STYLE_PLAIN, "(node \"%s\")", diagnostic->node);
+    if (diagnostic->node != NULL) page_add(page, "(node \"%s\")", diagnostic->node);
     page_end_line(page);
     if (diagnostic->hint == NULL) return;
     label_list(page, "", " ", 2);

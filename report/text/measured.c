@@ -24,11 +24,10 @@ static void write_states(struct page *page, const struct cm_result *result) {
         const struct cm_state_share *share = &result->measure->states[i];
         const char *percent = page_percent(page, share->macs, result->totals.macs);
         if (i == 0)
-            page_item_print(page, STYLE_PLAIN, "%s %" PRId64 " node%s (%s of MACs)",
-                            share->state, share->nodes, text_plural(share->nodes), percent);
+            page_add(page, "%s %" PRId64 " node%s (%s of MACs)", share->state, share->nodes,
+                     text_plural(share->nodes), percent);
         else
-            page_item_print(page, STYLE_PLAIN, "%s %" PRId64 " (%s)", share->state,
-                            share->nodes, percent);
+            page_add(page, "%s %" PRId64 " (%s)", share->state, share->nodes, percent);
     }
     page_end_line(page);
 }
@@ -38,9 +37,9 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->measure->n_untimed; i++) {
         const struct cm_untimed *untimed = &result->measure->untimed[i];
         label_list(page, i == 0 ? "no time" : "", " ", 2);
-        page_item_print(page, STYLE_PLAIN, "%s %" PRId64 " node%s (%s of MACs):", untimed->op,
-                        untimed->nodes, text_plural(untimed->nodes),
-                        page_percent(page, untimed->macs, result->totals.macs));
+        page_add(page, "%s %" PRId64 " node%s (%s of MACs):", untimed->op, untimed->nodes,
+                 text_plural(untimed->nodes),
+                 page_percent(page, untimed->macs, result->totals.macs));
         page_words(page, STYLE_PLAIN, untimed->reason);
         page_end_line(page);
     }
@@ -50,8 +49,8 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
 static void write_sum(struct page *page, const char *label, int64_t sum, int64_t network_ps) {
     if (!is_known(sum) || network_ps <= 0) return;
     label_list(page, label, " ", 0);
-    page_item_print(page, STYLE_PLAIN, "%s, %.2f x the whole", page_time(page, sum),
-                    (double)sum / (double)network_ps);
+    page_add(page, "%s, %.2f x the whole", page_time(page, sum),
+             (double)sum / (double)network_ps);
     page_end_line(page);
 }
 
@@ -66,10 +65,10 @@ static void write_network(struct page *page, const struct cm_result *result) {
         page_end_line(page);
         return;
     }
-    page_item_print(page, STYLE_PLAIN, "%s %s, %" PRId64 " node%s (%s of MACs)",
-                    page_time(page, end_to_end->median_ps), end_to_end->state,
-                    end_to_end->nodes, text_plural(end_to_end->nodes),
-                    page_percent(page, end_to_end->macs, result->totals.macs));
+    page_add(page, "%s %s, %" PRId64 " node%s (%s of MACs)",
+             page_time(page, end_to_end->median_ps), end_to_end->state, end_to_end->nodes,
+             text_plural(end_to_end->nodes),
+             page_percent(page, end_to_end->macs, result->totals.macs));
     page_end_line(page);
     write_sum(page, "layers cold", end_to_end->sum_cold_ps, end_to_end->median_ps);
     write_sum(page, "layers warm", end_to_end->sum_warm_ps, end_to_end->median_ps);
@@ -114,8 +113,8 @@ static void write_achieved(struct page *page, const struct cm_result *result) {
     label_list(page, "bandwidth", ", ", 0);
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
     if (!result->measure->modelled && is_known(achieved->roofline))
-        page_item_print(page, STYLE_PLAIN, "%s of the roofline",
-                        page_percent(page, achieved->roofline, CM_RATIO_ONE));
+        page_add(page, "%s of the roofline",
+                 page_percent(page, achieved->roofline, CM_RATIO_ONE));
     page_end_line(page);
 }
 
@@ -129,12 +128,11 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
         const char *share =
             page_percent(page, limiters[i].latency_ps, result->totals.latency_ps);
         if (i == 0)
-            page_item_print(page, STYLE_PLAIN, "%s %s of latency (%" PRId64 " node%s)",
-                            limiters[i].limited_by, share, limiters[i].nodes,
-                            text_plural(limiters[i].nodes));
+            page_add(page, "%s %s of latency (%" PRId64 " node%s)", limiters[i].limited_by,
+                     share, limiters[i].nodes, text_plural(limiters[i].nodes));
         else
-            page_item_print(page, STYLE_PLAIN, "%s %s (%" PRId64 ")", limiters[i].limited_by,
-                            share, limiters[i].nodes);
+            page_add(page, "%s %s (%" PRId64 ")", limiters[i].limited_by, share,
+                     limiters[i].nodes);
     }
     page_end_line(page);
 }
@@ -146,8 +144,8 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     label_sentence(page, "expected on", measure->device);
     label_sentence(page, "times from", measure->version);
     label_list(page, "placed", ", ", 0);
-    page_item_print(page, STYLE_PLAIN, "%s of the imported time",
-                    page_percent(page, measure->placed_share, CM_RATIO_ONE));
+    page_add(page, "%s of the imported time",
+             page_percent(page, measure->placed_share, CM_RATIO_ONE));
     for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
         int64_t n = 0;
         int64_t sum = 0;
@@ -157,8 +155,8 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
             sum = checked_add_known(sum, measure->primitives[k].median_ps);
         }
         if (n > 0)
-            page_item_print(page, STYLE_PLAIN, "%s %" PRId64 " layer%s (%s)", states[i], n,
-                            text_plural(n), page_percent(page, sum, result->totals.latency_ps));
+            page_add(page, "%s %" PRId64 " layer%s (%s)", states[i], n, text_plural(n),
+                     page_percent(page, sum, result->totals.latency_ps));
     }
     page_end_line(page);
 }
@@ -181,11 +179,10 @@ static void write_setting(struct page *page, const struct cm_result *result) {
         label_line(page, "precision", "%s", measure->precision);
     if (measure->runtime == NULL) return;
     label_list(page, "runtime", ", ", 0);
-    page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
+    page_add(page, "%s", measure->runtime);
     if (measure->modelled)
-        page_item_print(page, STYLE_PLAIN, "%s%s",
-                        measure->calibration ? "calibrated on " : "not calibrated",
-                        measure->calibration ? measure->calibration : "");
+        page_add(page, "%s%s", measure->calibration ? "calibrated on " : "not calibrated",
+                 measure->calibration ? measure->calibration : "");
     page_end_line(page);
 }
 
@@ -201,9 +198,8 @@ static void write_primitives(struct page *page, const struct cm_measure *measure
     page_end_line(page);
     if (measure->n_cached == 0) return;
     label_list(page, "cached", " ", 0);
-    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu primitive%s, since",
-                    measure->n_cached, measure->n_primitives,
-                    text_plural((int64_t)measure->n_primitives));
+    page_add(page, "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
+             measure->n_primitives, text_plural((int64_t)measure->n_primitives));
     page_words(page, STYLE_PLAIN, measure->cached_since);
     page_end_line(page);
 }

@@ -56,10 +56,9 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
     if (is_known(fit->next_bytes))
         page_item_print(page, STYLE_SHARE, "%" PRId64 " would take %s", fit->largest_batch + 1,
                         page_exact(page, fit->next_bytes));
-    if (text_equal(fit->search, "exhausted"))
-        page_item_print(page, STYLE_PLAIN, "a larger one may fit");
+    if (text_equal(fit->search, "exhausted")) page_add(page, "a larger one may fit");
     if (text_equal(fit->search, "uneven")) {
-        page_item_print(page, STYLE_PLAIN, "but a larger");
+        page_add(page, "but a larger");
         page_end_line(page);
         page_indent(page, page->label_width + 2);
         page_print(page, STYLE_PLAIN,

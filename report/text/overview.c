@@ -36,12 +36,11 @@ static void write_title(struct page *page, const struct cm_result *result) {
     page_list(page, ", ", 0);
     page->first_item = false;
     if (is_known(result->options.batch))
-        page_item_print(page, STYLE_PLAIN, "batch %" PRId64, result->options.batch);
+        page_add(page, "batch %" PRId64, result->options.batch);
     for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
         if (text_starts_with(dim->name, "batch")) continue; /* written above */
-        page_item_print(page, STYLE_PLAIN, "%s %" PRId64,
-                        *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
+        page_add(page, "%s %" PRId64, *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
     }
     for (size_t i = 0; i < result->model.n_opsets; i++)
         if (*result->model.opsets[i].name == '\0')
@@ -68,30 +67,27 @@ static void write_work(struct page *page, const struct cm_result *result) {
     const struct cm_framework *framework = &result->framework;
     const int64_t batch = result->options.batch;
     write_figure(page, "params", NUMBER_PARAMS, totals->params, false);
-    page_item_print(page, STYLE_PLAIN, "%s as stored",
-                    page_number(page, NUMBER_BYTES, totals->weight_bytes));
+    page_add(page, "%s as stored", page_number(page, NUMBER_BYTES, totals->weight_bytes));
     if (framework->n_absent != 0 && framework->params != totals->params) {
-        page_item_print(page, STYLE_PLAIN, "in the framework %s",
-                        is_known(framework->params) ? page_exact(page, framework->params)
-                                                    : "unknown");
-        page_item_print(page, STYLE_PLAIN, "%" PRId64 " tensor%s folded or merged",
-                        framework->n_absent, text_plural(framework->n_absent));
+        page_add(page, "in the framework %s",
+                 is_known(framework->params) ? page_exact(page, framework->params) : "unknown");
+        page_add(page, "%" PRId64 " tensor%s folded or merged", framework->n_absent,
+                 text_plural(framework->n_absent));
     }
     page_end_line(page);
     write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, is_bound(result, CM_COST_BIT(macs)));
     if (is_known(totals->int_macs) && totals->int_macs > 0)
-        page_item_print(page, STYLE_PLAIN, "%s of them of integers",
-                        page_number(page, NUMBER_FLOPS, totals->int_macs));
+        page_add(page, "%s of them of integers",
+                 page_number(page, NUMBER_FLOPS, totals->int_macs));
     if (is_known(batch) && batch > 1 && is_known(totals->macs))
-        page_item_print(page, STYLE_PLAIN, "%s per sample",
-                        page_number(page, NUMBER_FLOPS, totals->macs / batch));
+        page_add(page, "%s per sample", page_number(page, NUMBER_FLOPS, totals->macs / batch));
     page_end_line(page);
     write_figure(page, "FLOPs", NUMBER_FLOPS, totals->flops,
                  is_bound(result, CM_COST_BIT(flops)));
-    page_item_print(page, STYLE_PLAIN, "convention %s", result->options.convention);
+    page_add(page, "convention %s", result->options.convention);
     if (is_known(totals->int_ops) && totals->int_ops > 0)
-        page_item_print(page, STYLE_PLAIN, "%s integer operations",
-                        page_number(page, NUMBER_FLOPS, totals->int_ops));
+        page_add(page, "%s integer operations",
+                 page_number(page, NUMBER_FLOPS, totals->int_ops));
     page_end_line(page);
 }
 
@@ -99,12 +95,10 @@ static void write_work(struct page *page, const struct cm_result *result) {
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
-    if (result->training.present) page_item_print(page, STYLE_PLAIN, "a training step");
-    page_item_print(page, STYLE_PLAIN, "weights %s",
-                    page_number(page, NUMBER_BYTES, result->totals.weight_bytes));
-    page_item_print(page, STYLE_PLAIN, "peak activations %s%s",
-                    memory->peak_upper_bound ? "at most " : "",
-                    page_number(page, NUMBER_BYTES, memory->peak_activation_bytes));
+    if (result->training.present) page_add(page, "a training step");
+    page_add(page, "weights %s", page_number(page, NUMBER_BYTES, result->totals.weight_bytes));
+    page_add(page, "peak activations %s%s", memory->peak_upper_bound ? "at most " : "",
+             page_number(page, NUMBER_BYTES, memory->peak_activation_bytes));
     page_end_line(page);
     memory_write_schedule(page, result);
 }
@@ -113,34 +107,31 @@ static void write_memory(struct page *page, const struct cm_result *result) {
 static void write_training(struct page *page, const struct cm_training *training) {
     if (!training->present) return;
     write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, false);
-    page_item_print(page, STYLE_PLAIN, "FLOPs of a step with %s%s", training->optimizer,
-                    training->amp ? ", mixed precision" : "");
-    page_item_print(page, STYLE_PLAIN, "%s backward MACs",
-                    page_number(page, NUMBER_FLOPS, training->backward_macs));
-    page_item_print(page, STYLE_PLAIN, "saved activations %s",
-                    page_number(page, NUMBER_BYTES, training->saved_bytes));
-    page_item_print(page, STYLE_PLAIN, "gradients %s",
-                    page_number(page, NUMBER_BYTES, training->gradient_bytes));
-    page_item_print(page, STYLE_PLAIN, "optimizer states %s",
-                    page_number(page, NUMBER_BYTES, training->optimizer_bytes));
+    page_add(page, "FLOPs of a step with %s%s", training->optimizer,
+             training->amp ? ", mixed precision" : "");
+    page_add(page, "%s backward MACs",
+             page_number(page, NUMBER_FLOPS, training->backward_macs));
+    page_add(page, "saved activations %s",
+             page_number(page, NUMBER_BYTES, training->saved_bytes));
+    page_add(page, "gradients %s", page_number(page, NUMBER_BYTES, training->gradient_bytes));
+    page_add(page, "optimizer states %s",
+             page_number(page, NUMBER_BYTES, training->optimizer_bytes));
     if (training->frozen > 0)
-        page_item_print(page, STYLE_PLAIN, "%s params frozen",
-                        page_number(page, NUMBER_PARAMS, training->frozen));
+        page_add(page, "%s params frozen", page_number(page, NUMBER_PARAMS, training->frozen));
     page_end_line(page);
 }
 
 /* `device:  NVIDIA H200 SXM, times modelled, nothing was run, fp16, compiled, calibrated` */
 static void write_device(struct page *page, const struct cm_measure *measure) {
     label_list(page, "device", ", ", 0);
-    page_item_print(page, STYLE_PLAIN, "%s", measure->device);
-    page_item_print(page, STYLE_PLAIN, "%s",
-                    measure->invented   ? "times invented for tests"
-                    : measure->modelled ? "times modelled, nothing was run"
-                                        : "times measured");
-    page_item_print(page, STYLE_PLAIN, "%s", measure->precision);
-    if (!text_equal(measure->layout, "auto"))
-        page_item_print(page, STYLE_PLAIN, "%s", measure->layout);
-    if (measure->runtime != NULL) page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
+    page_add(page, "%s", measure->device);
+    page_add(page, "%s",
+             measure->invented   ? "times invented for tests"
+             : measure->modelled ? "times modelled, nothing was run"
+                                 : "times measured");
+    page_add(page, "%s", measure->precision);
+    if (!text_equal(measure->layout, "auto")) page_add(page, "%s", measure->layout);
+    if (measure->runtime != NULL) page_add(page, "%s", measure->runtime);
     if (measure->modelled && measure->runtime != NULL)
         page_item_print(page, measure->calibration ? STYLE_PLAIN : STYLE_WARNING, "%s",
                         measure->calibration ? "calibrated" : "not calibrated");
@@ -159,7 +150,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     label_list(page, "no time", " ", 0);
     page_item_print(page, STYLE_WARNING, "%" PRId64 " node%s (%s of MACs), the largest:", nodes,
                     text_plural(nodes), page_percent(page, macs, result->totals.macs));
-    page_item_print(page, STYLE_PLAIN, "%s", measure->untimed[0].op);
+    page_add(page, "%s", measure->untimed[0].op);
     page_words(page, STYLE_PLAIN, measure->untimed[0].reason);
     page_end_line(page);
 }
@@ -183,10 +174,10 @@ static void write_advice(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->n_advice; i++) {
         const struct cm_advice *advice = &result->advice[i];
         if (is_known(advice->gain_ps))
-            page_item_print(page, STYLE_PLAIN, "%s (gain at most %s of the time)", advice->name,
-                            page_percent(page, advice->gain_ps, result->totals.latency_ps));
+            page_add(page, "%s (gain at most %s of the time)", advice->name,
+                     page_percent(page, advice->gain_ps, result->totals.latency_ps));
         else
-            page_item_print(page, STYLE_PLAIN, "%s", advice->name);
+            page_add(page, "%s", advice->name);
     }
     page_end_line(page);
 }
@@ -203,10 +194,10 @@ static void write_times(struct page *page, const struct cm_result *result) {
     page_item_end(page, STYLE_TITLE);
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
-    if (result->measure->modelled) page_item_print(page, STYLE_PLAIN, "expected");
+    if (result->measure->modelled) page_add(page, "expected");
     if (cm_result_modelled(result) && is_known(result->totals.lower_bound_ps))
-        page_item_print(page, STYLE_PLAIN, "lower bound %s",
-                        page_number(page, NUMBER_TIME, result->totals.lower_bound_ps));
+        page_add(page, "lower bound %s",
+                 page_number(page, NUMBER_TIME, result->totals.lower_bound_ps));
     if (samples >= 0) {
         struct text *item = page_item(page);
         text_append(item, timed_is_partial(result) ? "at most " : "");
@@ -221,9 +212,9 @@ static void write_times(struct page *page, const struct cm_result *result) {
     page_item_number(page, STYLE_TITLE, NUMBER_TIME, training->iteration_ps);
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
-    page_item_print(page, STYLE_PLAIN, "expected for forward, backward and update");
-    page_item_print(page, STYLE_PLAIN, "lower bound %s",
-                    page_number(page, NUMBER_TIME, training->iteration_lower_bound_ps));
+    page_add(page, "expected for forward, backward and update");
+    page_add(page, "lower bound %s",
+             page_number(page, NUMBER_TIME, training->iteration_lower_bound_ps));
     page_end_line(page);
 }
 

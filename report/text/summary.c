@@ -26,8 +26,7 @@ static void write_sizes(struct page *page, const char *label, const struct cm_na
     label_list(page, label, ", ", 0);
     for (size_t i = 0; i < n; i++) {
         const char *name = *sizes[i].name == '\0' ? nameless : sizes[i].name;
-        page_item_print(page, STYLE_PLAIN, "%s%s%s", name, relation,
-                        page_digits(page, sizes[i].size));
+        page_add(page, "%s%s%s", name, relation, page_digits(page, sizes[i].size));
     }
     page_end_line(page);
 }
@@ -36,7 +35,7 @@ static void write_values(struct page *page, const char *label, const struct cm_v
                          size_t n) {
     for (size_t i = 0; i < n && i < MAX_LINES; i++) {
         label_list(page, i == 0 ? label : "", " ", 2);
-        page_item_print(page, STYLE_PLAIN, "%s", values[i].name);
+        page_add(page, "%s", values[i].name);
         type_append(page_item(page), &values[i].type);
         page_item_end(page, STYLE_PLAIN);
         page_end_line(page);
@@ -69,8 +68,7 @@ static void write_fused_patterns(struct page *page, const struct cm_result *resu
     }
     if (n == 0) return;
     label_list(page, label, ", ", 0);
-    for (size_t i = 0; i < n; i++)
-        page_item_print(page, STYLE_PLAIN, "%s %zu", names[i].name, names[i].n);
+    for (size_t i = 0; i < n; i++) page_add(page, "%s %zu", names[i].name, names[i].n);
     page_end_line(page);
 }
 
@@ -86,8 +84,8 @@ static void write_options(struct page *page, const struct cm_result *result) {
     if (result->n_module_sources > 0) label_list(page, "modules from", ", ", 0);
     for (size_t i = 0; i < result->n_module_sources; i++) {
         const struct cm_name_count *source = &result->module_sources[i];
-        page_item_print(page, STYLE_PLAIN, "%s %" PRId64 "%s%s", source->name, source->count,
-                        i == 0 ? " node" : "", i == 0 ? text_plural(source->count) : "");
+        page_add(page, "%s %" PRId64 "%s%s", source->name, source->count, i == 0 ? " node" : "",
+                 i == 0 ? text_plural(source->count) : "");
     }
     if (result->n_module_sources > 0) page_end_line(page);
     write_fused_patterns(page, result, "fused patterns", false);
@@ -106,21 +104,19 @@ static void write_framework(struct page *page, const struct cm_result *result) {
         label_figure(page, label, NUMBER_PARAMS, framework->params);
         page_print(page, STYLE_PLAIN, ",");
         page_list(page, " ", page->label_width + 2);
-        page_item_print(page, STYLE_PLAIN, " %" PRId64 " tensor%s folded or merged%s",
-                        framework->n_absent, text_plural(framework->n_absent),
-                        framework->n_sharing > 0 ? "," : "");
+        page_add(page, " %" PRId64 " tensor%s folded or merged%s", framework->n_absent,
+                 text_plural(framework->n_absent), framework->n_sharing > 0 ? "," : "");
         if (framework->n_sharing > 0) {
-            page_item_print(page, STYLE_PLAIN, "%s", framework->shared);
-            page_item_print(page, STYLE_PLAIN, "is shared by %" PRId64 " modules",
-                            framework->n_sharing);
+            page_add(page, "%s", framework->shared);
+            page_add(page, "is shared by %" PRId64 " modules", framework->n_sharing);
         }
     } else {
         label_list(page, label, " ", 2);
         page_words(page, STYLE_PLAIN, "unknown: the size of");
-        page_item_print(page, STYLE_PLAIN, "%s", framework->unknown);
+        page_add(page, "%s", framework->unknown);
         if (framework->n_unknown > 1)
-            page_item_print(page, STYLE_PLAIN, "and %" PRId64 " other%s",
-                            framework->n_unknown - 1, text_plural(framework->n_unknown - 1));
+            page_add(page, "and %" PRId64 " other%s", framework->n_unknown - 1,
+                     text_plural(framework->n_unknown - 1));
         page_words(page, STYLE_PLAIN, "is not in the file");
     }
     page_end_line(page);
@@ -210,9 +206,8 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
     label_list(page, "", " ", 0);
-    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %" PRId64 " node%s (%s):", n_nodes,
-                    coverage->nodes, text_plural(coverage->nodes),
-                    page_percent(page, n_nodes, coverage->nodes));
+    page_add(page, "%" PRId64 " of %" PRId64 " node%s (%s):", n_nodes, coverage->nodes,
+             text_plural(coverage->nodes), page_percent(page, n_nodes, coverage->nodes));
     page_words(page, STYLE_PLAIN, "their costs are not included");
     page_end_line(page);
 }
@@ -244,11 +239,10 @@ static void write_rebatched(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++) {
         const struct cm_rebatched *constant = &result->rebatched[i];
         label_list(page, "", " ", 2);
-        page_item_print(page, STYLE_PLAIN, "%s", constant->node_name);
-        page_item_print(page, STYLE_PLAIN, "(%s, %s[%" PRId64 "] of \"%s\"):", constant->op,
-                        constant->what, constant->axis, constant->input);
-        page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, constant->from,
-                        constant->to);
+        page_add(page, "%s", constant->node_name);
+        page_add(page, "(%s, %s[%" PRId64 "] of \"%s\"):", constant->op, constant->what,
+                 constant->axis, constant->input);
+        page_add(page, "%" PRId64 " -> %" PRId64, constant->from, constant->to);
         page_end_line(page);
     }
     label_rest(page, result->n_rebatched, MAX_LINES);

@@ -7,7 +7,6 @@
 #include "costmodel/costmodel.h"
 #include "report/table/table.h"
 #include "report/text/sections.h"
-#include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
