@@ -41,18 +41,19 @@ int filter_find_field(const char *key, size_t length, enum rows rows, struct are
     return status;
 }
 
-/* A comparison, and for which orders of figure and value it holds. Longer signs precede their
- * prefixes. */
-static const struct comparison {
+/* Longer signs precede their prefixes. */
+static const struct {
     const char *sign;
-    bool if_less;
-    bool if_equal;
-    bool if_more;
-} comparisons[] = {
-    {">=", false, true, true},   {"<=", true, true, false}, {"!=", true, false, true},
-    {"=", false, true, false},   {"<", true, false, false}, {">", false, false, true},
-    {NULL, false, false, false},
+    struct comparison comparison;
+} signs[] = {
+    {">=", {false, true, true}}, {"<=", {true, true, false}}, {"!=", {true, false, true}},
+    {"=", {false, true, false}}, {"<", {true, false, false}}, {">", {false, false, true}},
 };
+
+/* Returns true for = and !=. */
+static bool is_equation(struct comparison comparison) {
+    return comparison.if_less == comparison.if_more;
+}
 
 /* A suffix of a number: in `times` for times, in `prefixes` for all other figures. */
 struct suffix {
@@ -124,15 +125,14 @@ static bool read_number(const char *text, struct arena *arena, struct filter *re
 
 static int read_value(const char *text, const char *value, struct arena *arena,
                       struct cm_diagnostics *diag, struct filter *ret) {
-    const bool is_equation = ret->comparison->if_less == ret->comparison->if_more; /* = or != */
-    if (ret->field.is_text && !is_equation)
+    if (ret->field.is_text && !is_equation(ret->comparison))
         return diag_error(diag, DIAG_USAGE, "filter '%s': texts support only = and !=", text);
     if (ret->field.is_text) {
         ret->pattern = value;
         return CM_OK;
     }
     ret->is_unknown = text_equal(value, "?");
-    if (ret->is_unknown && is_equation) return CM_OK;
+    if (ret->is_unknown && is_equation(ret->comparison)) return CM_OK;
     if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
     const enum number_unit unit = unit_of(&ret->field);
     return diag_error(diag, DIAG_USAGE,
@@ -148,31 +148,31 @@ int filter_parse(const char *text, enum rows rows, struct arena *arena,
                  struct cm_diagnostics *diag, struct filter *ret) {
     const size_t length = strcspn(text, "=!<>");
     const char *sign = text + length;
-    const struct comparison *comparison = comparisons;
-    while (comparison->sign != NULL && !text_starts_with(sign, comparison->sign)) comparison++;
-    if (length == 0 || comparison->sign == NULL)
+    size_t i = 0;
+    while (i < sizeof(signs) / sizeof(signs[0]) && !text_starts_with(sign, signs[i].sign)) i++;
+    if (length == 0 || i == sizeof(signs) / sizeof(signs[0]))
         return diag_error(diag, DIAG_USAGE,
                           "filter must be COLUMN, one of = != < <= > >=, and a value, got '%s'",
                           text);
-    *ret = (struct filter){.comparison = comparison};
+    *ret = (struct filter){.comparison = signs[i].comparison};
     const int status = filter_find_field(text, length, rows, arena, diag, &ret->field);
     if (status != CM_OK) return status;
-    return read_value(text, sign + strlen(comparison->sign), arena, diag, ret);
+    return read_value(text, sign + strlen(signs[i].sign), arena, diag, ret);
 }
 
-static bool order_holds(const struct comparison *comparison, int order) {
-    return order < 0    ? comparison->if_less
-           : order == 0 ? comparison->if_equal
-                        : comparison->if_more;
+static bool order_holds(struct comparison comparison, int order) {
+    return order < 0    ? comparison.if_less
+           : order == 0 ? comparison.if_equal
+                        : comparison.if_more;
 }
 
 bool filter_holds(const struct filter *filter, const struct cell *cell) {
-    const struct comparison *comparison = filter->comparison;
+    const struct comparison comparison = filter->comparison;
     if (cell->kind == CELL_TEXT)
-        return glob_matches(filter->pattern, text_string(cell->words)) == comparison->if_equal;
+        return glob_matches(filter->pattern, text_string(cell->words)) == comparison.if_equal;
     if (!cell_is_known(cell) || filter->is_unknown) { /* only "?" is equal to "?" */
         const bool is_equal = !cell_is_known(cell) && filter->is_unknown;
-        return comparison->if_less == comparison->if_more && comparison->if_equal == is_equal;
+        return is_equation(comparison) && comparison.if_equal == is_equal;
     }
     if (filter->is_exact && cell->kind != CELL_SHARE && cell->kind != CELL_REAL)
         return order_holds(comparison,

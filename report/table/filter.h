@@ -14,11 +14,17 @@
 #include "report/table/fields.h"
 
 struct cm_diagnostics;
-struct comparison;
+
+/* For which orders of the figure and the value of the condition it holds. */
+struct comparison {
+    bool if_less;
+    bool if_equal;
+    bool if_more;
+};
 
 struct filter {
     struct field field;
-    const struct comparison *comparison;
+    struct comparison comparison;
     const char *pattern; /* of a text */
     bool is_unknown;     /* the value is "?" */
     bool is_exact; /* the value is an integer, in `integer` and `real`; else only `real` */
