@@ -116,15 +116,6 @@ static bool append_three(struct text *text, uint64_t value, uint64_t divisor, ui
     return true;
 }
 
-/* Python's str(round(value / divisor, 2)). */
-static void append_rounded(struct text *text, uint64_t value, uint64_t divisor) {
-    const uint64_t n = binary_hundredths(binary_quotient(value, divisor));
-    if (n % 10 == 0)
-        text_printf(text, "%" PRIu64 ".%" PRIu64, n / 100, n / 10 % 10);
-    else
-        text_printf(text, "%" PRIu64 ".%02" PRIu64, n / 100, n % 100);
-}
-
 /* `value` may be negative only in the style of DeepSpeed, which does not scale it. */
 static void append_scaled(struct text *text, enum number_style style, enum number_unit unit,
                           int64_t value) {
@@ -141,11 +132,15 @@ static void append_scaled(struct text *text, enum number_style style, enum numbe
         divisor *= step;
         power++;
     }
-    if (power == 0)
+    if (power == 0) {
         text_printf(text, "%" PRId64, value);
-    else if (style == NUMBERS_PLAIN || style == NUMBERS_DEEPSPEED)
-        append_rounded(text, (uint64_t)value, divisor);
-    else if (!append_three(text, (uint64_t)value, divisor, step, !prefixes[power + 1])) {
+    } else if (style == NUMBERS_PLAIN || style == NUMBERS_DEEPSPEED) {
+        /* Python's str(round(value / divisor, 2)) */
+        const uint64_t n = binary_hundredths(binary_quotient((uint64_t)value, divisor));
+        const bool is_short = n % 10 == 0;
+        text_printf(text, "%" PRIu64 ".%0*" PRIu64, n / 100, is_short ? 1 : 2,
+                    is_short ? n / 10 % 10 : n % 100);
+    } else if (!append_three(text, (uint64_t)value, divisor, step, !prefixes[power + 1])) {
         text_append(text, "1.00");
         power++;
     }

@@ -110,24 +110,6 @@ static void write_table(struct comment *comment) {
     if (comment->left_out > 0) fprintf(comment->out, "\n%zu more rows.\n", comment->left_out);
 }
 
-static void write_blamed(struct comment *comment, const struct cm_check_case *case_,
-                         const struct cm_check_blame *blame) {
-    struct text row = {.arena = comment->arena};
-    text_append(&row, "| ");
-    markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
-    append_bounded(&row, case_->unit, blame->value, blame->upper_bound);
-    append_bounded(&row, case_->unit, blame->old, blame->old_upper_bound);
-    text_append(&row, " | ");
-    check_append_change(&row, blame->value, blame->old);
-    text_printf(&row, " | %s", blame->change);
-    if (text_equal(blame->change, "renamed")) {
-        text_append(&row, " from ");
-        markdown_append_name(&row, blame->was, comment->arena);
-    }
-    text_append(&row, " |\n");
-    put_row(comment, &row);
-}
-
 static void write_blame(struct comment *comment, const struct cm_check_case *case_) {
     if (case_->n_blame == 0) return;
     struct text head = {.arena = comment->arena};
@@ -138,7 +120,24 @@ static void write_blame(struct comment *comment, const struct cm_check_case *cas
                        "|---|--:|--:|--:|---|\n");
     if (!put_row(comment, &head)) return;
     comment->left_out = (size_t)case_->more_blame;
-    for (size_t i = 0; i < case_->n_blame; i++) write_blamed(comment, case_, &case_->blame[i]);
+    for (size_t i = 0; i < case_->n_blame; i++) {
+        const struct cm_check_blame *blame = &case_->blame[i];
+        struct text row = {.arena = comment->arena};
+        text_append(&row, "| ");
+        markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path,
+                             comment->arena);
+        append_bounded(&row, case_->unit, blame->value, blame->upper_bound);
+        append_bounded(&row, case_->unit, blame->old, blame->old_upper_bound);
+        text_append(&row, " | ");
+        check_append_change(&row, blame->value, blame->old);
+        text_printf(&row, " | %s", blame->change);
+        if (text_equal(blame->change, "renamed")) {
+            text_append(&row, " from ");
+            markdown_append_name(&row, blame->was, comment->arena);
+        }
+        text_append(&row, " |\n");
+        put_row(comment, &row);
+    }
     if (comment->left_out > 0)
         fprintf(comment->out, "\nand %zu more modules\n", comment->left_out);
 }

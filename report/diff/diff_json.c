@@ -171,19 +171,19 @@ static void gather(struct gatherer *gatherer, struct diff_document *ret) {
 }
 
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
-                    json_document_writer *write, FILE *out) {
+                    bool in_html, FILE *out) {
     struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
     struct diff_document document;
     if (gatherer.arena == NULL) return CM_NO_MEMORY;
     int status = view_make(diff, options, gatherer.arena, &gatherer.view);
     if (status == CM_OK) gather(&gatherer, &document);
     if (status == CM_OK && !arena_failed(gatherer.arena))
-        status = write(&json_diff, &document, out);
+        status = json_document_write(&json_diff, &document, in_html, out);
     return arena_end(gatherer.arena, status);
 }
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
     if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
-    return diff_json_write(diff, options, json_document_write, out);
+    return diff_json_write(diff, options, false, out);
 }

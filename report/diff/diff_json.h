@@ -3,16 +3,15 @@
 #ifndef REPORT_DIFF_DIFF_JSON_H
 #define REPORT_DIFF_DIFF_JSON_H
 
+#include <stdbool.h>
 #include <stdio.h>
-
-#include "report/json/json_document.h"
 
 struct cm_diff;
 struct cm_diff_options;
 
-/* Writes the document by `write`. Of the options, only metric and depth matter. CM_OK, CM_IO,
+/* Of the options, only metric and depth matter. in_html: as json_document_write. CM_OK, CM_IO,
  * CM_NO_MEMORY. */
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
-                    json_document_writer *write, FILE *out) __attribute__((warn_unused_result));
+                    bool in_html, FILE *out) __attribute__((warn_unused_result));
 
 #endif

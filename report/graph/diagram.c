@@ -56,16 +56,6 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     append_line(label, language, text_string(&figure));
 }
 
-/* Returns, by module, the number of its descendants. */
-static size_t *count_below(const struct cm_result *result, struct arena *arena) {
-    size_t *below = arena_array(arena, result->n_modules, sizeof(*below));
-    for (size_t i = result->n_modules; below && i-- > 1;) {
-        const size_t parent = result->modules[i].parent;
-        if (parent < i) below[parent] += below[i] + 1;
-    }
-    return below;
-}
-
 /* Writes a box and the arrow from its parent. */
 static void put_module(struct listing *listing, const struct diagram_language *language,
                        size_t row, enum number_style style, size_t n_below, FILE *out) {
@@ -100,7 +90,11 @@ static int write_diagram(const struct diagram_language *language,
     tree.n_filters = 0;
     tree.top = 0;
     const struct rows_of of = listing_rows(result, NULL, &tree);
-    const size_t *below = count_below(result, arena);
+    size_t *below = arena_array(arena, result->n_modules, sizeof(*below)); /* descendants */
+    for (size_t i = result->n_modules; below && i-- > 1;) {
+        const size_t parent = result->modules[i].parent;
+        if (parent < i) below[parent] += below[i] + 1;
+    }
     int status = below == NULL ? CM_NO_MEMORY
                                : listing_make(&tree, &of, usual_columns, arena, diag, &listing);
     if (status == CM_OK) {

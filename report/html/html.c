@@ -3,7 +3,7 @@
  * The pages of profiles, sweeps, comparisons and verdicts. A page is one file without
  * references to others: style, static report, data as JSON, d3 and its script (docs/report.md).
  * Its Content-Security-Policy allows exactly the embedded style and scripts. Names from a model
- * are data: they are escaped here and in json_document_embed. End tags that are optional in
+ * are data: they are escaped here and in json_document_write. End tags that are optional in
  * HTML, for example </td>, are omitted.
  */
 #include "costmodel/costmodel.h"
@@ -122,7 +122,7 @@ static int put_data(struct html *html, int status, const char *id,
                     const struct json_document *document, const void *base) {
     if (status != CM_OK) return status;
     fprintf(html->out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, id);
-    status = json_document_embed(document, base, html->out);
+    status = json_document_write(document, base, true, html->out);
     fputs(JSON_PAGE_END "\n", html->out);
     return status;
 }
@@ -170,22 +170,6 @@ static void put_exact(struct html *html, const struct cell *cell) {
     fputs("\"", html->out);
 }
 
-static void put_row(struct html *html, struct listing *listing, size_t row) {
-    for (size_t i = 0; i < listing->n_fields; i++) {
-        struct cell cell;
-        listing_cell(listing, row, i, &cell);
-        fputs(i == 0 ? "<tr><th scope=\"row\"" : "<td", html->out);
-        put_exact(html, &cell);
-        fputs(">", html->out);
-        if (cell.kind == CELL_TEXT)
-            text_append_name(&html->words, field_words(&listing->fields[i], &cell));
-        else if (cell.kind != CELL_NONE)
-            cell_append_shown(&html->words, &cell, NUMBERS_SI, true);
-        write_words(html);
-    }
-    fputs("\n", html->out);
-}
-
 /* Writes a table of the first MAX_ROWS rows; of modules, only down to `depth` (-1: all).
  * Numbers are rounded, with the exact value in an attribute. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 static int put_table(struct html *html, const struct rows_of *of, int depth) {
@@ -205,7 +189,21 @@ static int put_table(struct html *html, const struct rows_of *of, int depth) {
         write_words(html);
     }
     fputs("\n<tbody>\n", html->out);
-    for (size_t row = 0; row < listing.n_rows; row++) put_row(html, &listing, row);
+    for (size_t row = 0; row < listing.n_rows; row++) {
+        for (size_t i = 0; i < listing.n_fields; i++) {
+            struct cell cell;
+            listing_cell(&listing, row, i, &cell);
+            fputs(i == 0 ? "<tr><th scope=\"row\"" : "<td", html->out);
+            put_exact(html, &cell);
+            fputs(">", html->out);
+            if (cell.kind == CELL_TEXT)
+                text_append_name(&html->words, field_words(&listing.fields[i], &cell));
+            else if (cell.kind != CELL_NONE)
+                cell_append_shown(&html->words, &cell, NUMBERS_SI, true);
+            write_words(html);
+        }
+        fputs("\n", html->out);
+    }
     fputs("</table>\n", html->out);
     if (listing.n_left_out > 0) fprintf(html->out, "<p>and %zu more\n", listing.n_left_out);
     return CM_OK;
@@ -381,7 +379,7 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
     status = put_data(&html, status, "costmodel-new", &json_profile, diff->new_result);
     if (status == CM_OK) {
         fprintf(out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, "costmodel-diff");
-        status = diff_json_write(diff, options, json_document_embed, out);
+        status = diff_json_write(diff, options, true, out);
         fputs(JSON_PAGE_END "\n", out);
     }
     return end_page(&html, status);

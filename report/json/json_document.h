@@ -3,6 +3,7 @@
 #ifndef REPORT_JSON_JSON_DOCUMENT_H
 #define REPORT_JSON_JSON_DOCUMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -24,15 +25,10 @@ int json_document_read(const struct json_document *document, const char *text, s
                        const char *name, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
 
-/* Writes a document. CM_OK, CM_IO, CM_NO_MEMORY. */
-typedef int json_document_writer(const struct json_document *document, const void *base,
-                                 FILE *out);
-
-int json_document_write(const struct json_document *document, const void *base, FILE *out)
-    __attribute__((warn_unused_result));
-/* Writes a document as the content of a script element of HTML: <, > and & are escaped. */
-int json_document_embed(const struct json_document *document, const void *base, FILE *out)
-    __attribute__((warn_unused_result));
+/* Writes a document. in_html: as the content of a script element, in which <, > and & are
+ * escaped. CM_OK, CM_IO, CM_NO_MEMORY. */
+int json_document_write(const struct json_document *document, const void *base, bool in_html,
+                        FILE *out) __attribute__((warn_unused_result));
 
 /*
  * Write and read one record as a line of JSON Lines. `ret` is a zeroed struct of the record,

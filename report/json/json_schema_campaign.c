@@ -41,7 +41,7 @@ const struct json_document json_campaign = {"costmodel/campaign/1", NULL, "campa
 /* clang-format on */
 
 int cm_campaign_write_json(const struct cm_campaign *campaign, FILE *out) {
-    return json_document_write(&json_campaign, campaign, out);
+    return json_document_write(&json_campaign, campaign, false, out);
 }
 
 void cm_campaign_free(struct cm_campaign *campaign) {

@@ -64,5 +64,5 @@ int cm_formula_read_json(const char *text, size_t size, const char *name,
 }
 
 int cm_formula_write_json(const struct cm_formula *formula, FILE *out) {
-    return json_document_write(&json_formula, formula, out);
+    return json_document_write(&json_formula, formula, false, out);
 }

@@ -155,7 +155,7 @@ int cm_baseline_read_json(const char *text, size_t size, const char *name,
 }
 
 int cm_baseline_write_json(const struct cm_baseline *baseline, FILE *out) {
-    return json_document_write(&json_baseline, baseline, out);
+    return json_document_write(&json_baseline, baseline, false, out);
 }
 
 void cm_baseline_free(struct cm_baseline *baseline) {
@@ -163,7 +163,7 @@ void cm_baseline_free(struct cm_baseline *baseline) {
 }
 
 int cm_verdict_write_json(const struct cm_verdict *verdict, FILE *out) {
-    return json_document_write(&json_verdict, verdict, out);
+    return json_document_write(&json_verdict, verdict, false, out);
 }
 
 void cm_verdict_free(struct cm_verdict *verdict) {

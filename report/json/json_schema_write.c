@@ -12,43 +12,38 @@
 
 #include "support/banned.h"
 
+#define INTEGER     "\"type\": [\"integer\", \"null\"]"
+#define TEXT        "\"type\": [\"string\", \"null\"]"
+#define LIST(items) "\"type\": \"array\", \"items\": {" items "}"
+#define INTEGERS    "\"type\": \"object\", \"additionalProperties\": {" INTEGER "}"
+
 /* JSON Schema and description of each kind; put_field handles kinds with a record. */
 static const struct {
     const char *schema;
     const char *words;
 } kinds[JSON_N_KINDS] = {
-    [JSON_COUNT] = {"\"type\": [\"integer\", \"null\"]", "integer"},
-    [JSON_GIVEN] = {"\"type\": [\"integer\", \"null\"]", "integer"},
+    [JSON_COUNT] = {INTEGER, "integer"},
+    [JSON_GIVEN] = {INTEGER, "integer"},
     [JSON_RATIO] = {"\"type\": [\"number\", \"null\"]", "ratio"},
-    [JSON_TRIPLE] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}, "
-                     "\"minItems\": 3, \"maxItems\": 3",
-                     "three integers"},
-    [JSON_INDEX] = {"\"type\": [\"integer\", \"null\"], \"minimum\": 0", "index"},
+    [JSON_TRIPLE] = {LIST(INTEGER) ", \"minItems\": 3, \"maxItems\": 3", "three integers"},
+    [JSON_INDEX] = {INTEGER ", \"minimum\": 0", "index"},
     [JSON_DEPTH] = {"\"type\": \"integer\", \"minimum\": 0", "integer"},
     [JSON_FLAG] = {"\"type\": \"boolean\"", "true or false"},
     [JSON_TEXT] = {"\"type\": \"string\"", "text"},
-    [JSON_NULLABLE] = {"\"type\": [\"string\", \"null\"]", "text"},
-    [JSON_PRESENT] = {"\"type\": [\"string\", \"null\"]", "text"},
+    [JSON_NULLABLE] = {TEXT, "text"},
+    [JSON_PRESENT] = {TEXT, "text"},
     [JSON_SEVERITY] = {"\"enum\": [\"note\", \"warning\", \"error\"]",
                        "`note`, `warning` or `error`"},
     [JSON_DTYPE] = {"\"$ref\": \"#/$defs/dtype\"", "text or object"},
-    [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], "
-                    "\"items\": {\"type\": [\"integer\", \"null\"]}",
+    [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], \"items\": {" INTEGER "}",
                     "list of integers"},
-    [JSON_UPPER_BOUNDS] =
-        {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
-         "list of integers"},
-    [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
-    [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
-    [JSON_TEXTS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of texts"},
-    [JSON_INDICES] = {"\"type\": \"array\", \"items\": {\"type\": \"integer\", \"minimum\": 0}",
-                      "list of indices"},
-    [JSON_SIZES] = {"\"type\": \"object\", \"additionalProperties\": "
-                    "{\"type\": [\"integer\", \"null\"]}",
-                    "object of integers"},
-    [JSON_OPSETS] = {"\"type\": \"object\", \"additionalProperties\": "
-                     "{\"type\": [\"integer\", \"null\"]}",
-                     "object of integers"},
+    [JSON_UPPER_BOUNDS] = {LIST(INTEGER), "list of integers"},
+    [JSON_BOUNDS] = {LIST("\"type\": \"string\""), "list of keys"},
+    [JSON_MODULE] = {TEXT, "text"},
+    [JSON_TEXTS] = {LIST("\"type\": \"string\""), "list of texts"},
+    [JSON_INDICES] = {LIST("\"type\": \"integer\", \"minimum\": 0"), "list of indices"},
+    [JSON_SIZES] = {INTEGERS, "object of integers"},
+    [JSON_OPSETS] = {INTEGERS, "object of integers"},
 };
 
 /* A wrapper contains the element type; "sparse_tensor" contains the tensor's dtype and shape.

@@ -242,10 +242,10 @@ static void write_record(struct writer *writer, const struct json_record *record
     }
 }
 
-static int write_document(const struct json_document *document, const char *base, bool in_html,
-                          FILE *out) {
+int json_document_write(const struct json_document *document, const void *base, bool in_html,
+                        FILE *out) {
     if (base == NULL || out == NULL) return CM_USAGE;
-    struct writer writer = {.result = document == &json_profile ? (const void *)base : NULL,
+    struct writer writer = {.result = document == &json_profile ? base : NULL,
                             .json = {.out = out, .in_html = in_html}};
     struct json_writer *json = &writer.json;
     json_begin(json, '{');
@@ -269,14 +269,6 @@ static int write_document(const struct json_document *document, const char *base
     return output_flush(out);
 }
 
-int json_document_write(const struct json_document *document, const void *base, FILE *out) {
-    return write_document(document, base, false, out);
-}
-
-int json_document_embed(const struct json_document *document, const void *base, FILE *out) {
-    return write_document(document, base, true, out);
-}
-
 int json_line_write(const struct json_record *record, const void *base, FILE *out) {
     struct writer writer = {.json = {.out = out}};
     write_object(&writer, record, base);
@@ -285,9 +277,9 @@ int json_line_write(const struct json_record *record, const void *base, FILE *ou
 }
 
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
-    return json_document_write(&json_profile, result, out);
+    return json_document_write(&json_profile, result, false, out);
 }
 
 int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
-    return json_document_write(&json_sweep, sweep, out);
+    return json_document_write(&json_sweep, sweep, false, out);
 }

@@ -22,25 +22,18 @@ double cell_real(const struct cell *cell) {
     return (double)cell->value;
 }
 
-/* 4 of 100000 is "<0.01%", 5 "0.01%" and 0 "0.00%". */
-static void append_share(struct text *text, const struct cell *cell) {
-    const double share = cell_real(cell);
-    if (share > 0 && share < 0.00005)
-        text_append(text, "<0.01%");
-    else
-        number_append_percent(text, cell->value, cell->whole);
-}
-
 void cell_append(struct text *text, const struct cell *cell, enum number_style style) {
     if (cell->kind == CELL_NONE || cell->kind == CELL_TEXT) return;
     if (cell->kind == CELL_COUNT)
         number_append(text, NUMBERS_EXACT, cell->unit, cell->value);
     else if (cell->kind == CELL_FIGURE)
         number_append(text, style, cell->unit, cell->value);
-    else if (cell->kind == CELL_SHARE && style != NUMBERS_EXACT)
-        append_share(text, cell);
-    else
+    else if (cell->kind == CELL_REAL || style == NUMBERS_EXACT)
         number_append_real(text, cell_real(cell), style == NUMBERS_EXACT ? 9 : 2);
+    else if (cell_real(cell) > 0 && cell_real(cell) < 0.00005)
+        text_append(text, "<0.01%"); /* 4 of 100000; 5 is "0.01%" and 0 "0.00%" */
+    else
+        number_append_percent(text, cell->value, cell->whole);
 }
 
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_style style,

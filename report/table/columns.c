@@ -129,3 +129,10 @@ int columns_find_sum(const char *key, struct cm_diagnostics *diag, const struct 
     arena_free(arena);
     return diag_finish(diag, status);
 }
+
+int rank_compare(const void *left, const void *right) {
+    const struct rank *a = left;
+    const struct rank *b = right;
+    if (a->value != b->value) return a->value > b->value ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}

@@ -32,6 +32,14 @@ struct column {
     const char *about; /* for docs and schema */
 };
 
+/* The value of a metric, to sort rows: largest first, unknown last, equal ones by index. */
+struct rank {
+    int64_t value;
+    size_t index;
+};
+
+int rank_compare(const void *left, const void *right);
+
 extern const struct column columns[];
 extern const size_t n_columns;
 

@@ -122,14 +122,6 @@ static void write_node(struct page *page, const struct cm_result *result,
     write_operations(page, "int ops", explained, true, node->costs.int_ops);
 }
 
-/* `transform.conv1: Conv1d(3, 64, kernel_size=(1,))` */
-static void write_module(struct page *page, const struct cm_module *module) {
-    page_print(page, STYLE_NAME, "%s", module->path[0] == '\0' ? module->name : module->path);
-    if (module->type_known) page_print(page, STYLE_PLAIN, ": %s", module->type);
-    if (module->arguments[0] != '\0') page_print(page, STYLE_PLAIN, "(%s)", module->arguments);
-    page_end_line(page);
-}
-
 static void write_padded(struct page *page, const char *name, size_t width) {
     const size_t end = page->column + width;
     page_print(page, STYLE_PLAIN, "%s", name);
@@ -164,10 +156,18 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
 static void write_explanation(struct page *page, const struct cm_result *result,
                               const struct cm_explanation *explanation) {
     page_rule(page, "Explanation");
-    if (explanation->module < result->n_modules) /* may be out of range in a file */
-        write_module(page, &result->modules[explanation->module]);
-    else
+    if (explanation->module < result->n_modules) { /* may be out of range in a file */
+        const struct cm_module *module = &result->modules[explanation->module];
+        /* `transform.conv1: Conv1d(3, 64, kernel_size=(1,))` */
+        page_print(page, STYLE_NAME, "%s",
+                   module->path[0] == '\0' ? module->name : module->path);
+        if (module->type_known) page_print(page, STYLE_PLAIN, ": %s", module->type);
+        if (module->arguments[0] != '\0')
+            page_print(page, STYLE_PLAIN, "(%s)", module->arguments);
+        page_end_line(page);
+    } else {
         page_print(page, STYLE_TITLE, "%s", explanation->name);
+    }
     page_end_line(page);
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);

@@ -26,14 +26,6 @@ static const struct column *column_of(const char *metric) {
     return NULL;
 }
 
-/* Returns false for a metric that is part of another one and 0 at all sizes (int_macs of a
- * float model). */
-static bool is_shown(const struct cm_polynomial *polynomial) {
-    const struct column *column = column_of(polynomial->metric);
-    return column == NULL || !column->part || polynomial->n_terms > 0 ||
-           strcmp(polynomial->state, "polynomial") != 0;
-}
-
 /* Quotes a name that is not a word: "past + 1" is one variable. */
 static void append_name(struct text *out, const char *name) {
     static const char word[] =
@@ -226,18 +218,6 @@ static int by_weight(const void *a, const void *b) {
     return first->order < second->order ? -1 : 1;
 }
 
-static void write_module(struct page *page, const struct cm_formula *formula,
-                         const struct cm_formula_module *module) {
-    page_print(page, STYLE_NAME, "%s", module->path);
-    if (strcmp(module->type, module->name) != 0)
-        page_print(page, STYLE_PLAIN, " (%s)", module->type);
-    page_end_line(page);
-    for (size_t i = 0; i < N_OF_MODULES; i++) {
-        const struct cm_polynomial *polynomial = find_polynomial(module, of_modules[i]);
-        if (polynomial) write_polynomial(page, formula, polynomial);
-    }
-}
-
 /* Writes the modules of one depth; returns false if there are none. */
 static bool write_depth(struct page *page, const struct cm_formula *formula, int depth,
                         struct ranked *ranked) {
@@ -253,8 +233,17 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
     qsort(ranked, n, sizeof(*ranked), by_weight);
     page_end_line(page);
     page_line(page, STYLE_TITLE, "depth %d:", depth);
-    for (size_t i = 0; i < n && (top == 0 || i < top); i++)
-        write_module(page, formula, ranked[i].module);
+    for (size_t i = 0; i < n && (top == 0 || i < top); i++) {
+        const struct cm_formula_module *module = ranked[i].module;
+        page_print(page, STYLE_NAME, "%s", module->path);
+        if (strcmp(module->type, module->name) != 0)
+            page_print(page, STYLE_PLAIN, " (%s)", module->type);
+        page_end_line(page);
+        for (size_t k = 0; k < N_OF_MODULES; k++) {
+            const struct cm_polynomial *polynomial = find_polynomial(module, of_modules[k]);
+            if (polynomial) write_polynomial(page, formula, polynomial);
+        }
+    }
     return true;
 }
 
@@ -267,9 +256,15 @@ int cm_formula_write_text(const struct cm_formula *formula,
     page_init(&page, options, arena, out);
     write_head(&page, formula);
     /* module 0 is the model itself */
-    for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++)
-        if (is_shown(&formula->modules[0].polynomials[i]))
-            write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
+    for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++) {
+        const struct cm_polynomial *polynomial = &formula->modules[0].polynomials[i];
+        const struct column *column = column_of(polynomial->metric);
+        const bool is_zero =
+            polynomial->n_terms == 0 && strcmp(polynomial->state, "polynomial") == 0;
+        /* not a part of another metric that is 0 at all sizes (int_macs of a float model) */
+        if (column == NULL || !column->part || !is_zero)
+            write_polynomial(&page, formula, polynomial);
+    }
     struct ranked *ranked = arena_array(arena, formula->n_modules, sizeof(*ranked));
     bool is_any = ranked != NULL && options->detailed;
     for (int depth = 1; is_any && (options->depth < 0 || depth <= options->depth); depth++)

@@ -75,40 +75,33 @@ static void write_network(struct page *page, const struct cm_result *result) {
 }
 
 /* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the words after the comma only if nodes with
- * work have no time. */
-static void write_flops_rate(struct page *page, const struct cm_result *result) {
+ * work have no time. Samples have two decimals, as DeepSpeed prints, and are an upper bound if
+ * some nodes have no time. Then `bandwidth:  1.9 TB/s, 39.60% of the roofline`. */
+static void write_rates(struct page *page, const struct cm_result *result) {
     const struct cm_costs *totals = &result->totals;
-    const bool is_part = timed_lacks(result) > 0;
-    const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
-    if (is_part && of_modules == NULL) return;
+    const struct cm_achieved *achieved = result->modules[0].achieved;
+    const double samples = timed_samples_per_second(result);
+    const int64_t n_lacking = timed_lacks(result);
+    const int64_t *of_modules = n_lacking > 0 ? timed_operations(page, result) : NULL;
+    if (n_lacking > 0 && of_modules == NULL) return;
     label_list(page, "fwd FLOPS", " ", 0);
     struct text *item = page_item(page);
     times_append_rate(item, page->units,
-                      is_part ? of_modules[0]
-                              : column_operations(result, totals->flops, totals->int_ops),
+                      of_modules ? of_modules[0]
+                                 : column_operations(result, totals->flops, totals->int_ops),
                       totals->latency_ps);
-    if (is_part) text_append(item, ", of what has a time");
+    if (n_lacking > 0) text_append(item, ", of what has a time");
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
-}
-
-/* Two decimals, as DeepSpeed prints. An upper bound if some nodes have no time. */
-static void write_samples(struct page *page, const struct cm_result *result) {
-    const double samples = timed_samples_per_second(result);
-    const int64_t n_lacking = timed_lacks(result);
-    if (samples < 0) return;
-    label_write(page, "samples/second");
-    page_print(page, STYLE_PLAIN, "%s%.2f", timed_is_partial(result) ? "at most " : "",
-               samples);
-    if (n_lacking > 0)
-        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
-                   text_plural(n_lacking));
-    page_end_line(page);
-}
-
-/* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
-static void write_achieved(struct page *page, const struct cm_result *result) {
-    const struct cm_achieved *achieved = result->modules[0].achieved;
+    if (samples >= 0) {
+        label_write(page, "samples/second");
+        page_print(page, STYLE_PLAIN, "%s%.2f", timed_is_partial(result) ? "at most " : "",
+                   samples);
+        if (n_lacking > 0)
+            page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
+                       text_plural(n_lacking));
+        page_end_line(page);
+    }
     if (!achieved) return;
     label_list(page, "bandwidth", ", ", 0);
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
@@ -216,9 +209,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_untimed(page, result);
     write_primitives(page, measure);
     write_network(page, result);
-    write_flops_rate(page, result);
-    write_samples(page, result);
-    write_achieved(page, result);
+    write_rates(page, result);
     write_limiters(page, result);
     if (measure->invented)
         label_sentence(page, "note",

@@ -5,18 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct cm_result;
 struct cm_sweep;
 struct page;
-
-/* A row to be sorted by a value: largest first, unknown values last, equal ones by index. */
-struct rank {
-    int64_t value;
-    size_t index;
-};
-int rank_compare(const void *left, const void *right);
 
 /* The default report: the main figures, then the table of the most expensive modules, which has
  * at most max_rows rows (0: any number) besides the row of the rest. */

@@ -24,13 +24,6 @@ void cm_text_options_init(struct cm_text_options *options) {
     };
 }
 
-int rank_compare(const void *left, const void *right) {
-    const struct rank *a = left;
-    const struct rank *b = right;
-    if (a->value != b->value) return a->value > b->value ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
                          FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return CM_USAGE;

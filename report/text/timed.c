@@ -36,29 +36,6 @@ bool timed_lacks_operator(const struct cm_result *result, const char *op) {
     return false;
 }
 
-/* Subtracts operations from a module and its ancestors. In a stored report, the index of a
- * node's module may be out of range, but a parent always precedes its child. */
-static void subtract_operations(const struct cm_result *result, size_t module,
-                                int64_t operations, int64_t *ret) {
-    while (module < result->n_modules) {
-        const size_t parent = result->modules[module].parent;
-        ret[module] = checked_sub(ret[module], operations);
-        if (ret[module] <= 0 && result->modules[module].costs.latency_ps <= 0)
-            ret[module] = CM_UNKNOWN;
-        module = parent < module ? parent : result->n_modules;
-    }
-}
-
-/* Marks the nodes of opaque blocks: only their module has a time. */
-static void mark_inside(const struct cm_result *result, bool *inside) {
-    const struct cm_measure *measure = result->measure;
-    for (size_t i = 0; i < measure->n_primitives; i++) {
-        const struct cm_import *import = &measure->primitives[i].import;
-        for (size_t k = 0; k < import->n_inside; k++)
-            if (import->inside[k] < result->n_nodes) inside[import->inside[k]] = true;
-    }
-}
-
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {
     int64_t *ret = arena_array(page->arena, result->n_modules, sizeof(*ret));
     bool *inside = arena_array(page->arena, result->n_nodes, sizeof(*inside));
@@ -68,14 +45,27 @@ const int64_t *timed_operations(struct page *page, const struct cm_result *resul
         ret[i] = column_operations(result, costs->flops, costs->int_ops);
     }
     if (timed_lacks(result) == 0) return ret;
-    mark_inside(result, inside);
+    for (size_t i = 0; i < result->measure->n_primitives; i++) {
+        /* the nodes of opaque blocks: only their module has a time */
+        const struct cm_import *import = &result->measure->primitives[i].import;
+        for (size_t k = 0; k < import->n_inside; k++)
+            if (import->inside[k] < result->n_nodes) inside[import->inside[k]] = true;
+    }
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_node *node = &result->nodes[i];
         const int64_t operations =
             column_operations(result, node->costs.flops, node->costs.int_ops);
-        if (!is_known(node->costs.latency_ps) && is_known(operations) && operations > 0 &&
-            !inside[i])
-            subtract_operations(result, node->module, operations, ret);
+        if (is_known(node->costs.latency_ps) || !is_known(operations) || operations <= 0 ||
+            inside[i])
+            continue;
+        /* In a stored report, the index of a node's module may be out of range, but a parent
+         * always precedes its child. */
+        for (size_t at = node->module; at < result->n_modules;) {
+            const size_t parent = result->modules[at].parent;
+            ret[at] = checked_sub(ret[at], operations);
+            if (ret[at] <= 0 && result->modules[at].costs.latency_ps <= 0) ret[at] = CM_UNKNOWN;
+            at = parent < at ? parent : result->n_modules;
+        }
     }
     return ret;
 }
