@@ -156,56 +156,50 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
     return upper;
 }
 
-/* Walks the body. Stores its infos in `run`, unless that is NULL. */
-static int walk_run(struct walk *walk, uint32_t graph_id, const struct value_info *inputs,
-                    struct iteration *run, const struct value_info **ret_outputs) {
+/* Walks the body once. Inside an executed Loop, this is a run of the body: of the iterations of
+ * a Loop if `is_iteration`, else the only run inside walk->run. */
+static int walk_run(struct walk *walk, uint32_t graph_id, bool is_iteration, size_t n_inputs,
+                    const struct value_info *inputs, const struct value_info **ret_outputs) {
     const struct graph *graph = &walk->model->graphs[graph_id];
+    struct infer_table *table = walk->table;
     struct iteration *outer = walk->run;
+    struct iteration *run = NULL;
+    if (n_inputs != graph->n_inputs)
+        return diag_error(walk->diag, DIAG_ARITY, "the body must have %zu inputs, got %zu",
+                          n_inputs, graph->n_inputs);
+    if (walk->depth >= MAX_BODY_DEPTH)
+        return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
+                          MAX_BODY_DEPTH);
     struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
+    if (!is_iteration) iterations_drop(table, graph_id, outer);
+    if (is_iteration || outer) {
+        run = iterations_add(walk->model, walk->arena, table, graph_id, outer);
+        if (!run) return diag_no_memory(walk->diag);
+        run->is_iteration = is_iteration;
+    }
     if (!outputs) return diag_no_memory(walk->diag);
     for (size_t i = 0; i < graph->n_inputs; i++)
-        walk->table->infos[graph->inputs[i]] =
+        table->infos[graph->inputs[i]] =
             walk->exact ? upper_bound_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
     walk->depth++;
     walk->run = run;
     int status = walk_graph(walk, graph_id);
     walk->run = outer;
     walk->depth--;
-    if (run)
-        walk->work_left -=
-            (int64_t)(graph->n_nodes + walk->table->iterations[graph_id].n_values);
-    if (run && iterations_store(walk->arena, walk->table, graph_id, run) < 0)
-        return diag_no_memory(walk->diag);
+    if (run) {
+        walk->work_left -= (int64_t)(graph->n_nodes + table->iterations[graph_id].n_values);
+        if (iterations_store(walk->arena, table, graph_id, run) < 0)
+            return diag_no_memory(walk->diag);
+    }
     if (status < 0) return status;
-    for (size_t i = 0; i < graph->n_outputs; i++)
-        outputs[i] = walk->table->infos[graph->outputs[i]];
+    for (size_t i = 0; i < graph->n_outputs; i++) outputs[i] = table->infos[graph->outputs[i]];
     *ret_outputs = outputs;
-    return CM_OK;
-}
-
-static int check_body(const struct walk *walk, uint32_t graph, size_t n_inputs) {
-    const size_t n_wanted = walk->model->graphs[graph].n_inputs;
-    if (n_inputs != n_wanted)
-        return diag_error(walk->diag, DIAG_ARITY, "the body must have %zu inputs, got %zu",
-                          n_inputs, n_wanted);
-    if (walk->depth >= MAX_BODY_DEPTH)
-        return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
-                          MAX_BODY_DEPTH);
     return CM_OK;
 }
 
 static int walk_body(void *context, uint32_t graph, size_t n_inputs,
                      const struct value_info *inputs, const struct value_info **ret_outputs) {
-    struct walk *walk = context;
-    struct iteration *run = NULL;
-    int status = check_body(walk, graph, n_inputs);
-    if (status < 0) return status;
-    iterations_drop(walk->table, graph, walk->run);
-    if (walk->run) {
-        run = iterations_add(walk->model, walk->arena, walk->table, graph, walk->run);
-        if (!run) return diag_no_memory(walk->diag);
-    }
-    return walk_run(walk, graph, inputs, run, ret_outputs);
+    return walk_run(context, graph, false, n_inputs, inputs, ret_outputs);
 }
 
 /* --- Loops that are executed iteration by iteration. --- */
@@ -240,13 +234,7 @@ static int walk_iteration(void *context, uint32_t graph, size_t n_inputs,
                           const struct value_info *inputs,
                           const struct value_info **ret_outputs) {
     struct walk *walk = context;
-    int status = check_body(walk, graph, n_inputs);
-    if (status < 0) return status;
-    struct iteration *run =
-        iterations_add(walk->model, walk->arena, walk->table, graph, walk->run);
-    if (!run) return diag_no_memory(walk->diag);
-    run->is_iteration = true;
-    status = walk_run(walk, graph, inputs, run, ret_outputs);
+    const int status = walk_run(walk, graph, true, n_inputs, inputs, ret_outputs);
     const struct op_budget *left = &walk->run_budget;
     if (walk->work_left <= 0 || left->short_left < RUN_RESERVE || left->long_left < RUN_RESERVE)
         *ret_outputs = NULL;

@@ -27,9 +27,8 @@ struct mapper {
     const struct analysis *analysis;
     const struct scopes *scopes;
     struct module_paths *out;
-    struct arena *arena; /* for the following arrays; lifetime of the mapping */
-    uint32_t *claims;    /* by scope: the entry of of_params that all its parameters name */
-    bool *has_params;    /* by scope: parameters are used in it or below */
+    uint32_t *claims; /* by scope: the entry of of_params that all its parameters name */
+    bool *has_params; /* by scope: parameters are used in it or below */
     struct placement *placements; /* by scope */
 };
 
@@ -221,37 +220,32 @@ static void enter_param_modules(const struct mapper *mapper) {
     out->of_param_module = modules;
 }
 
-static int find(struct mapper *mapper) {
-    const struct params_table *params = &mapper->analysis->params;
-    struct module_paths *out = mapper->out;
-    struct arena *arena = mapper->analysis->arena;
-    size_t n = mapper->scopes->paths.n;
-    mapper->claims = arena_array(mapper->arena, n, sizeof *mapper->claims);
-    mapper->has_params = arena_array(mapper->arena, n, sizeof *mapper->has_params);
-    mapper->placements = arena_array(mapper->arena, n, sizeof *mapper->placements);
-    out->of_scope = arena_array(arena, n, sizeof *out->of_scope);
-    out->repeat = arena_array(arena, n, sizeof *out->repeat);
-    out->of_param = arena_array(arena, params->n_params, sizeof *out->of_param);
-    if (arena_failed(mapper->arena) || arena_failed(arena) ||
-        paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0 ||
-        paths_init(&out->of_params, arena, '.') < 0)
-        return CM_NO_MEMORY;
-    for (size_t i = 0; i < params->n_params && !mapper->scopes->foreign; i++) {
-        const char *name = params->params[i].name;
-        out->of_param[i] =
-            paths_enter(&out->of_params, names_base(name), names_module_length(name));
-    }
-    collect_claims(mapper);
-    for (uint32_t scope = 0; scope < n; scope++) place_family(mapper, scope);
-    enter_param_modules(mapper);
-    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
-}
-
 int module_paths_find(const struct analysis *analysis, const struct scopes *scopes,
                       struct module_paths *ret) {
+    const struct params_table *params = &analysis->params;
+    struct arena *arena = analysis->arena;
+    const size_t n = scopes->paths.n;
     struct mapper mapper = {
-        .analysis = analysis, .scopes = scopes, .out = ret, .arena = arena_new("mapping", 0)};
-    int status = mapper.arena ? find(&mapper) : CM_NO_MEMORY;
-    arena_free(mapper.arena);
-    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+        .analysis = analysis,
+        .scopes = scopes,
+        .out = ret,
+        .claims = arena_array(arena, n, sizeof *mapper.claims),
+        .has_params = arena_array(arena, n, sizeof *mapper.has_params),
+        .placements = arena_array(arena, n, sizeof *mapper.placements),
+    };
+    ret->of_scope = arena_array(arena, n, sizeof *ret->of_scope);
+    ret->repeat = arena_array(arena, n, sizeof *ret->repeat);
+    ret->of_param = arena_array(arena, params->n_params, sizeof *ret->of_param);
+    if (arena_failed(arena) || paths_init(&ret->paths, arena, '.') < 0 ||
+        paths_reserve(&ret->paths, n) < 0 || paths_init(&ret->of_params, arena, '.') < 0)
+        return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < params->n_params && !scopes->foreign; i++) {
+        const char *name = params->params[i].name;
+        ret->of_param[i] =
+            paths_enter(&ret->of_params, names_base(name), names_module_length(name));
+    }
+    collect_claims(&mapper);
+    for (uint32_t scope = 0; scope < n; scope++) place_family(&mapper, scope);
+    enter_param_modules(&mapper);
+    return arena_failed(arena) ? diag_no_memory(analysis->diag) : CM_OK;
 }
