@@ -176,7 +176,3 @@ int pipeline_run_from(struct analysis *analysis, enum pass_facts stale) {
         memset((char *)analysis + pipeline[i].table, 0, pipeline[i].table_size);
     return run_passes(analysis, first, 0);
 }
-
-int pipeline_run(struct analysis *analysis) {
-    return pipeline_run_to(analysis, 0);
-}

@@ -11,13 +11,11 @@ size_t pipeline_length(void);
 const struct pass *pipeline_pass(size_t index);
 
 /*
- * Runs every pass. The caller sets the model, options, arena and diag of `analysis`, and
- * `result_arena` if it makes a result. Returns CM_OK, or the status of the first pass that
- * fails; its messages are in the diag.
+ * Runs the passes up to the one that completes `wanted` (enum pass_facts); 0 runs all. The
+ * caller sets the model, options, arena and diag of `analysis`, and `result_arena` if it makes
+ * a result. Returns CM_OK, or the status of the first pass that fails; its messages are in the
+ * diag.
  */
-int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;
-
-/* Runs the passes up to the one that completes `wanted` (enum pass_facts); 0 runs all. */
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
 
 /*

@@ -129,29 +129,23 @@ static int64_t count_numbers(const struct param_study *study, uint32_t id) {
 
 static int list_params(const struct param_study *study, struct params_table *table) {
     const struct analysis *analysis = study->analysis;
-    size_t n_values = study->model->n_values;
-    uint8_t *kinds = arena_array_raw(analysis->scratch, n_values, sizeof *kinds);
-    size_t n = 0;
-    if (!kinds) return diag_no_memory(analysis->diag);
-    for (uint32_t value = 0; value < n_values; value++) {
-        kinds[value] = PARAM_NONE;
-        if (study->sources[value] == SOURCE_NONE) continue;
-        if (is_learned(study, value))
-            kinds[value] = PARAM_LEARNED;
-        else if (is_buffer(study, value))
-            kinds[value] = PARAM_BUFFER;
-        n += kinds[value] != PARAM_NONE;
-    }
+    const size_t n_values = study->model->n_values;
+    size_t capacity = 0;
     table->of_value = arena_array_raw(analysis->arena, n_values, sizeof *table->of_value);
-    table->params = arena_array_raw(analysis->arena, n, sizeof *table->params);
-    if (!table->of_value || !table->params) return diag_no_memory(analysis->diag);
+    if (!table->of_value) return diag_no_memory(analysis->diag);
     for (uint32_t value = 0; value < n_values; value++) {
         table->of_value[value] = ID_NONE;
-        if (kinds[value] == PARAM_NONE) continue;
+        if (study->sources[value] == SOURCE_NONE) continue;
+        const bool is_param = is_learned(study, value);
+        if (!is_param && !is_buffer(study, value)) continue;
+        struct param *params = arena_grow(analysis->arena, table->params, table->n_params,
+                                          &capacity, sizeof *params);
+        if (!params) return diag_no_memory(analysis->diag);
+        table->params = params;
         table->of_value[value] = (uint32_t)table->n_params;
         table->params[table->n_params++] = (struct param){
             .value = value,
-            .kind = (enum param_kind)kinds[value],
+            .kind = is_param ? PARAM_LEARNED : PARAM_BUFFER,
             .name = value_name(study->model, value),
             .elements = count_numbers(study, value),
             .bytes = liveness_bytes(&analysis->infer.infos[value]),
@@ -260,7 +254,6 @@ static int list_users(const struct param_study *study, struct params_table *tabl
     const struct model *model = analysis->model;
     struct arena *scratch = analysis->scratch;
     struct walker walker = {.study = study, .analysis = analysis, .table = table};
-    if (table->n_params == 0) return sort_pairs(&walker, table);
     walker.node_stamp = arena_array(scratch, model->n_nodes, sizeof *walker.node_stamp);
     walker.value_stamp = arena_array(scratch, model->n_values, sizeof *walker.value_stamp);
     walker.pending = arena_array_raw(scratch, model->n_values, sizeof *walker.pending);

@@ -499,7 +499,7 @@ struct bench *bench_open_with(const char *lines, const struct cm_options *option
                                         .options = &bench->options,
                                         .arena = bench->arena,
                                         .diag = bench->diag};
-    bench->status = pipeline_run(&bench->analysis);
+    bench->status = pipeline_run_to(&bench->analysis, 0);
     return bench;
 }
 

@@ -203,7 +203,7 @@ static int run_sparse(struct arena *arena, struct cm_diagnostics *diag,
     int status = load_model(source, arena, diag, &model);
     if (status < 0) fail_msg("%s", cm_diagnostics_get(diag, 0)->message);
     analysis.model = model;
-    status = pipeline_run(&analysis);
+    status = pipeline_run_to(&analysis, 0);
     source_close(source);
     return status;
 }

@@ -290,7 +290,7 @@ static void model_file_open(struct model_file *model_file) {
                                              .options = &model_file->options,
                                              .arena = model_file->arena,
                                              .diag = model_file->diag};
-    if (pipeline_run(&model_file->analysis) != CM_OK)
+    if (pipeline_run_to(&model_file->analysis, 0) != CM_OK)
         fail_msg("%s is rejected", model_file->name);
 }
 
