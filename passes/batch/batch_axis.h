@@ -101,4 +101,26 @@ int batch_axis_grown_list(const struct probe *probe, uint32_t node, struct shape
  */
 bool batch_axis_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
 
+/* --- constant_products.c: products of constants that were tiled to the batch. --- */
+
+struct tiling_search;
+
+/*
+ * Finds where the constants that products are computed from were tiled, and appends to
+ * `tilings` the change that scales each place. `probe` is at a solution of the search
+ * (rebatch.c) at PROBE_BATCH, `changes` are its changes. Sets *ret to the state for
+ * constant_products_undecided; NULL if there is no product of constants. Returns CM_OK or
+ * CM_NO_MEMORY.
+ */
+int constant_products_find(struct probe *probe, const struct change_list *changes,
+                           struct change_list *tilings,
+                           struct tiling_search **ret) CM_MUST_CHECK;
+/*
+ * Call after the last constant_products_find. Returns the id of a node that computes or depends
+ * on a product of constants and may or may not run for each sample; ID_NONE if none. Sets
+ * *ret_constant to the id of the value that may have been tiled.
+ */
+uint32_t constant_products_undecided(const struct tiling_search *search,
+                                     uint32_t *ret_constant);
+
 #endif

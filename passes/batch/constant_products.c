@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scales products of constants with the batch: see constant_products.h. Worked example: a file
- * at batch 2, asked for 8.
+ * Re-batches products whose operands are all constants, but which an export at batch N computes
+ * N times: the projection of a learned query that was tiled to the batch (DETR, SigLIP), a
+ * recurrent cell on a zero state, a convolution over position codes. From the operand that must
+ * scale with the batch, the batch axis is traced back to where the constant was tiled. See
+ * docs/decisions/rebatching.md. Worked example: a file at batch 2, asked for 8.
  *
  *     query [1,10,32] -> Tile [2,1,1] -> t [2,10,32] -> MatMul w -> p [2,10,32]
  *     MatMul(p, keys [2,32,16]) -> scores [2,10,16]
@@ -15,7 +18,7 @@
  *    scales axis 0 of t: this change is added to `tilings`, and the whole chain has batch 8.
  * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
  */
-#include "passes/batch/constant_products.h"
+#include "passes/batch/batch_axis.h"
 
 #include <string.h>
 

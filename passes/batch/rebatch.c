@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "ops/product.h"
-#include "passes/batch/constant_products.h"
-#include "passes/batch/rebatch_search.h"
 #include "passes/infer/context.h"
 #include "support/arena.h"
 #include "support/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of the search: see rebatch_search.h. */
-#include "passes/batch/rebatch_search.h"
+/* One step of the search: see rebatch.h. */
+#include "passes/batch/rebatch.h"
 
 #include <string.h>
 

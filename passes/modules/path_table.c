@@ -87,14 +87,6 @@ static struct part part_of(const struct paths *paths, const char *name, size_t l
     return (struct part){name, length, (uint32_t)hash_text(name, length, paths->seed)};
 }
 
-/* Returns the part of an entry of another tree; trees of one arena share the seed. */
-static struct part part_like(const struct paths *paths, const struct paths *other,
-                             uint32_t entry) {
-    const struct path *path = &other->items[entry];
-    if (other->seed != paths->seed) return part_of(paths, path->name, path->length);
-    return (struct part){path->name, path->length, path->hash};
-}
-
 static bool is_child(const struct path *path, uint32_t parent, const struct part *part) {
     return path->hash == part->hash && path->parent == parent && path->length == part->length &&
            memcmp(path->name, part->name, part->length) == 0;
@@ -229,12 +221,16 @@ static size_t list_chain(const struct paths *paths, uint32_t entry,
     return depth;
 }
 
+static struct part part_of_path(const struct path *path) {
+    return (struct part){path->name, path->length, path->hash};
+}
+
 uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry) {
     uint32_t chain[PATHS_MAX_DEPTH];
     const size_t depth = list_chain(other, entry, chain);
     uint32_t like = 0;
     for (size_t i = 0; i < depth; i++) {
-        const struct part part = part_like(paths, other, chain[i]);
+        const struct part part = part_of_path(&other->items[chain[i]]);
         like = enter_child(paths, like, &part);
     }
     return like;
@@ -246,7 +242,7 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
     uint32_t found = 0;
     bool crowded = false;
     for (size_t i = 0; i < depth && found != ID_NONE; i++) {
-        const struct part part = part_like(paths, other, chain[i]);
+        const struct part part = part_of_path(&other->items[chain[i]]);
         found = find_child(paths, found, &part, &crowded);
     }
     return found;

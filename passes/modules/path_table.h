@@ -69,7 +69,7 @@ int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;
 uint32_t paths_enter(struct paths *paths, const char *text, size_t length);
 /* Enters the parts below entry `base`. */
 uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length);
-/* Enters the parts of an entry of another tree. */
+/* Enters the parts of an entry of another tree of the same arena. */
 uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry);
 /* Finds without adding: returns the entry or ID_NONE, also if `base` is ID_NONE. */
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
