@@ -327,3 +327,17 @@ const struct constant *constant_loaded(const struct constant *constant,
     int status = constant_load(constant, reader, arena, NULL, &value);
     return status < 0 ? NULL : value;
 }
+
+bool constant_equal(const struct constant *a, const struct constant *b) {
+    if (a == b) return true;
+    if (!a || !b || a->dtype != b->dtype || a->n_elements != b->n_elements) return false;
+    const bool ints = constant_has_ints(a) && constant_has_ints(b);
+    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
+    if (a->n_elements > CONSTANT_MAX_ELEMENTS) return false;
+    for (int64_t i = 0; i < a->n_elements; i++)
+        if (ints ? constant_int_at(a, i) != constant_int_at(b, i)
+                 : constant_real_at(a, i) < constant_real_at(b, i) ||
+                       constant_real_at(a, i) > constant_real_at(b, i))
+            return false;
+    return true;
+}

@@ -107,6 +107,10 @@ double constant_real_at(const struct constant *constant, int64_t i);
 bool constant_has_ints(const struct constant *constant);
 bool constant_has_reals(const struct constant *constant);
 
+/* Returns true if both are the same constant, or both have ints or reals and all elements are
+ * equal; false past CONSTANT_MAX_ELEMENTS. */
+bool constant_equal(const struct constant *a, const struct constant *b);
+
 /* Converts the bits of a float dtype to double. */
 double constant_widen(enum dtype dtype, uint64_t bits);
 

@@ -127,14 +127,7 @@ void batch_axis_locate_outputs(struct probe *probe, uint32_t node_id) {
 
 bool batch_axis_is_fixed(const struct probe *probe, uint32_t value) {
     const struct constant *small = before(probe, value)->value;
-    const struct constant *large = after(probe, value)->value;
-    if (small && small == large) return true;
-    if (!small || !large || !constant_has_ints(small) || !constant_has_ints(large))
-        return false;
-    if (small->n_elements != large->n_elements) return false;
-    for (int64_t i = 0; i < small->n_elements; i++)
-        if (constant_int_at(small, i) != constant_int_at(large, i)) return false;
-    return true;
+    return small && constant_equal(small, after(probe, value)->value);
 }
 
 const struct constant *batch_axis_fixed_list(const struct probe *probe, uint32_t value) {
@@ -306,7 +299,7 @@ static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
 }
 
 size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
-                               int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]) {
+                               int64_t prefix, struct batch_location out[SHAPE_MAX_RANK]) {
     int64_t outside = 1; /* elements of the axes before this one */
     size_t n = 0;
     for (int axis = 0; axis < shape->rank && outside > 0 && outside <= prefix; axis++) {
@@ -314,7 +307,7 @@ size_t batch_axis_locations_in(const struct probe *probe, const struct shape *sh
         int64_t dim = shape->dims[axis];
         int64_t unit = checked_mul(outer, probe->batch);
         if (prefix % outside == 0 && is_known(unit) && dim > 0 && dim % unit == 0)
-            out[n++] = (struct batch_candidate){axis, outer};
+            out[n++] = (struct batch_location){axis, outer};
         outside = checked_mul(outside, dim);
         if (!is_known(outside)) break;
     }
@@ -322,7 +315,7 @@ size_t batch_axis_locations_in(const struct probe *probe, const struct shape *sh
 }
 
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
-                             struct batch_candidate out[SHAPE_MAX_RANK]) {
+                             struct batch_location out[SHAPE_MAX_RANK]) {
     const struct node *node = &probe->model->nodes[node_id];
     const struct shape *shape = &before(probe, node->outputs[0])->shape;
     int64_t prefix = prefix_of(probe, node->inputs[0]);
@@ -336,7 +329,7 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
     for (size_t i = 0; i < n; i++)
         if (shape->dims[out[i].axis] == 1) return n;
     for (int axis = 0; axis < shape->rank; axis++)
-        if (shape->dims[axis] == 1) out[n++] = (struct batch_candidate){axis, 1};
+        if (shape->dims[axis] == 1) out[n++] = (struct batch_location){axis, 1};
     return n;
 }
 

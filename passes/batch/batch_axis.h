@@ -18,12 +18,6 @@ struct batch_location {
     int64_t outer; /* 0 if unknown */
 };
 
-/* A possible place of the batch in the target of a Reshape. */
-struct batch_candidate {
-    int axis;
-    int64_t outer;
-};
-
 /* An operand that changes with the batch, at element or axis `axis`. */
 struct batch_change {
     uint32_t node;
@@ -73,11 +67,11 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
  * lists the output's dims), by row-major order; at most one place per axis. Returns how many.
  */
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
-                             struct batch_candidate out[SHAPE_MAX_RANK]);
+                             struct batch_location out[SHAPE_MAX_RANK]);
 /* Lists where the batch may be in a tensor of that shape, if `prefix` elements come before it
  * in row-major order. Returns how many. */
 size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
-                               int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]);
+                               int64_t prefix, struct batch_location out[SHAPE_MAX_RANK]);
 /* Appends to the list. Out of memory, the arena has failed. */
 void batch_axis_push(struct arena *arena, struct change_list *list,
                      const struct batch_change *change);

@@ -295,7 +295,7 @@ static bool propagate_to_several(const struct tiling_search *search, uint32_t no
 static bool propagate_through_reshape(const struct tiling_search *search, uint32_t node_id,
                                       uint32_t value, const struct demand *demand) {
     const struct node *node = node_of(search, node_id);
-    struct batch_candidate places[SHAPE_MAX_RANK];
+    struct batch_location places[SHAPE_MAX_RANK];
     bool found = false;
     if (search->probe->ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
         demand->outer == 0 || !is_tileable(search, node_id, 0))

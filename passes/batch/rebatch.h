@@ -35,7 +35,7 @@ struct choice {
     size_t taken;     /* index of the current alternative */
     size_t settled;   /* index that the first solution took */
     struct op_budget budget;
-    struct batch_candidate alternatives[SHAPE_MAX_RANK];
+    struct batch_location alternatives[SHAPE_MAX_RANK];
 };
 
 struct search {

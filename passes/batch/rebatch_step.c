@@ -43,7 +43,7 @@ static int try_node(struct search *search, uint32_t node) {
 
 /* Changes the target of the node to hold the batch at the candidate's place; walks the node. */
 static int apply_candidate(struct search *search, uint32_t node_id,
-                           const struct batch_candidate *candidate) {
+                           const struct batch_location *candidate) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct batch_change change = {
         .node = node_id,
@@ -69,8 +69,8 @@ static bool keeps_axes(const struct search *search, const struct node *node,
     return choice->alternatives[0].axis == search->probe.places[node->inputs[0]].axis;
 }
 
-static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
-    const struct batch_candidate first = *a;
+static void swap_places(struct batch_location *a, struct batch_location *b) {
+    const struct batch_location first = *a;
     *a = *b;
     *b = first;
 }
@@ -83,7 +83,7 @@ static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
 static size_t prefer_batch_sized(const struct search *search, const struct node *node,
                                  struct choice *choice) {
     const struct shape *dims = &before(search, node->outputs[0])->shape;
-    struct batch_candidate *places = choice->alternatives;
+    struct batch_location *places = choice->alternatives;
     int own_axis = search->probe.places[node->inputs[0]].axis;
     size_t n = 0;
     for (size_t i = 0; i < choice->n; i++)

@@ -118,20 +118,6 @@ static void remove_replaced(const struct model *model, struct infer_table *table
     of_graph->is_mixed = some && !all;
 }
 
-static bool have_same_contents(const struct constant *a, const struct constant *b) {
-    if (a == b) return true;
-    if (!a || !b || a->dtype != b->dtype || a->n_elements != b->n_elements) return false;
-    const bool ints = constant_has_ints(a) && constant_has_ints(b);
-    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
-    if (a->n_elements > CONSTANT_MAX_ELEMENTS) return false;
-    for (int64_t i = 0; i < a->n_elements; i++)
-        if (ints ? constant_int_at(a, i) != constant_int_at(b, i)
-                 : constant_real_at(a, i) < constant_real_at(b, i) ||
-                       constant_real_at(a, i) > constant_real_at(b, i))
-            return false;
-    return true;
-}
-
 /* Merges value i of the body over all of its runs: dims that differ become unknown, or with
  * OP_UPPER_BOUND the largest. */
 static int merge_runs(const struct model *model, struct arena *arena,
@@ -141,7 +127,7 @@ static int merge_runs(const struct model *model, struct arena *arena,
     struct value_info all = of_graph->last->infos[i];
     for (const struct iteration *at = of_graph->last->before; at; at = at->before) {
         const struct value_info *one = &at->infos[i];
-        const bool same = have_same_contents(all.value, one->value);
+        const bool same = constant_equal(all.value, one->value);
         const bool constant = all.is_constant && one->is_constant;
         const bool weight = all.is_weight && one->is_weight;
         const struct constant *value = same ? all.value : NULL;

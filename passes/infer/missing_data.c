@@ -98,17 +98,6 @@ static int refuse(const struct walk *walk, uint32_t operand, const char *what) {
 
 /* --- Shapes, trip counts and branches that depend on them. --- */
 
-/* Returns the operand whose contents decide the trip count or branch that was assumed. */
-static uint32_t control_operand(const struct walk *walk, const struct op_context *context) {
-    const size_t n = context->n_inputs < 2 ? context->n_inputs : 2; /* M and cond of a Loop */
-    if (context->op->memory != MEMORY_CONTROL || !walk->has_assumed[context->node_id])
-        return ID_NONE;
-    for (size_t i = 0; i < n; i++)
-        if (context->inputs[i] && context->inputs[i]->is_data_missing)
-            return context->node->inputs[i];
-    return ID_NONE;
-}
-
 /* Returns the operand whose contents decide the output shapes; ID_NONE also if they depend on
  * an operand of unknown shape, which is not the fault of this node. */
 static uint32_t shape_operand(const struct walk *walk, const struct op_context *context) {
@@ -133,10 +122,13 @@ static uint32_t shape_operand(const struct walk *walk, const struct op_context *
 
 int missing_data_check(const struct walk *walk, const struct op_context *context) {
     if (missing_operand(walk->table, context->node) == ID_NONE) return CM_OK;
-    const uint32_t control = control_operand(walk, context);
-    if (control != ID_NONE)
-        return refuse(walk, control,
-                      context->n_inputs > 1 ? "the trip count" : "the branch taken");
+    const size_t n = context->n_inputs < 2 ? context->n_inputs : 2; /* M and cond of a Loop */
+    const bool is_assumed =
+        context->op->memory == MEMORY_CONTROL && walk->has_assumed[context->node_id];
+    for (size_t i = 0; i < n && is_assumed; i++)
+        if (context->inputs[i] && context->inputs[i]->is_data_missing)
+            return refuse(walk, context->node->inputs[i],
+                          context->n_inputs > 1 ? "the trip count" : "the branch taken");
     const uint32_t shape = shape_operand(walk, context);
     return shape == ID_NONE ? CM_OK : refuse(walk, shape, "the output shape");
 }

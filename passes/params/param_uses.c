@@ -64,14 +64,6 @@ static char role_of(const struct param_study *study, uint32_t node, size_t slot)
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
 }
 
-static bool is_static_tensor(const struct type *type) {
-    if (type->kind != CM_TYPE_TENSOR || !shape_has_rank(&type->shape)) return false;
-    for (int axis = 0; axis < type->shape.rank; axis++)
-        if ((type->symbols && type->symbols[axis]) || !is_known(type->shape.dims[axis]))
-            return false;
-    return true;
-}
-
 /* Returns true if the outputs depend on attributes and shapes only. */
 static bool makes_tensors(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
@@ -256,11 +248,12 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     for (uint32_t id = 0; id < n_values; id++)
         if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
     const struct graph *main = &study->model->graphs[0];
-    bool is_first = true; /* the first input is data; a later one may be a weight */
+    bool is_first = true; /* data; a later input with a static shape may be a weight */
     for (size_t i = 0; i < main->n_inputs; i++) {
         const struct value *value = &study->model->values[main->inputs[i]];
         if (value->constant) continue;
-        if (!is_first && is_static_tensor(value->type))
+        if (!is_first && value->type->kind == CM_TYPE_TENSOR &&
+            shape_is_known(&value->type->shape))
             study->sources[main->inputs[i]] = SOURCE_INPUT;
         is_first = false;
     }
