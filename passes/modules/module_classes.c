@@ -46,20 +46,16 @@ static int list_leaves(struct classifier *classifier) {
     const size_t n_nodes = tree->scopes->n_nodes;
     struct arena *arena = tree->analysis->arena;
     uint32_t *leaves = arena_array(arena, n_nodes, sizeof *leaves);
-    uint32_t *fill = arena_array(arena, n_modules, sizeof *fill);
-    classifier->from = arena_array(arena, n_modules + 1, sizeof *classifier->from);
+    uint32_t *from = classifier->from = arena_array(arena, n_modules + 1, sizeof *from);
     classifier->nodes = arena_array(arena, n_nodes, sizeof *classifier->nodes);
-    if (!leaves || !fill || !classifier->from || !classifier->nodes) return CM_NO_MEMORY;
+    if (!leaves || !from || !classifier->nodes) return CM_NO_MEMORY;
     for (size_t i = 0; i < n_nodes; i++) {
         leaves[i] = leaf_of(tree, tree->scopes->nodes[i]);
-        if (leaves[i] != ID_NONE) classifier->from[leaves[i] + 1]++;
+        if (leaves[i] != ID_NONE) from[leaves[i]]++;
     }
-    for (size_t i = 0; i < n_modules; i++) {
-        classifier->from[i + 1] += classifier->from[i];
-        fill[i] = classifier->from[i];
-    }
-    for (size_t i = 0; i < n_nodes; i++)
-        if (leaves[i] != ID_NONE) classifier->nodes[fill[leaves[i]]++] = tree->scopes->nodes[i];
+    for (size_t i = 0; i < n_modules; i++) from[i + 1] += from[i]; /* where each ends */
+    for (size_t i = n_nodes; i-- > 0;)
+        if (leaves[i] != ID_NONE) classifier->nodes[--from[leaves[i]]] = tree->scopes->nodes[i];
     return CM_OK;
 }
 

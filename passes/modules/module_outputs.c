@@ -88,25 +88,6 @@ static void add_value(const struct module_tree *tree, uint32_t value, struct out
     }
 }
 
-/* Sorts the outputs by module. */
-static int list_outputs(const struct module_tree *tree, const struct outputs *outputs) {
-    struct modules_table *table = tree->table;
-    const size_t n = table->n_modules;
-    uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
-    table->first_output = arena_array(tree->table_arena, n + 1, sizeof *table->first_output);
-    table->outputs = arena_array(tree->table_arena, outputs->n, sizeof *table->outputs);
-    if (!fill || !table->first_output || !table->outputs || outputs->n > UINT32_MAX)
-        return CM_NO_MEMORY;
-    for (size_t i = 0; i < outputs->n; i++) table->first_output[outputs->items[i].module + 1]++;
-    for (size_t i = 0; i < n; i++) {
-        table->first_output[i + 1] += table->first_output[i];
-        fill[i] = table->first_output[i];
-    }
-    for (size_t i = 0; i < outputs->n; i++)
-        table->outputs[fill[outputs->items[i].module]++] = outputs->items[i].value;
-    return CM_OK;
-}
-
 int module_outputs(const struct module_tree *tree) {
     struct arena *arena = tree->analysis->arena;
     const struct model *model = tree->analysis->model;
@@ -121,7 +102,18 @@ int module_outputs(const struct module_tree *tree) {
                 module_is_result(tree->analysis, node->outputs[k]))
                 add_value(tree, node->outputs[k], &outputs);
     }
-    int status = arena_failed(arena) ? CM_NO_MEMORY : list_outputs(tree, &outputs);
+    /* sort them by module */
+    struct modules_table *table = tree->table;
+    uint32_t *from = arena_array(tree->table_arena, table->n_modules + 1, sizeof *from);
+    uint32_t *sorted = arena_array(tree->table_arena, outputs.n, sizeof *sorted);
+    if (arena_failed(arena) || !from || !sorted || outputs.n > UINT32_MAX)
+        return diag_no_memory(tree->analysis->diag);
+    for (size_t i = 0; i < outputs.n; i++) from[outputs.items[i].module]++;
+    for (size_t i = 0; i < table->n_modules; i++) from[i + 1] += from[i]; /* where each ends */
+    for (size_t i = outputs.n; i-- > 0;)
+        sorted[--from[outputs.items[i].module]] = outputs.items[i].value;
+    table->first_output = from;
+    table->outputs = sorted;
     arena_restore(arena, mark);
-    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
+    return CM_OK;
 }

@@ -146,25 +146,21 @@ static int unite_params(const struct module_tree *tree) {
     struct arena *arena = tree->analysis->arena;
     const struct arena_mark mark = arena_save(arena);
     uint32_t *stamps = arena_array(arena, tree->table->n_modules, sizeof *stamps);
-    /* the modules that use each parameter: users[end[i - 1] .. end[i]) */
-    size_t *end = arena_array(arena, params->n_params, sizeof *end);
-    if (!stamps || !end) return diag_no_memory(tree->analysis->diag);
-    size_t n = 0;
+    /* the modules that use parameter i: users[from[i] .. from[i + 1]) */
+    size_t *from = arena_array(arena, params->n_params + 1, sizeof *from);
+    if (!stamps || !from) return diag_no_memory(tree->analysis->diag);
     for (uint32_t node = 0; node < n_nodes; node++)
-        for (size_t i = 0; i < n_used(tree, node); i++) end[params->used[node][i]]++;
-    for (size_t i = 0; i < params->n_params; i++) {
-        n += end[i];
-        end[i] = n - end[i]; /* the index of the next user */
-    }
-    uint32_t *users = arena_array(arena, n, sizeof *users);
+        for (size_t i = 0; i < n_used(tree, node); i++) from[params->used[node][i]]++;
+    for (size_t i = 0; i < params->n_params; i++) from[i + 1] += from[i]; /* where each ends */
+    uint32_t *users = arena_array(arena, from[params->n_params], sizeof *users);
     if (!users) return diag_no_memory(tree->analysis->diag);
     for (uint32_t node = 0; node < n_nodes; node++)
         for (size_t i = 0; i < n_used(tree, node); i++)
-            users[end[params->used[node][i]]++] = tree->table->of_node[node];
-    size_t i = 0;
+            users[--from[params->used[node][i]]] = tree->table->of_node[node];
     for (uint32_t param = 0; param < params->n_params; param++) {
         own_param(tree, stamps, tree->of_param[param], param);
-        for (; i < end[param]; i++) own_param(tree, stamps, users[i], param);
+        for (size_t i = from[param]; i < from[param + 1]; i++)
+            own_param(tree, stamps, users[i], param);
     }
     arena_restore(arena, mark);
     return CM_OK;
