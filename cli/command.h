@@ -37,7 +37,7 @@ struct command {
     int (*run)(const struct invocation *call);
     const struct option *options;
     const char *usage;
-    const char *summary;       /* NULL: not in the help */
+    const char *summary;       /* NULL: not in the help, nor are the commands that follow */
     const char *about;         /* description in its help */
     const char *exit_statuses; /* NULL: the common ones */
     int exhausted;             /* exit status if out of memory */
@@ -45,8 +45,8 @@ struct command {
 
 /* The commands, and texts about all of them. */
 struct command_table {
-    size_t n;
-    const struct command *commands; /* the default command first */
+    const struct command
+        *commands; /* the default command first, those without a summary last */
     const char *examples;
     const char *exit_statuses;    /* of commands without their own */
     const struct option *options; /* that main handles */

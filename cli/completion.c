@@ -36,16 +36,15 @@ static void print_summary(const struct option *option) {
 }
 
 static void print_commands(const struct command_table *table) {
-    for (size_t i = 0; i < table->n; i++)
-        if (table->commands[i].summary != NULL) printf("%s ", table->commands[i].name);
+    for (const struct command *command = table->commands; command->summary != NULL; command++)
+        printf("%s ", command->name);
     fputs("help", stdout);
 }
 
 static void print_command_cases(const struct command_table *table) {
-    for (size_t i = 1; i < table->n; i++)
-        if (table->commands[i].summary != NULL)
-            printf("        %s) command=%s ;;\n", table->commands[i].name,
-                   table->commands[i].name);
+    const struct command *command = table->commands + 1; /* without the default */
+    for (; command->summary != NULL; command++)
+        printf("        %s) command=%s ;;\n", command->name, command->name);
 }
 
 static void bash_name(const struct option *option, const void *context) {
@@ -77,16 +76,15 @@ static void print_bash(const struct command_table *table) {
     fputs("    esac\n"
           "    case $command:$before in\n",
           stdout);
-    for (size_t i = 0; i < table->n; i++)
-        if (table->commands[i].summary != NULL)
-            options_visit(table->commands[i].options, bash_values, table->commands[i].name);
+    const struct command *command = table->commands;
+    for (; command->summary != NULL; command++)
+        options_visit(command->options, bash_values, command->name);
     fputs("    esac\n"
           "    case $command in\n",
           stdout);
-    for (size_t i = 0; i < table->n; i++) {
-        if (table->commands[i].summary == NULL) continue;
-        printf("        %s) options='", table->commands[i].name);
-        options_visit(table->commands[i].options, bash_name, NULL);
+    for (command = table->commands; command->summary != NULL; command++) {
+        printf("        %s) options='", command->name);
+        options_visit(command->options, bash_name, NULL);
         options_visit(table->options, bash_name, NULL);
         fputs("' ;;\n", stdout);
     }
@@ -147,10 +145,10 @@ static void print_zsh(const struct command_table *table) {
     fputs("; fi\n"
           "    case $command in\n",
           stdout);
-    for (size_t i = 0; i < table->n; i++) {
-        if (table->commands[i].summary == NULL) continue;
-        printf("        %s) _arguments \\\n", table->commands[i].name);
-        options_visit(table->commands[i].options, zsh_option, NULL);
+    const struct command *command = table->commands;
+    for (; command->summary != NULL; command++) {
+        printf("        %s) _arguments \\\n", command->name);
+        options_visit(command->options, zsh_option, NULL);
         options_visit(table->options, zsh_option, NULL);
         fputs("            '*:file:_files' ;;\n", stdout);
     }
@@ -195,9 +193,9 @@ static void print_fish(const struct command_table *table) {
           stdout);
     print_commands(table);
     fputs("'\n", stdout);
-    for (size_t i = 0; i < table->n; i++)
-        if (table->commands[i].summary != NULL)
-            options_visit(table->commands[i].options, fish_option, table->commands[i].name);
+    const struct command *command = table->commands;
+    for (; command->summary != NULL; command++)
+        options_visit(command->options, fish_option, command->name);
     options_visit(table->options, fish_option, NULL);
 }
 

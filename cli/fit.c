@@ -64,17 +64,12 @@ static int line_fault(const struct invocation *call, const char *path, size_t li
     return diag_error(call->diag, DIAG_USAGE, "%s: line %zu: %s", path, line, what);
 }
 
-/* Sets *ret to the value of the choice `text` of the option `name`; unchanged if `text` is "".
- * Returns false if there is no such choice. */
-static bool read_choice(const struct option *options, const char *name, const char *text,
-                        int *ret) {
-    while (!text_equal(options->name, name)) options++;
-    for (const struct option_choice *choice = options->choices; choice->name; choice++) {
-        if (!text_equal(choice->name, text)) continue;
-        *ret = choice->value;
-        return true;
-    }
-    return text[0] == '\0';
+/* Sets *ret to the value of the choice `text`; unchanged if `text` is "". Returns false if
+ * there is no such choice. */
+static bool read_choice(const struct option_choice *choices, const char *text, int *ret) {
+    while (choices->name != NULL && !text_equal(choices->name, text)) choices++;
+    if (choices->name != NULL) *ret = choices->value;
+    return choices->name != NULL || text[0] == '\0';
 }
 
 static int read_row(const struct invocation *call, const struct request *request,
@@ -100,11 +95,11 @@ static int read_row(const struct invocation *call, const struct request *request
     const int64_t batch = strtoll(columns[2], &end, 10);
     if (*end != '\0' || (columns[2][0] != '\0' && batch < 1))
         return line_fault(call, path, line_number, "batch must be an integer >= 1, or empty");
-    if (!read_choice(timing_options, "precision", columns[3], &precision))
+    if (!read_choice(timing_precisions, columns[3], &precision))
         return line_fault(
             call, path, line_number,
             "precision must be a value of --precision of `costmodel profile`, or empty");
-    if (!read_choice(timing_options, "layout", columns[4], &layout))
+    if (!read_choice(timing_layouts, columns[4], &layout))
         return line_fault(
             call, path, line_number,
             "layout must be a value of --layout of `costmodel profile`, or empty");

@@ -117,6 +117,18 @@ static const struct option general_options[] = {
 };
 /* clang-format on */
 
+const struct option command_no_options[] = {{.name = NULL}};
+
+int command_exit(int status) {
+    if (status == CM_OK) return EXIT_DONE;
+    return status == CM_USAGE ? EXIT_USAGE : EXIT_REFUSED;
+}
+
+int command_finish(const struct invocation *call, int status) {
+    if (streams_flush(stdout, "standard output", call->diag) == CM_OK) return status;
+    return EXIT_REFUSED;
+}
+
 static int print_command_help(const struct invocation *call, const struct command *command) {
     printf("usage: costmodel %-32s %s\n\n%s", command->usage,
            command->summary ? command->summary : "", command->about);
@@ -132,16 +144,14 @@ static const char examples[] =
     "  costmodel model.onnx --batch 1,8,32 --device h200    modelled times at several batches\n"
     "  costmodel check model.onnx --baseline base.json      fail if the costs increase\n";
 
-static const struct command_table table = {N_COMMANDS, commands, examples, exit_statuses,
-                                           general_options};
+static const struct command_table table = {commands, examples, exit_statuses, general_options};
 
 static int print_help(const struct invocation *call) {
     printf("costmodel: what an ONNX model costs, from its file "
            "alone\n\nExamples:\n%s\nCommands:\n",
            examples);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (commands[i].summary != NULL)
-            printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
+    for (size_t i = 0; commands[i].summary != NULL; i++)
+        printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
     fputs("\nCommon options:\n", stdout);
     options_help_common(profile_options, stdout);
     fputs("\n\"costmodel help profile\" lists all options, \"costmodel help COMMAND\" those of "
@@ -197,8 +207,8 @@ static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
     if (word[0] == '-' || access(word, F_OK) == 0) return NULL;
     suggest_init(&suggestion, word, strlen(word));
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (commands[i].summary != NULL) suggest_offer(&suggestion, commands[i].name);
+    for (size_t i = 0; commands[i].summary != NULL; i++)
+        suggest_offer(&suggestion, commands[i].name);
     return suggestion.best;
 }
 

@@ -104,10 +104,11 @@ int command_man(const struct invocation *call) {
            ".SH NAME\ncostmodel \\- static cost analyser for ONNX models\n"
            ".SH SYNOPSIS\n",
            cm_version());
-    for (size_t i = 0; i < table->n; i++) {
-        if (table->commands[i].summary == NULL) continue;
-        fputs(i > 0 ? ".br\n\\fBcostmodel\\fR " : "\\fBcostmodel\\fR ", stdout);
-        print_string(table->commands[i].usage);
+    const struct command *command = table->commands;
+    for (; command->summary != NULL; command++) {
+        fputs(command > table->commands ? ".br\n\\fBcostmodel\\fR " : "\\fBcostmodel\\fR ",
+              stdout);
+        print_string(command->usage);
         putchar('\n');
     }
     puts(".SH DESCRIPTION");
@@ -115,8 +116,7 @@ int command_man(const struct invocation *call) {
     puts(".SH EXAMPLES");
     print_example(table->examples);
     puts(".SH COMMANDS");
-    for (size_t i = 0; i < table->n; i++)
-        if (table->commands[i].summary != NULL) print_command(&table->commands[i]);
+    for (command = table->commands; command->summary != NULL; command++) print_command(command);
     puts(".SH OPTIONS OF ALL COMMANDS");
     options_visit(table->options, print_option, NULL);
     puts(".SH EXIT STATUS");

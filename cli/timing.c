@@ -31,14 +31,14 @@ static const char *const backends[] = {
 const struct option_choice timing_measurers[] = {
     {"cpu", MEASURE_CPU}, {"cuda", MEASURE_CUDA}, {NULL, 0}};
 
-static const struct option_choice precisions[] = {
+const struct option_choice timing_precisions[] = {
     {"fp32", CM_PRECISION_AS_STORED}, {"tf32", CM_PRECISION_TF32},
     {"fp16", CM_PRECISION_FP16},      {"bf16", CM_PRECISION_BF16},
     {"int8", CM_PRECISION_INT8},      {"fp8", CM_PRECISION_FP8},
     {"amp", CM_PRECISION_AMP},        {NULL, 0},
 };
 
-static const struct option_choice layouts[] = {
+const struct option_choice timing_layouts[] = {
     {"auto", CM_LAYOUT_AUTO}, {"nchw", CM_LAYOUT_NCHW}, {"nhwc", CM_LAYOUT_NHWC}, {NULL, 0}};
 
 const struct option_choice timing_runtimes[] = {
@@ -61,7 +61,7 @@ const struct option timing_options[] = {
     {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
     {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",
-     .choices = precisions,
+     .choices = timing_precisions,
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
              "torch.autocast: fp16 products; norms, softmax and reductions in fp32);\n"
@@ -72,7 +72,7 @@ const struct option timing_options[] = {
              "kernel; measured or planned, products run with the elementwise nodes\n"
              "behind them. eager (default with --measure and --cudnn-plan): each\n"
              "operator on its own"},
-    {.name = "layout", INTO(CHOICE, layout), .value = "LAYOUT", .choices = layouts,
+    {.name = "layout", INTO(CHOICE, layout), .value = "LAYOUT", .choices = timing_layouts,
      .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
              "runs another layout faster"},
     {.name = "autotune", INTO(INT, autotune), .value = "K", .min = 1, .max = 1000,

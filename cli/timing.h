@@ -39,8 +39,10 @@ const char *timing_backend(int measure);
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
  * CM_OK, CM_NO_MEMORY. */
 int timing_cache(struct arena *arena, const char **ret) CM_MUST_CHECK;
-/* The values of --runtime. */
+/* The values of --runtime, --precision and --layout. */
 extern const struct option_choice timing_runtimes[];
+extern const struct option_choice timing_precisions[];
+extern const struct option_choice timing_layouts[];
 
 void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. Ignores --progress. */

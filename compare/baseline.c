@@ -40,27 +40,22 @@ struct tree {
     size_t n;
 };
 
-/* Finds the nearest preceding ancestor: "a.b" for "a.b.c", else "a", else the root. */
-static int find_parent(struct tree *tree, const char *path, size_t *ret) {
+/* Returns the nearest preceding ancestor: "a.b" for "a.b.c", else "a", else the root (0). */
+static size_t find_parent(struct tree *tree, const char *path) {
     char *above = arena_strdup(tree->arena, path);
-    if (above == NULL) return diag_no_memory(tree->diag);
-    *ret = 0;
-    for (int i = 0; i < MAX_SKIPPED; i++) {
+    for (int i = 0; above != NULL && i < MAX_SKIPPED; i++) {
         char *dot = strrchr(above, '.');
-        if (dot == NULL) return CM_OK;
+        if (dot == NULL) return 0;
         *dot = '\0';
         const uint32_t found = map_get(&tree->map, above);
-        if (found == MAP_NONE) continue;
-        *ret = found;
-        return CM_OK;
+        if (found != MAP_NONE) return found;
     }
-    return CM_OK;
+    return 0;
 }
 
 static int place_module(struct tree *tree, const struct cm_module *from) {
     struct cm_module *module = &tree->modules[tree->n];
     uint32_t existing = MAP_NONE;
-    size_t parent = CM_NO_INDEX;
     if ((from->path[0] == '\0') != (tree->n == 0))
         return diag_error(tree->diag, DIAG_FORMAT,
                           "modules: the root must be the first module of its batch");
@@ -69,8 +64,7 @@ static int place_module(struct tree *tree, const struct cm_module *from) {
     if (existing != MAP_NONE)
         return diag_error(tree->diag, DIAG_FORMAT, "modules: duplicate path '%.200s'",
                           from->path);
-    const int status = tree->n > 0 ? find_parent(tree, from->path, &parent) : CM_OK;
-    if (status != CM_OK) return status;
+    const size_t parent = tree->n == 0 ? CM_NO_INDEX : find_parent(tree, from->path);
     const char *dot = strrchr(from->path, '.');
     *module = *from;
     module->name = dot == NULL ? from->path : dot + 1;

@@ -70,8 +70,9 @@ static int read_limits(struct check *check, const char *convention) {
     return CM_OK;
 }
 
+/* The findings of a case. */
 struct gathered {
-    struct cm_check_finding *list; /* MAX_FINDINGS */
+    struct cm_check_finding list[MAX_FINDINGS];
     size_t n;
     int64_t more;
     enum judgement worst;
@@ -120,16 +121,15 @@ static const char *const changes[] = {
 };
 
 /* Lists the modules that caused the regression of a limit on the whole model. */
-static int list_blame(struct check *check, const struct side *side, const struct limit *limit,
-                      struct cm_check_case *ret) {
+static void list_blame(struct check *check, const struct side *side, const struct limit *limit,
+                       struct cm_check_case *ret) {
     const size_t top = check->options->top;
-    if (side->diff == NULL || !limit->of.of_modules || side->no_old != NULL) return CM_OK;
+    if (side->diff == NULL || !limit->of.of_modules || side->no_old != NULL) return;
     struct cm_blame *all = arena_array(check->arena, side->diff->n_modules, sizeof(*all));
     struct cm_check_blame *list = arena_array(check->arena, top, sizeof(*list));
-    if (all == NULL || list == NULL) return diag_no_memory(check->diag);
+    if (all == NULL || list == NULL) return;
     size_t n = cm_diff_blame(side->diff, limit->metric, -1, all);
     if (limit->of.is_sum) n = blame_roll_up(side->diff, n, top, check->arena, all);
-    if (arena_failed(check->arena)) return diag_no_memory(check->diag);
     for (size_t i = 0; i < n; i++) {
         if (!is_known(all[i].difference) || all[i].difference <= 0) continue;
         if (ret->n_blame == top) {
@@ -154,13 +154,11 @@ static int list_blame(struct check *check, const struct side *side, const struct
         };
     }
     ret->blame = list;
-    return CM_OK;
 }
 
-static int begin_case(struct check *check, const struct limit *limit, int64_t batch,
-                      struct gathered *gathered, struct cm_check_case *ret) {
+static void begin_case(const struct limit *limit, int64_t batch, struct gathered *gathered,
+                       struct cm_check_case *ret) {
     *gathered = (struct gathered){.worst = JUDGED_PASS};
-    gathered->list = arena_array(check->arena, MAX_FINDINGS, sizeof(*gathered->list));
     *ret = (struct cm_check_case){
         .limit = limit->text,
         .source = limit->source,
@@ -168,10 +166,9 @@ static int begin_case(struct check *check, const struct limit *limit, int64_t ba
         .unit = units[limit->of.unit],
         .batch = batch,
     };
-    return gathered->list == NULL ? diag_no_memory(check->diag) : CM_OK;
 }
 
-/* Moves the findings into the case and counts the case in the verdict. Copies paths and
+/* Copies the findings into the case and counts the case in the verdict. Copies paths and
  * reasons, because the verdict outlives results and sides. */
 static void end_case(struct check *check, struct gathered *gathered,
                      struct cm_check_case *ret) {
@@ -183,7 +180,8 @@ static void end_case(struct check *check, struct gathered *gathered,
     }
     ret->state = judgement_name(gathered->worst);
     ret->n_findings = gathered->n;
-    ret->findings = gathered->list;
+    ret->findings =
+        arena_copy(check->arena, gathered->list, gathered->n * sizeof(*gathered->list));
     ret->more_findings = gathered->more;
     verdict->n_cases++;
     verdict->passed += gathered->worst == JUDGED_PASS;
@@ -193,13 +191,12 @@ static void end_case(struct check *check, struct gathered *gathered,
 }
 
 /* Judges the whole model, or each module that the pattern of the limit matches. */
-static int make_case(struct check *check, const struct side *side, const struct limit *limit,
-                     struct cm_check_case *ret) {
+static void make_case(struct check *check, const struct side *side, const struct limit *limit,
+                      struct cm_check_case *ret) {
     const bool total = limit->modules[0] == '\0';
     const size_t n = total ? 1 : side->now->n_modules;
     struct gathered gathered;
-    const int status = begin_case(check, limit, side->now->options.batch, &gathered, ret);
-    if (status != CM_OK) return status;
+    begin_case(limit, side->now->options.batch, &gathered, ret);
     for (size_t i = 0; i < n; i++) {
         const char *path = total ? "" : side->now->modules[i].path;
         if (!total && (path[0] == '\0' || !glob_matches(limit->modules, path))) continue;
@@ -213,9 +210,9 @@ static int make_case(struct check *check, const struct side *side, const struct 
         judge_nothing(arena_printf(check->arena, "no module matches '%s'", limit->modules),
                       &gathered);
     end_case(check, &gathered, ret);
-    if (gathered.worst != JUDGED_REGRESSION) return CM_OK;
+    if (gathered.worst != JUDGED_REGRESSION) return;
     check->can_accept |= limit_is_relative(limit);
-    return total ? list_blame(check, side, limit, ret) : CM_OK;
+    if (total) list_blame(check, side, limit, ret);
 }
 
 /* Makes the cases of one profile. Limits without a batch are skipped if `only_named`. */
@@ -230,7 +227,7 @@ static int check_result(struct check *check, const struct cm_result *result, boo
         const struct limit *limit = &check->limits[i];
         if (limit->batch == CM_UNKNOWN ? only_named : limit->batch != batch) continue;
         is_used[i] = true;
-        status = make_case(check, &side, limit, &cases[check->verdict->n_cases]);
+        make_case(check, &side, limit, &cases[check->verdict->n_cases]);
     }
     cm_diff_free(side.diff);
     status = arena_end(arena, status);
@@ -238,28 +235,26 @@ static int check_result(struct check *check, const struct cm_result *result, boo
 }
 
 /* Makes the cases of limits whose batch was not profiled. */
-static int check_idle(struct check *check, struct cm_check_case *cases, const bool *is_used) {
+static void check_idle(struct check *check, struct cm_check_case *cases, const bool *is_used) {
     for (size_t i = 0; i < check->n_limits; i++) {
         const struct limit *limit = &check->limits[i];
         struct cm_check_case *made = &cases[check->verdict->n_cases];
         struct gathered gathered;
         if (is_used[i]) continue;
-        const int status = begin_case(check, limit, limit->batch, &gathered, made);
-        if (status != CM_OK) return status;
+        begin_case(limit, limit->batch, &gathered, made);
         made->compared = limit->modules[0] == '\0';
         judge_nothing("this batch was not profiled", &gathered);
         end_case(check, &gathered, made);
     }
-    return CM_OK;
 }
 
 /* Lists the batches of the baseline that were not profiled. */
-static int list_unchecked(struct check *check, const struct cm_result *const *results,
-                          size_t n) {
+static void list_unchecked(struct check *check, const struct cm_result *const *results,
+                           size_t n) {
     const struct cm_baseline *baseline = check->options->baseline;
-    if (baseline == NULL) return CM_OK;
+    if (baseline == NULL) return;
     size_t *list = arena_array(check->arena, baseline->n_profiles, sizeof(*list));
-    if (list == NULL) return diag_no_memory(check->diag);
+    if (list == NULL) return;
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const int64_t batch = baseline->profiles[i].figures.options.batch;
         size_t k = 0;
@@ -267,7 +262,6 @@ static int list_unchecked(struct check *check, const struct cm_result *const *re
         if (is_known(batch) && k == n) list[check->verdict->n_unchecked++] = (size_t)batch;
     }
     check->verdict->unchecked = list;
-    return CM_OK;
 }
 
 static int check_all(struct check *check, const struct cm_result *const *results, size_t n) {
@@ -294,15 +288,16 @@ static int check_all(struct check *check, const struct cm_result *const *results
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = check_result(check, results[i], i >= n - check->options->n_extra_profiles,
                               cases, is_used);
-    if (status == CM_OK) status = check_idle(check, cases, is_used);
-    if (status == CM_OK) status = list_unchecked(check, results, n);
+    if (status != CM_OK) return status;
+    check_idle(check, cases, is_used);
+    list_unchecked(check, results, n);
     verdict->state = judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
                                     : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
                                     : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
                                                                 : JUDGED_PASS);
     if (verdict->regressions == 0 || check->can_accept)
         verdict->accept = keep(check, check->options->accept);
-    return status;
+    return CM_OK;
 }
 
 int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
