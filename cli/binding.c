@@ -165,8 +165,7 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* Refuses the name of items[n] if an earlier item has it. `items` are structs of `size` bytes
- * whose first member is `name`. */
+/* Refuses the name of items[n] if an earlier item has it. The first member is the name. */
 static int check_unique(const struct invocation *call, const char *option, const void *items,
                         size_t size, size_t n) {
     const char *const *last = (const void *)((const char *)items + n * size);

@@ -64,8 +64,7 @@ static int line_fault(const struct invocation *call, const char *path, size_t li
     return diag_error(call->diag, DIAG_USAGE, "%s: line %zu: %s", path, line, what);
 }
 
-/* Sets *ret to the value of the choice `text`; unchanged if `text` is "". Returns false if
- * there is no such choice. */
+/* Sets *ret to the value of the choice unless `text` is "". Returns false if there is none. */
 static bool read_choice(const struct option_choice *choices, const char *text, int *ret) {
     while (choices->name != NULL && !text_equal(choices->name, text)) choices++;
     if (choices->name != NULL) *ret = choices->value;

@@ -201,8 +201,7 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-/* Returns the command that `word` is probably a misspelling of, if there is no such file; else
- * NULL. */
+/* Returns the command that `word` may be a misspelling of; NULL: none, or it is a file. */
 static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
     if (word[0] == '-' || access(word, F_OK) == 0) return NULL;

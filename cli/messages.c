@@ -23,8 +23,7 @@ static const struct {
 
 #define HANG 4
 
-/* Prints a line after `column` columns, folded between words at the width of the terminal (0:
- * not folded). */
+/* Prints a line after `column` columns, folded between words at `width` (0: not folded). */
 static void print_folded(const char *line, size_t column, size_t width) {
     while (*line != '\0') {
         const size_t word = strcspn(line, " ");

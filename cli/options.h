@@ -68,8 +68,7 @@ struct option {
 #define OPTION_AT(target, type, member)                                                        \
     (offsetof(target, member) + 0 * sizeof((type *)0 == &((target *)0)->member))
 
-/* Kind of an option, and the member of `target` that it sets: OPTION_INTO(TEXT, struct request,
- * output). */
+/* Kind of an option, and the member that it sets: OPTION_INTO(TEXT, struct request, output). */
 #define OPTION_INTO(kind_of, target, member)                                                   \
     .kind = OPTION_##kind_of, .offset = OPTION_AT(target, OPTION_##kind_of##_TYPE, member)
 #define OPTION_SET_TYPE     bool

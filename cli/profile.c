@@ -139,8 +139,7 @@ static int sweep_model(const struct request *request, struct cm_model *model,
     return cm_model_sweep_points(model, options, points, n, diag, ret);
 }
 
-/* The results of a run: one of result, sweep and formula; a page of a sweep has the result of
- * the first batch too. */
+/* The results of a run, as in struct report. */
 struct made {
     struct cm_model *model; /* NULL: the result was read from a file */
     struct cm_result *result;
@@ -259,8 +258,7 @@ static void report_failures(const struct request *request, const struct cm_sweep
                          sweep->n_rows, first->batch, first->problem);
 }
 
-/* Makes the report (of one batch, of several batches, or formulas) and writes it. Returns the
- * exit status. */
+/* Makes the report and writes it. Returns the exit status. */
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
     struct cm_diagnostics *diag = cm_diagnostics_new();

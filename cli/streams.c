@@ -81,8 +81,7 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     return isatty(fileno(stream)) == 1;
 }
 
-/* Returns the value of the environment variable if it is a valid terminal size, else `size` if
- * it is above 0, else `otherwise`. */
+/* Returns the environment variable if it is a terminal size, else `size` > 0 or `otherwise`. */
 static int choose_size(const char *variable, int size, int otherwise) {
     const char *set = getenv(variable);
     int64_t value = 0;

@@ -24,8 +24,7 @@ void streams_prepare(void);
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* As streams_flush, but returns CM_OK for a closed pipe, for commands whose result is the exit
- * status. */
+/* As streams_flush, but CM_OK for a closed pipe: for commands that report by exit status. */
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 

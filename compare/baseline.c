@@ -148,8 +148,7 @@ int baseline_result(const struct cm_baseline *baseline,
  * load), so the quartiles are added linearly, not as variances.
  */
 
-/* Returns the quartile of a node's latency, ps: latency * quartile / median, because the node
- * may run several times. */
+/* Returns the quartile of a node's latency, ps: latency * quartile / median (of one run). */
 static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {
     if (!is_known(quartile) || median <= 0) return latency;
     const double scaled = (double)latency * ((double)quartile / (double)median);
@@ -276,8 +275,7 @@ static void copy_profile(struct cm_baseline_profile *profile, const struct cm_re
     columns_clear_missing(result, &figures->totals);
 }
 
-/* Adds to the history which metrics of the first batch changed since the old profile of the
- * same batch. */
+/* Adds to the history which metrics of the first batch changed since the old profile. */
 static void add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
                         const char *reason, struct arena *arena) {
     const size_t n = old == NULL ? 0 : old->n_history;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes the change of a metric to modules: each gets the part that is not attributed to
- * the modules inside it. */
+/* Attributes the change of a metric to modules: each gets what its children do not get. */
 #include "compare/blame.h"
 
 #include <stdbool.h>
@@ -55,8 +54,7 @@ static void attribute_sums(const struct cm_diff *diff, size_t metric, int depth,
     }
 }
 
-/* For metrics that are not sums: keeps the differences of the deepest modules that changed and
- * sets all others to 0. */
+/* For metrics that are not sums: keeps the differences of the deepest modules that changed. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {
@@ -175,8 +173,7 @@ static size_t find_largest(const struct roll_up *roll_up) {
     return best;
 }
 
-/* Starts with the children of the root as rows. Then repeatedly replaces the largest row by its
- * children if these fit. */
+/* Starts with the children of the root, then replaces the largest row by its children. */
 size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct arena *arena,
                      struct cm_blame *rows) {
     struct roll_up roll_up = {diff, NULL, rows, 0};

@@ -44,8 +44,7 @@ struct limit {
     struct bound bounds[LIMIT_MAX_BOUNDS];
 };
 
-/* Parses a limit; `text` and `source` are borrowed. CM_OK, CM_USAGE with a message,
- * CM_NO_MEMORY. */
+/* Parses a limit; borrows `text` and `source`. CM_OK, CM_USAGE with a message, CM_NO_MEMORY. */
 int limit_parse(const char *text, const char *source, struct arena *arena,
                 struct cm_diagnostics *diag, struct limit *ret)
     __attribute__((warn_unused_result));

@@ -131,8 +131,7 @@ static size_t *find_candidates(const struct aligner *aligner, enum step step,
     return candidates;
 }
 
-/* Returns how many of the items ends[0 .. n) have a candidate below `value`. Their candidates
- * ascend (binary search). */
+/* Returns how many of ends[0 .. n) have a candidate below `value`; they ascend. */
 static size_t count_below(const size_t *candidates, const size_t *ends, size_t n,
                           size_t value) {
     size_t low = 0;
@@ -480,8 +479,7 @@ static void match_structure(struct matcher *matcher, enum likeness likeness) {
     arena_restore(matcher->arena, mark);
 }
 
-/* Returns true if the position of a module may identify it: its class is known, its name is not
- * an index. */
+/* Returns true if position may identify the module: class known, name not an index. */
 static bool has_place(const struct cm_module *module) {
     return module->type_known && !text_is_digits(module->name);
 }
@@ -507,8 +505,7 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
     }
 }
 
-/* Bins the unmatched modules of `before` by parent and class, then matches the children of each
- * pair. */
+/* Matches the remaining children of each pair by position. */
 static void match_places(struct matcher *matcher) {
     const struct side *before = &matcher->before;
     const size_t n = before->result->n_modules;

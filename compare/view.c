@@ -70,8 +70,8 @@ static size_t blame(const struct viewer *viewer, size_t metric) {
     return cm_diff_blame(viewer->diff, metric, viewer->options->depth, viewer->scratch);
 }
 
-/* Returns the first time (`timed`), or the first other metric, that any module changed;
- * CM_NO_INDEX: none. */
+/* Returns the first time (`timed`), or the first other metric, that changed; CM_NO_INDEX: none.
+ */
 static size_t first_changed(const struct viewer *viewer, bool timed) {
     for (size_t i = 0; i < viewer->diff->n_metrics; i++) {
         const size_t at = viewer->diff->metrics[i];

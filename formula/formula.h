@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --formula: profiles one model at chosen sizes, finds the axes along which sizes vary, then
- * fits polynomials to the profiles. */
+/* --formula: profiles a model at chosen sizes, finds the axes of a grid, fits polynomials. */
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
-
 
 #include "api/handle.h"
 #include "costmodel/formula.h"
@@ -18,8 +16,7 @@ struct variable {
 
 struct point {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES];
-    /* The figures: metrics by module, then live bytes by node. NULL: the model does not accept
-     * the sizes. */
+    /* Metrics by module, then live bytes by node. NULL: the model does not accept the sizes. */
     const int64_t *values;
 };
 

@@ -27,8 +27,7 @@ static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 10
 
 #define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
 
-/* Steps in the order in which they are tried: first powers of two, as most strides are, then
- * others, such as the patch size 14. */
+/* Steps in the order of the search: powers of two first, as most strides are. */
 static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
                                 7, 9, 10, 12, 14, 24, 28, 48, 56};
 
@@ -84,8 +83,7 @@ static void set_anchor(struct points *points, int64_t size) {
     for (size_t i = 0; i < points->n_variables; i++) points->anchor[i] = size;
 }
 
-/* Finds a size that the model accepts for all symbolic dims. If there is none, fails with the
- * error of a profile at the first. */
+/* Finds a size that the model accepts for all symbolic dims, or fails with the error at one. */
 static int find_anchor(struct points *points) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {
@@ -105,8 +103,7 @@ static int find_anchor(struct points *points) {
     return status;
 }
 
-/* Sets *ret_fixed to the message with which a profile at the anchor is refused: the reason why
- * the batch cannot be changed. */
+/* Sets *ret_fixed to the reason why the batch cannot vary: the error at the anchor. */
 static int find_reason(struct points *points, const char **ret_fixed) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return CM_NO_MEMORY;
@@ -154,8 +151,7 @@ struct line {
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
 };
 
-/* Gets the figures with `size` for the variable and those tied to it, the anchor for all
- * others. */
+/* Gets the figures at `size` of the variable and those tied to it, the anchor of all others. */
 static int values_at(struct points *points, size_t variable, int64_t size,
                      const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
@@ -201,8 +197,7 @@ struct best {
     struct axis axis;
 };
 
-/* Profiles the points of a line. Sets *ret_accepted to true if the model accepts all points
- * except far ones. */
+/* Profiles a line. Sets *ret_accepted if the model accepts all points except far ones. */
 static int try_line(struct points *points, size_t variable, struct axis axis, struct best *best,
                     bool *ret_accepted) {
     struct line line = {{NULL}, {NULL}};
@@ -223,14 +218,12 @@ static int try_line(struct points *points, size_t variable, struct axis axis, st
     return CM_OK;
 }
 
-/* Returns true if at most one figure of the root is not polynomial along the best axis: the
- * peak, which is a maximum. */
+/* Returns true if at most one figure of the root, the peak, is not polynomial. */
 static bool is_done(const struct points *points, const struct best *best) {
     return best->n_polynomials > points->n_metrics - 1;
 }
 
-/* Tries lines with that step from sizes step, 2 * step, 4 * step, ..; if the model accepts
- * none, the line from the anchor. */
+/* Tries lines from step, 2 * step, 4 * step, ..; if none is accepted, that from the anchor. */
 static int try_step(struct points *points, size_t variable, int64_t step, struct best *best) {
     const int64_t anchor = points->anchor[variable];
     int n_lines = 0;
@@ -245,8 +238,7 @@ static int try_step(struct points *points, size_t variable, int64_t step, struct
     return try_line(points, variable, (struct axis){anchor, step, 0}, best, &suits);
 }
 
-/* Sets the axis of the variable to that with the most polynomial figures, *ret_found to true if
- * the model accepts a line. */
+/* Finds the axis with the most polynomial figures. Sets *ret_found if a line is accepted. */
 static int find_axis(struct points *points, size_t variable, bool *ret_found) {
     struct best best = {0};
     for (size_t i = 0; i < N_STEPS && !is_done(points, &best); i++) {
@@ -271,8 +263,7 @@ static int tie_dim(struct points *points, size_t variable, bool *ret_found) {
     return CM_OK;
 }
 
-/* Returns the refused point nearest to the anchor among those that differ from it only in the
- * variable; NULL: none. */
+/* Returns the nearest refused point that differs from the anchor only in the variable. */
 static const struct point *nearest_refused(const struct points *points, size_t variable) {
     const struct point *nearest = NULL;
     int64_t best = INT64_MAX;

@@ -105,8 +105,7 @@ static int profile_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/* Profiles points outside the grid, at different distances along each axis; nearer ones if the
- * model does not accept such sizes. */
+/* Profiles points outside the grid; nearer ones if the model does not accept such sizes. */
 static int profile_checks(struct fit *fit) {
     static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
@@ -195,8 +194,7 @@ static int total_degree(const struct fit *fit, size_t term) {
     return degree;
 }
 
-/* Writes fit->numerators as terms: highest degree first, then by variable. Returns false if a
- * coefficient is past 2^63. */
+/* Lists fit->numerators as terms, highest degree first. Returns false if one is past 2^63. */
 static bool fit_list_terms(const struct fit *fit, size_t *ret_n,
                            const struct cm_monomial **ret) {
     const size_t n_points = fit->interpolation.n_points;
@@ -343,8 +341,7 @@ static void load(const struct front *front, size_t index) {
            fit->interpolation.n_points * sizeof(*fit->numerators));
 }
 
-/* Returns the number of points that are not done and whose peak this polynomial gives; if
- * `mark`, marks them as done. */
+/* Returns how many points that are not done have this peak; if `mark`, marks them as done. */
 static size_t count_new(const struct front *front, size_t index, bool *done, bool mark) {
     const struct points *points = front->fit->points;
     size_t n = 0;

@@ -50,8 +50,7 @@ struct cm_options points_plain_options(const struct points *points) {
     return options;
 }
 
-/* Returns the options with the sizes of the variables; *options.dims is in `arena`, NULL if out
- * of memory. */
+/* Returns the options with these sizes; `dims` is in `arena`, NULL if out of memory. */
 static struct cm_options options_at(const struct points *points, const int64_t *sizes,
                                     struct arena *arena) {
     struct cm_dim_option *dims =

@@ -53,12 +53,10 @@ bool polynomial_has_value(const struct interpolation *interpolation, const wide 
 bool polynomial_term(const struct interpolation *interpolation, wide numerator,
                      int64_t *ret_numerator, int64_t *ret_denominator);
 
-/* Returns the degree of the polynomial through n values at equal distances; -1 if it is above
- * `max_degree`. */
+/* Returns the degree of the polynomial through n values; -1 if it is above `max_degree`. */
 int polynomial_degree(const int64_t *values, size_t n, int max_degree);
 
-/* Returns true if the polynomial through the values has that value at `index`, which may be far
- * beyond the last. */
+/* Returns true if the polynomial through n values has this value at `index`. */
 bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value);
 
 #endif

@@ -246,8 +246,7 @@ static bool is_profiled(const struct check *check, int64_t batch) {
     return false;
 }
 
-/* Profiles the model at each batch. If a batch that only limits name fails, its limits are not
- * compared. */
+/* Profiles each batch. If one that only limits name fails, its limits are not compared. */
 static int profile_batches(struct check *check, struct cm_model *model) {
     const struct check_plan *plan = &check->plan;
     int status = check_plan_take_dims(check->call, check->baseline, model, &check->plan);
@@ -263,8 +262,7 @@ static int profile_batches(struct check *check, struct cm_model *model) {
     return status;
 }
 
-/* Loads the model and profiles it at each batch, or loads a profile. Refuses outputs that are
- * files of the model. */
+/* Loads a profile, or profiles the model at each batch. Refuses outputs that are its files. */
 static int load_results(struct check *check) {
     const struct check_request *request = &check->request;
     const size_t capacity = check->plan.n_batches + check->plan.n_limit_batches + 1;
@@ -388,8 +386,7 @@ static const char *first_increase(const struct check *check,
     return text_string(&text);
 }
 
-/* Updates the baseline after a pass if costs decreased and none increased. Reports the result
- * on standard error. */
+/* Updates the baseline after a pass if a cost decreased and none increased. Reports it. */
 static int ratchet(const struct check *check) {
     const struct cm_baseline *old = check->baseline;
     struct cm_baseline_trend trend;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects what to profile: the command line takes precedence over the budget, the baseline and
- * the defaults of the library. */
+/* Selects what to profile, by command line, budget, baseline and defaults, in this order. */
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>

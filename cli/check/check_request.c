@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option table of `costmodel check`, checks of option combinations, and the command line that
- * accepts a regression. */
+/* Options of `costmodel check`, their combinations, and the command that updates a baseline. */
 #include "cli/check/check_command.h"
 
 #include <string.h>
