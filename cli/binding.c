@@ -103,7 +103,7 @@ const struct option binding_counting[] = {
     {.name = NULL},
 };
 
-const struct option binding_training[] = {
+const struct option binding_rest[] = {
     {.heading = "Training step", .name = "optimizer", .common = true,
      INTO(TEXT, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
@@ -118,10 +118,6 @@ const struct option binding_training[] = {
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
-    {.name = NULL},
-};
-
-const struct option binding_modules[] = {
     {.heading = "Modules", .name = "module-source", INTO(TEXT, options.module_source),
      .value = "NAME",
      .help = "use only this source to recover the module hierarchy: metadata,\n"
@@ -130,10 +126,6 @@ const struct option binding_modules[] = {
     {.name = "group", INTO(TEXT, options.group), .value = "REGEX",
      .help = "group modules by the text that this POSIX extended regular\n"
              "expression, or its first (...), matches in their paths"},
-    {.name = NULL},
-};
-
-const struct option binding_memory[] = {
     {.heading = "Memory", .name = "schedule", INTO(CHOICE, schedule), .value = "ORDER",
      .choices = schedules,
      .help = "execution order of the nodes: file (default), or min-memory: search\n"
@@ -361,9 +353,8 @@ int binding_check_output(const struct invocation *call, const struct binding *bi
 }
 
 const char *binding_given(const struct binding *binding) {
-    static const struct option *const tables[] = {binding_batch,    binding_model,
-                                                  binding_counting, binding_training,
-                                                  binding_modules,  binding_memory};
+    static const struct option *const tables[] = {binding_batch, binding_model,
+                                                  binding_counting, binding_rest};
     struct binding defaults;
     const char *name = NULL;
     binding_defaults(&defaults);

@@ -44,9 +44,7 @@ extern const struct option binding_batch[];   /* --batch with one batch */
 extern const struct option binding_batches[]; /* --batch with several batches */
 extern const struct option binding_model[];   /* other options for shapes */
 extern const struct option binding_counting[];
-extern const struct option binding_training[];
-extern const struct option binding_modules[];
-extern const struct option binding_memory[];
+extern const struct option binding_rest[]; /* training step, modules and memory */
 
 /* Values of options that several commands have. */
 extern const struct option_choice choices_units[]; /* enum cm_units */

@@ -38,9 +38,7 @@ const struct option profile_options[] = {
     {.name = "dump-after", INTO(TEXT, binding.options.dump_after), .value = "PASS",
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "print the graph to standard error after this pass"},
-    {.rows = binding_training, .offset = AT(struct binding, binding)},
-    {.rows = binding_modules, .offset = AT(struct binding, binding)},
-    {.rows = binding_memory, .offset = AT(struct binding, binding)},
+    {.rows = binding_rest, .offset = AT(struct binding, binding)},
     {.name = "memory-limit", .common = true, INTO(BYTES, binding.options.memory_limit),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
      .help = "report whether the model fits in SIZE (e.g. 16GiB) and the largest\n"

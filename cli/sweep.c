@@ -146,7 +146,7 @@ static int plan(const struct invocation *call, const struct request *request,
     struct cm_campaign_model *list = arena_array(call->arena, models->n, sizeof(*list));
     const struct cm_campaign_dim *dims = NULL;
     const char *measure =
-        request->backend ? request->backend : timing_backend(request->measure);
+        request->backend ? request->backend : timing_backends[request->measure];
     struct cm_campaign wanted = request->wanted;
     wanted.n_models = models->n;
     wanted.models = list;

@@ -25,7 +25,7 @@
 
 #include "support/banned.h"
 
-static const char *const backends[] = {
+const char *const timing_backends[] = {
     [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 
 const struct option_choice timing_measurers[] = {
@@ -116,10 +116,6 @@ static int set_backend(const struct invocation *call, const char *setting, const
                        struct cm_options *options) {
     options->backend = arena_printf(call->arena, "%s=%s", setting, device);
     return options->backend ? CM_OK : diag_no_memory(call->diag);
-}
-
-const char *timing_backend(int measure) {
-    return backends[measure];
 }
 
 int timing_cache(struct arena *arena, const char **ret) {
@@ -235,7 +231,7 @@ int timing_read(const struct invocation *call, struct timing *timing,
     options->end_to_end = timing->end_to_end;
     if (timing->cache && timing_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
-    options->backend = timing->backend ? timing->backend : backends[timing->measure];
+    options->backend = timing->backend ? timing->backend : timing_backends[timing->measure];
     status = read_times(call, timing, options);
     if (status != CM_OK || timing->device == NULL) return status;
     const char *device = NULL;

@@ -34,8 +34,8 @@ struct timing {
 extern const struct option timing_options[];
 /* The values of --measure (enum measure_target). */
 extern const struct option_choice timing_measurers[];
-/* Returns the --backend that a --measure value selects; NULL for MEASURE_NONE. */
-const char *timing_backend(int measure);
+/* The --backend that each of them selects; NULL for MEASURE_NONE. */
+extern const char *const timing_backends[];
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
  * CM_OK, CM_NO_MEMORY. */
 int timing_cache(struct arena *arena, const char **ret) CM_MUST_CHECK;

@@ -158,21 +158,6 @@ static int read_bound(const struct parse *parse, const char *text, struct bound 
     return CM_OK;
 }
 
-static int read_bounds(const struct parse *parse, const char *text) {
-    struct limit *limit = parse->limit;
-    for (const char *at = text; at != NULL;) {
-        const char *end = at + strcspn(at, "|");
-        const char *word = copy_trimmed(parse, at, end);
-        if (word == NULL) return diag_no_memory(parse->diag);
-        if (limit->n_bounds == LIMIT_MAX_BOUNDS)
-            return limit_fault(parse, "at most %d bounds are supported", LIMIT_MAX_BOUNDS);
-        const int status = read_bound(parse, word, &limit->bounds[limit->n_bounds++]);
-        if (status != CM_OK) return status;
-        at = *end == '|' ? end + 1 : NULL;
-    }
-    return CM_OK;
-}
-
 static int unknown_metric(const struct parse *parse, const char *word) {
     struct cm_metric metric;
     struct text known = {.arena = parse->arena};
@@ -216,8 +201,17 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
     for (const char *at = strstr(text, "<="); at != NULL; at = strstr(at + 2, "<=")) sign = at;
     if (sign == NULL)
         return limit_fault(&parse, "METRIC <= BOUND is required, '<=' is missing");
-    const int status = read_subject(&parse, text, sign);
-    return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
+    int status = read_subject(&parse, text, sign);
+    for (const char *at = sign + 2; status == CM_OK && at != NULL;) {
+        const char *end = at + strcspn(at, "|");
+        const char *word = copy_trimmed(&parse, at, end);
+        if (word == NULL) return diag_no_memory(diag);
+        if (ret->n_bounds == LIMIT_MAX_BOUNDS)
+            return limit_fault(&parse, "at most %d bounds are supported", LIMIT_MAX_BOUNDS);
+        status = read_bound(&parse, word, &ret->bounds[ret->n_bounds++]);
+        at = *end == '|' ? end + 1 : NULL;
+    }
+    return status;
 }
 
 bool limit_is_relative(const struct limit *limit) {

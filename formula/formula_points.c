@@ -82,14 +82,6 @@ int points_profile(const struct points *points, const int64_t *sizes,
     return status;
 }
 
-/* Returns true if the modules are those of the other profiles; folding may depend on a size. */
-static bool is_alike(const struct points *points, const struct modules_table *modules) {
-    bool alike = modules->n_modules == points->n_modules;
-    for (size_t i = 0; alike && i < points->n_modules; i++)
-        alike = text_equal(points->paths[i], modules->modules[i].path);
-    return alike;
-}
-
 static int copy_values(struct points *points, const struct analysis *analysis,
                        struct point *point) {
     const struct modules_table *modules = &analysis->modules;
@@ -103,7 +95,10 @@ static int copy_values(struct points *points, const struct analysis *analysis,
             if (!points->paths[i]) return CM_NO_MEMORY;
         }
     }
-    if (!is_alike(points, modules)) return CM_OK;
+    /* Folding may depend on a size, and modules on folding. */
+    if (modules->n_modules != points->n_modules) return CM_OK;
+    for (size_t i = 0; i < points->n_modules; i++)
+        if (!text_equal(points->paths[i], modules->modules[i].path)) return CM_OK;
     const size_t n_nodes = analysis->model->n_nodes;
     const size_t n = modules->n_modules * n_metrics + n_nodes;
     if (n > MAX_BYTES / sizeof(int64_t) / (points->n + 1))
