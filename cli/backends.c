@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `costmodel backends`: lists the backends, whether their devices are usable, and why not. Each
- * device is opened in a child process, as for a measurement.
- */
+/* `costmodel backends`: lists the backends, whether their devices are usable, and why not. Each
+ * device is opened in a child process, as for a measurement. */
 #include "cli/command.h"
 
 #include <stdbool.h>

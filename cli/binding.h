@@ -55,11 +55,9 @@ extern const struct option option_color[];
 /* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);
 
-/*
- * Sets *options to those of the binding, completed from its other members, and sets
+/* Sets *options to those of the binding, completed from its other members, and sets
  * binding->batches. options->batch is set only if one batch was given. CM_OK, CM_USAGE,
- * CM_NO_MEMORY.
- */
+ * CM_NO_MEMORY. */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
 

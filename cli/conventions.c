@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `costmodel conventions MODEL`: FLOPs of a model by each convention, and the operator types
+/* `costmodel conventions MODEL`: FLOPs of a model by each convention, and the operator types
  * that cause the largest differences from plain MACs. Every row is a separate profile, so its
- * values equal those of `--convention`.
- */
+ * values equal those of `--convention`. */
 #include "cli/command.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/binding.h"
 #include "cli/messages.h"
@@ -63,17 +62,13 @@ static void add_share(struct share *shares, size_t *n, const char *op, int64_t b
     shares[i].beyond = checked_add(shares[i].beyond, beyond);
 }
 
-static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 /* Picks the TOP shares by magnitude, in stable order. */
 static void pick_top(const struct share *shares, size_t n, struct share *top) {
     for (size_t i = 0; i < TOP; i++) top[i] = (struct share){0};
     for (size_t i = 0; i < n; i++) {
         struct share rest = shares[i];
         for (size_t k = 0; k < TOP && rest.op; k++) {
-            if (top[k].op && magnitude(top[k].beyond) >= magnitude(rest.beyond)) continue;
+            if (top[k].op && llabs(top[k].beyond) >= llabs(rest.beyond)) continue;
             struct share pushed = top[k];
             top[k] = rest;
             rest = pushed;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes profiles, sweeps and formulas in the formats of the library (cm_format_find). Rejects
- * options that the selected format ignores.
- */
+/* Writes profiles, sweeps and formulas in the formats of the library (cm_format_find). Rejects
+ * options that the selected format ignores. */
 #include "cli/request.h"
 
 #include "cli/command.h"
@@ -59,9 +57,7 @@ static int write_sweep(const struct report *report, const struct cm_report_optio
 /* The formats of sweeps: those of write_sweep. */
 static const char *const sweep_formats[] = {"text", "table", "json", "csv", "markdown", "html"};
 
-/* Sets how text output is called and what it takes. Text for several batches or precisions and
- * for
- * --explain has no sections of the report. */
+/* Sets how text output is called and what it takes. Sweeps and --explain have no sections. */
 static void specialize_text(const struct request *request, struct format *format) {
     const bool lists_layers = request_lists_layers(request);
     format->called = "the text report";

@@ -95,23 +95,8 @@ static int write_report(const void *context, FILE *out) {
     return cm_sweep_write_table(sweep, report->table, &text, report->diag, out);
 }
 
-/* Returns EXIT_INCOMPLETE, with a warning that has the first message, if a combination failed.
- */
-static int exit_of(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
-    const struct cm_sweep_row *first = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < sweep->n_rows; i++) {
-        if (text_equal(sweep->rows[i].state, "done")) continue;
-        if (n++ == 0) first = &sweep->rows[i];
-    }
-    if (first == NULL) return EXIT_DONE;
-    diag_warn(diag, DIAG_BATCH,
-              "%zu of %zu combinations failed or are incomplete, the first is of '%s': %s", n,
-              sweep->n_rows, first->model ? first->model : sweep->model, first->problem);
-    diag_hint(diag, "column 'problem' has the message of each");
-    return EXIT_INCOMPLETE;
-}
-
+/* Writes the report, and a warning with the first message if combinations failed. Returns the
+ * exit status. */
 static int merge(const struct invocation *call, const struct request *request,
                  const struct option_list *folders) {
     struct cm_sweep *sweep = NULL;
@@ -126,9 +111,20 @@ static int merge(const struct invocation *call, const struct request *request,
     if (status < 0) return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
     const struct report report = {request, &table, sweep, call->diag};
     status = streams_write(request->output, write_report, &report, call->diag);
-    const int exit_status = status == CM_OK ? exit_of(sweep, call->diag) : command_exit(status);
+    const struct cm_sweep_row *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < sweep->n_rows && status == CM_OK; i++) {
+        if (text_equal(sweep->rows[i].state, "done")) continue;
+        if (n++ == 0) first = &sweep->rows[i];
+    }
+    if (first != NULL) {
+        diag_warn(call->diag, DIAG_BATCH,
+                  "%zu of %zu combinations failed or are incomplete, the first is of '%s': %s",
+                  n, sweep->n_rows, first->model ? first->model : sweep->model, first->problem);
+        diag_hint(call->diag, "column 'problem' has the message of each");
+    }
     cm_sweep_free(sweep);
-    return exit_status;
+    return n > 0 ? EXIT_INCOMPLETE : command_exit(status);
 }
 
 /* Refuses a repeated folder, and an output that replaces a file that sweep writes. */

@@ -132,9 +132,8 @@ static const char *print_term(const char *between, int64_t factor, const char *o
     return " + ";
 }
 
-/* Prints one line for all versions of an operator, with the costs of the newest; returns the
- * row after them. FLOPs are by the default convention. n: elements of the first input; out: of
- * the first output. */
+/* Prints one line for all versions of an operator, with the costs of the newest by the default
+ * convention (n, out: elements of the first input and output). Returns the row after them. */
 static size_t print_line(const struct op_family *family, size_t first) {
     const char *between = "";
     size_t i = first;

@@ -185,10 +185,8 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
     BUG("a kind of option without a rule");
 }
 
-/*
- * Stores the option's value: `attached` (from --name=VALUE; NULL: none) or the next argument.
- * An argument that starts with two dashes is the next option, not a value.
- */
+/* Stores the option's value: `attached` (from --name=VALUE; NULL: none) or the next argument.
+ * An argument that starts with two dashes is the next option, not a value. */
 static int store_value(struct parse *parse, const struct walk *at, const char *attached) {
     const struct invocation *call = parse->call;
     const struct option *row = at->row;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Option tables: the parser fills a struct through typed offsets, and the help is printed from
- * the same rows.
- */
+/* Option tables: the parser fills a struct through typed offsets, and the help is printed from
+ * the same rows. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -82,11 +80,9 @@ struct option {
 #define OPTION_TEXT_TYPE    const char *
 #define OPTION_LIST_TYPE    struct option_list
 
-/*
- * Parses the arguments into `target` and `operands` (arguments that are not options). `--name
+/* Parses the arguments into `target` and `operands` (arguments that are not options). `--name
  * value` and `--name=value` are equivalent; `--` ends the options; the last of repeated options
- * wins. CM_OK, CM_USAGE, CM_NO_MEMORY, with a message.
- */
+ * wins. CM_OK, CM_USAGE, CM_NO_MEMORY, with a message. */
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
 

@@ -21,18 +21,14 @@ int outputs_share_folder(const char *path, const char *other, struct arena *aren
 int outputs_are_one(const char *path, const char *other, struct arena *arena,
                     bool *ret) CM_MUST_CHECK;
 
-/*
- * Refuses an output `path` that is the model file or an external weight file. CM_OK (also if
- * `path` is NULL or "-"), CM_USAGE with a message, CM_NO_MEMORY.
- */
+/* Refuses an output `path` that is the model file or an external weight file. CM_OK (also if
+ * `path` is NULL or "-"), CM_USAGE with a message, CM_NO_MEMORY. */
 int outputs_keep_weights(const struct cm_model *model, const char *path,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-/*
- * Locks the folder of `path` for the update of one of its files. CM_OK, also if the file system
+/* Locks the folder of `path` for the update of one of its files. CM_OK, also if the file system
  * has no locks; CM_IO with a message if another process holds the lock; CM_NO_MEMORY. The
- * caller unlocks.
- */
+ * caller unlocks. */
 int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                         int *ret) CM_MUST_CHECK;
 void outputs_unlock_folder(int lock);

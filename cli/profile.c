@@ -139,25 +139,26 @@ static int sweep_model(const struct request *request, struct cm_model *model,
     return cm_model_sweep_points(model, options, points, n, diag, ret);
 }
 
-/* The results of a run, as in struct report. */
-struct made {
-    struct cm_model *model; /* NULL: the result was read from a file */
+/* A run of the command and its results, as in struct report. */
+struct run {
+    const struct cm_options *options;
+    struct cm_diagnostics *diag; /* messages about the model */
+    struct cm_model *model;      /* NULL: the result was read from a file */
     struct cm_result *result;
     struct cm_sweep *sweep;
     struct cm_formula *formula;
     bool is_interrupted;
-    struct cm_diagnostics *diag; /* messages about the model */
 };
 
 static int write_annotated(const void *context, FILE *out) {
-    const struct made *made = context;
-    return cm_model_annotate(made->model, made->result, made->diag, out);
+    const struct run *run = context;
+    return cm_model_annotate(run->model, run->result, run->diag, out);
 }
 
 /* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
  * finds its formula. Refuses outputs that are files of the model. */
-static int make(const struct request *request, const struct cm_options *options,
-                struct made *ret) {
+static int make(const struct request *request, struct run *ret) {
+    const struct cm_options *options = ret->options;
     struct cm_diagnostics *diag = ret->diag;
     const struct batches *batches = &request->binding.batches;
     struct cm_options shown = *options;
@@ -262,34 +263,34 @@ static void report_failures(const struct request *request, const struct cm_sweep
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    struct made made = {.diag = diag};
+    struct run run = {.options = options, .diag = diag};
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = make(request, options, &made);
-    cm_model_free(made.model);
-    const struct cm_result *result = made.result;
-    if (made.sweep != NULL) report_failures(request, made.sweep, diag);
+    int status = make(request, &run);
+    cm_model_free(run.model);
+    const struct cm_result *result = run.result;
+    if (run.sweep != NULL) report_failures(request, run.sweep, diag);
     messages_print(diag, request->model, (enum color_choice)request->color);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK && (result != NULL || !request->format.of.is_page)) {
-        const struct report report = {request, result, made.sweep, made.formula, call->diag};
+        const struct report report = {request, result, run.sweep, run.formula, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
-    if (status == CM_OK && result != NULL && made.sweep == NULL)
+    if (status == CM_OK && result != NULL && run.sweep == NULL)
         status = refuse_misfit(call, request, result);
     int exit_status = command_exit(status);
-    if (status == CM_OK && made.sweep != NULL) {
+    if (status == CM_OK && run.sweep != NULL) {
         size_t worst = 0;
-        for (size_t i = 0; i < made.sweep->n_rows; i++)
-            if (end_of(&made.sweep->rows[i]) > worst) worst = end_of(&made.sweep->rows[i]);
+        for (size_t i = 0; i < run.sweep->n_rows; i++)
+            if (end_of(&run.sweep->rows[i]) > worst) worst = end_of(&run.sweep->rows[i]);
         exit_status = ends[worst].exit_status;
     } else if (status == CM_OK && result != NULL) {
         const bool lacks_times = result->measure && result->measure->problem[0] != '\0';
         if (lacks_times || !cm_result_complete(result)) exit_status = EXIT_INCOMPLETE;
     }
-    if (status == CM_OK && made.is_interrupted) exit_status = EXIT_INTERRUPTED;
-    cm_result_free(made.result);
-    cm_sweep_free(made.sweep);
-    cm_formula_free(made.formula);
+    if (status == CM_OK && run.is_interrupted) exit_status = EXIT_INTERRUPTED;
+    cm_result_free(run.result);
+    cm_sweep_free(run.sweep);
+    cm_formula_free(run.formula);
     cm_diagnostics_free(diag);
     return exit_status;
 }
@@ -327,14 +328,9 @@ static int check_sweep(const struct invocation *call, const struct request *requ
     return CM_OK;
 }
 
-struct calibration {
-    const struct cm_options *options;
-    struct cm_diagnostics *diag;
-};
-
 static int write_calibration(const void *context, FILE *out) {
-    const struct calibration *calibration = context;
-    return cm_calibrate(calibration->options, calibration->diag, out);
+    const struct run *run = context;
+    return cm_calibrate(run->options, run->diag, out);
 }
 
 static int read_request(const struct invocation *call, struct request *request,
@@ -378,12 +374,12 @@ static int read_request(const struct invocation *call, struct request *request,
     return CM_OK;
 }
 
-static int run(const struct invocation *call, struct request *request) {
+static int run_request(const struct invocation *call, struct request *request) {
     struct cm_options options;
     int status = read_request(call, request, &options);
     if (status != CM_OK) return command_exit(status);
     if (request->calibrate == NULL) return run_report(call, request, &options);
-    const struct calibration calibration = {&options, call->diag};
+    const struct run calibration = {.options = &options, .diag = call->diag};
     status = streams_write(request->calibrate, write_calibration, &calibration, call->diag);
     /* The exit status for an unusable backend is the same as for a profile. */
     return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
@@ -391,7 +387,7 @@ static int run(const struct invocation *call, struct request *request) {
 
 int command_profile(const struct invocation *call) {
     struct request request;
-    const int exit_status = run(call, &request);
+    const int exit_status = run_request(call, &request);
     binding_free(&request.binding);
     timing_free(&request.timing);
     return exit_status;

@@ -10,17 +10,13 @@ struct cm_diagnostics;
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/*
- * Must run before any file is opened: replaces closed standard streams with failing ones, so
+/* Must run before any file is opened: replaces closed standard streams with failing ones, so
  * that no file gets their descriptor, and makes a broken pipe and the limit of the file size
- * write errors instead of signals.
- */
+ * write errors instead of signals. */
 void streams_prepare(void);
 
-/*
- * Flushes the stream. CM_OK if everything was written, else CM_IO with a message; for a closed
- * pipe without a message.
- */
+/* Flushes the stream. CM_OK if everything was written, else CM_IO with a message; for a closed
+ * pipe without a message. */
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 

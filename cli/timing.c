@@ -134,9 +134,7 @@ int timing_cache(struct arena *arena, const char **ret) {
     return CM_OK;
 }
 
-/* Checks that --precision and --layout are given with --measure, --backend, --device or
- * --cudnn-plan, and --end-to-end and --autotune with --measure or --backend; and that no
- * mutually exclusive options are given. */
+/* Refuses options without the source of times that they require, and exclusive options. */
 static int check_timing(const struct invocation *call, const struct timing *timing,
                         int n_sources) {
     const char *source_option = timing->measure != MEASURE_NONE ? "measure"

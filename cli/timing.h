@@ -63,10 +63,8 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
 /* The row of --times, for commands that profile one model once. */
 extern const struct option timing_import[];
 
-/*
- * The progress of a measurement on standard error, and its end by Ctrl-C. On a terminal one
- * line is rewritten; otherwise a new line is written every `interval` seconds.
- */
+/* The progress of a measurement on standard error, and its end by Ctrl-C. On a terminal one
+ * line is rewritten; otherwise a new line is written every `interval` seconds. */
 struct progress {
     bool has_line;        /* a line is on the terminal */
     bool is_interrupted;  /* Ctrl-C was pressed; set by progress_end */

@@ -142,11 +142,9 @@ int baseline_result(const struct cm_baseline *baseline,
     return CM_OK;
 }
 
-/*
- * The spread of a measured time of the model or a module ranges from the sum of the nodes'
+/* The spread of a measured time of the model or a module ranges from the sum of the nodes'
  * first quartiles to the sum of their third quartiles. Errors of layers are correlated (clock,
- * load), so the quartiles are added linearly, not as variances.
- */
+ * load), so the quartiles are added linearly, not as variances. */
 
 /* Returns the quartile of a node's latency, ps: latency * quartile / median (of one run). */
 static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {

@@ -11,11 +11,9 @@ struct arena;
 const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
                                                 int64_t batch);
 
-/*
- * Makes a result with the values and the module tree of one profile, without nodes, in `arena`.
+/* Makes a result with the values and the module tree of one profile, without nodes, in `arena`.
  * It borrows from the baseline. CM_OK, CM_REFUSED (the modules do not form a tree),
- * CM_NO_MEMORY.
- */
+ * CM_NO_MEMORY. */
 int baseline_result(const struct cm_baseline *baseline,
                     const struct cm_baseline_profile *profile, struct arena *arena,
                     struct cm_diagnostics *diag, struct cm_result *ret)

@@ -83,8 +83,7 @@ static int by_weight(const void *a, const void *b) {
     const struct cm_check_finding *left = a;
     const struct cm_check_finding *right = b;
     if (left->over != right->over) return left->over > right->over ? -1 : 1;
-    const int64_t values[2] = {left->value, right->value};
-    if (values[0] != values[1]) return values[0] > values[1] ? -1 : 1;
+    if (left->value != right->value) return left->value > right->value ? -1 : 1;
     return left < right ? -1 : left > right;
 }
 

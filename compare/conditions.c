@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds profiling conditions that differ between two results. Options that affect costs must be
+/* Finds profiling conditions that differ between two results. Options that affect costs must be
  * equal for a comparison. Lists (dims, trip counts, custom operators) give one condition per
- * name.
- */
+ * name. */
 #include "compare/conditions.h"
 
 #include <inttypes.h>
@@ -129,9 +127,8 @@ static const char *op_key(struct finder *finder, const char *op) {
     return arena_printf(finder->arena, "op_costs.%s", op);
 }
 
-/* Returns true if the other side has the operator without this description: as an unknown
- * operator, or as a built-in operator that the description replaces. `at`: the value of the
- * operator in the other side's map of index_ops. */
+/* Returns true if the other side has the operator as an unknown one, or as a built-in one that
+ * the description replaces. `at`: its value in the other side's map of index_ops. */
 static bool lacks_description(const struct cm_description *description, uint32_t at) {
     return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
 }
@@ -207,20 +204,6 @@ static const char *times_of(const struct cm_result *result) {
                                : "measured";
 }
 
-static void compare_times(struct finder *finder, const struct cm_result *was,
-                          const struct cm_result *is) {
-    add_if_differs(finder, CM_CONDITION_TIMES, "times", times_of(was), times_of(is));
-    if (!was->measure || !is->measure) return;
-    add_optional(finder, CM_CONDITION_TIMES, "device", was->measure->device,
-                 is->measure->device);
-    add_optional(finder, CM_CONDITION_TIMES, "precision", was->measure->precision,
-                 is->measure->precision);
-    add_optional(finder, CM_CONDITION_TIMES, "layout", was->measure->layout,
-                 is->measure->layout);
-    add_optional(finder, CM_CONDITION_NOTE, "backend_version", was->measure->version,
-                 is->measure->version);
-}
-
 static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++) sum = checked_add(sum, counts[i].count);
@@ -263,7 +246,17 @@ void conditions_find(struct cm_diff *diff, struct arena *arena) {
     struct finder finder = {.arena = arena};
     compare_options(&finder, was, is);
     compare_training(&finder, &was->training, &is->training);
-    compare_times(&finder, was, is);
+    add_if_differs(&finder, CM_CONDITION_TIMES, "times", times_of(was), times_of(is));
+    const struct cm_measure *before = was->measure;
+    const struct cm_measure *after = is->measure;
+    if (before && after) {
+        add_optional(&finder, CM_CONDITION_TIMES, "device", before->device, after->device);
+        add_optional(&finder, CM_CONDITION_TIMES, "precision", before->precision,
+                     after->precision);
+        add_optional(&finder, CM_CONDITION_TIMES, "layout", before->layout, after->layout);
+        add_optional(&finder, CM_CONDITION_NOTE, "backend_version", before->version,
+                     after->version);
+    }
     const struct cm_coverage *old = &was->coverage;
     const struct cm_coverage *now = &is->coverage;
     add_gaps(&finder, "unknown_operators", sum_counts(old->unknown_ops, old->n_unknown_ops),

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds the rows of a comparison: one tree with the modules of both sides, in the order of the
+/* Builds the rows of a comparison: one tree with the modules of both sides, in the order of the
  * new side; removed modules follow their siblings. Rows have indices; values stay in the
- * results.
- */
+ * results. */
 #include "compare/diff.h"
 
 #include "compare/conditions.h"

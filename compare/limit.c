@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Parses limits. Numbers are parsed as integers, so "4.1G" is exactly 4,100,000,000. Fractions
- * of a unit are dropped; this changes no verdict, because values are integers.
- */
+/* Parses limits. Numbers are parsed as integers, so "4.1G" is exactly 4,100,000,000. Fractions
+ * of a unit are dropped; this changes no verdict, because values are integers. */
 #include "compare/limit.h"
 
 #include <string.h>
@@ -158,16 +156,6 @@ static int read_bound(const struct parse *parse, const char *text, struct bound 
     return CM_OK;
 }
 
-static int unknown_metric(const struct parse *parse, const char *word) {
-    struct cm_metric metric;
-    struct text known = {.arena = parse->arena};
-    for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        text_printf(&known, "%s%s", i > 0 ? ", " : "", metric.key);
-    const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, word));
-    diag_hint(parse->diag, "metrics are %s", text_string(&known));
-    return status;
-}
-
 /* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot; "latency" is an
  * alias of latency_ps. */
 static int read_subject(const struct parse *parse, const char *from, const char *to) {
@@ -185,7 +173,14 @@ static int read_subject(const struct parse *parse, const char *from, const char 
     const char *batch = at == NULL ? "" : copy_trimmed(parse, at + 1, to);
     if (name == NULL || batch == NULL) return diag_no_memory(parse->diag);
     limit->metric = cm_metric_find(text_equal(name, "latency") ? "latency_ps" : name);
-    if (!cm_metric_at(limit->metric, &limit->of)) return unknown_metric(parse, name);
+    if (!cm_metric_at(limit->metric, &limit->of)) {
+        struct text known = {.arena = parse->arena};
+        for (size_t i = 0; cm_metric_at(i, &limit->of); i++)
+            text_printf(&known, "%s%s", i > 0 ? ", " : "", limit->of.key);
+        const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, name));
+        diag_hint(parse->diag, "metrics are %s", text_string(&known));
+        return status;
+    }
     if (at != NULL && (!text_to_int64(batch, strlen(batch), &limit->batch) || limit->batch < 1))
         return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, batch));
     if (limit->modules[0] != '\0' && !limit->of.of_modules)

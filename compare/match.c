@@ -217,11 +217,9 @@ static void align(struct align_items before, struct align_items after, struct ar
     align_span(&aligner, STEP_EQUAL, all);
 }
 
-/*
- * Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
+/* Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
  * most half full. Lookup skips taken items, each of them only once. Keys are hashes: callers
- * that need certainty compare the items.
- */
+ * that need certainty compare the items. */
 struct bins {
     size_t mask;
     uint64_t *keys; /* BINS_NO_KEY: free */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of comparable metrics: the columns of the reports, then metrics of whole models.
- * Diff and check use this table only.
- */
+/* The table of comparable metrics: the columns of the reports, then metrics of whole models.
+ * Diff and check use this table only. */
 #include "costmodel/compare.h"
 
 #include <string.h>

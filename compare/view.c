@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selects and orders the rows of a diff report, and formats changes and labels. The list of
- * modules that changed any cost is computed metric by metric to bound the memory.
- */
+/* Selects and orders the rows of a diff report, and formats changes and labels. The list of
+ * modules that changed any cost is computed metric by metric to bound the memory. */
 #include "compare/view.h"
 
 #include <stdlib.h>
@@ -188,9 +186,8 @@ static void list_operators(const struct viewer *viewer) {
         qsort(view->operators, view->n_operators, sizeof(*view->operators), compare_operators);
 }
 
-/* The first metric is the requested one; else MACs if they changed; else the first metric that
- * changed, times last, because measured times always differ; else MACs. The second is params if
- * the first is MACs, else MACs. */
+/* The first metric is the requested one, MACs if they changed, or the first that changed (times
+ * last: measured ones always differ). The second is MACs, or params if the first is MACs. */
 static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");

@@ -87,11 +87,9 @@ void view_append_percent(struct text *text, const struct cm_change *change);
 struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_blame *blame,
                                    size_t metric);
 
-/*
- * Appends the label of a row with names as in the files: "layer1.0.conv1 Conv2d(64 -> 128)",
+/* Appends the label of a row with names as in the files: "layer1.0.conv1 Conv2d(64 -> 128)",
  * "body -> trunk Body", "added head Sequential, 3 modules". `arrow` separates old and new. The
- * caller escapes the text.
- */
+ * caller escapes the text. */
 void view_append_label(struct text *text, const struct cm_diff *diff, size_t row,
                        const char *arrow);
 

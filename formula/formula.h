@@ -56,11 +56,9 @@ int points_at(struct points *points, const int64_t *sizes,
 int points_profile(const struct points *points, const int64_t *sizes,
                    struct cm_diagnostics *diag, struct cm_result **ret) CM_MUST_CHECK;
 
-/*
- * Finds the anchor and the variables and, for each, the first size, the step and the degree.
+/* Finds the anchor and the variables and, for each, the first size, the step and the degree.
  * Sets *ret_fixed to the reason if the batch cannot be a variable. Returns CM_USAGE or
- * CM_REFUSED if a profile does, or if a dim cannot vary.
- */
+ * CM_REFUSED if a profile does, or if a dim cannot vary. */
 int formula_find_axes(struct points *points, const char **ret_fixed) CM_MUST_CHECK;
 
 /* Fits and checks the polynomials. Fills the modules of *ret. */

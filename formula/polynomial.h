@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interpolates a polynomial through exact values on a grid, in integers with one denominator
- * for all coefficients: nothing is rounded.
- */
+/* Interpolates a polynomial through exact values on a grid, in integers with one denominator
+ * for all coefficients: nothing is rounded. */
 #ifndef FORMULA_POLYNOMIAL_H
 #define FORMULA_POLYNOMIAL_H
 
@@ -38,10 +36,8 @@ struct interpolation {
 int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_axes,
                        struct interpolation *ret) __attribute__((warn_unused_result));
 
-/*
- * Computes the n_points numerators of the coefficients; that of x^i y^j ... has the index of
- * grid point (i, j ...). Returns false if one does not fit 128 bits.
- */
+/* Computes the n_points numerators of the coefficients; that of x^i y^j ... has the index of
+ * grid point (i, j ...). Returns false if one does not fit 128 bits. */
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `costmodel check`: the regression gate. Exit status 1 means a regression only; if the check
+/* `costmodel check`: the regression gate. Exit status 1 means a regression only; if the check
  * cannot compare, for example because the model is refused or a file is unreadable, the exit
- * status is 3.
- */
+ * status is 3. */
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
@@ -240,12 +238,6 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     return status;
 }
 
-static bool is_profiled(const struct check *check, int64_t batch) {
-    for (size_t i = 0; i < check->n_results; i++)
-        if (check->results[i]->options.batch == batch) return true;
-    return false;
-}
-
 /* Profiles each batch. If one that only limits name fails, its limits are not compared. */
 static int profile_batches(struct check *check, struct cm_model *model) {
     const struct check_plan *plan = &check->plan;
@@ -254,7 +246,11 @@ static int profile_batches(struct check *check, struct cm_model *model) {
         status = profile_batch(check, model, plan->batches[i]);
     check->n_requested = check->n_results;
     for (size_t i = 0; i < plan->n_limit_batches && status == CM_OK; i++) {
-        if (is_profiled(check, plan->limit_batches[i])) continue;
+        size_t k = 0;
+        while (k < check->n_results &&
+               check->results[k]->options.batch != plan->limit_batches[i])
+            k++;
+        if (k < check->n_results) continue; /* profiled already */
         status = profile_batch(check, model, plan->limit_batches[i]);
         if (check->progress.is_interrupted) break;
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;

@@ -55,10 +55,8 @@ struct check_plan {
     const int64_t *limit_batches; /* batches that limits name, profiled for these limits */
 };
 
-/*
- * Completes the options of the command line from the budget, then from the baseline (NULL:
- * none). CM_OK, CM_USAGE, CM_NO_MEMORY.
- */
+/* Completes the options of the command line from the budget, then from the baseline (NULL:
+ * none). CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int check_plan_make(const struct invocation *call, const struct check_request *request,
                     const struct cm_budget *budget, const struct cm_baseline *baseline,
                     struct check_plan *ret) CM_MUST_CHECK;
