@@ -117,18 +117,6 @@ static const struct option general_options[] = {
 };
 /* clang-format on */
 
-const struct option command_no_options[] = {{.name = NULL}};
-
-int command_exit(int status) {
-    if (status == CM_OK) return EXIT_DONE;
-    return status == CM_USAGE ? EXIT_USAGE : EXIT_REFUSED;
-}
-
-int command_finish(const struct invocation *call, int status) {
-    if (streams_flush(stdout, "standard output", call->diag) == CM_OK) return status;
-    return EXIT_REFUSED;
-}
-
 static int print_command_help(const struct invocation *call, const struct command *command) {
     printf("usage: costmodel %-32s %s\n\n%s", command->usage,
            command->summary ? command->summary : "", command->about);
