@@ -18,10 +18,8 @@
 
 #include "support/banned.h"
 
-#define WINDOW_SIZE ((size_t)4096)
-#define FIRST_READ                                                                             \
-    ((size_t)1 << 16) /* of a whole source; each is twice as large as the last                 \
-                       */
+#define WINDOW_SIZE  ((size_t)4096)
+#define FIRST_READ   ((size_t)1 << 16) /* bytes; source_read_all doubles it each time */
 #define LARGEST_READ ((size_t)1 << 30) /* bytes per call of read; some systems refuse more */
 
 struct source {
