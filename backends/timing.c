@@ -143,28 +143,35 @@ int timing_run(const struct timing_job *job, const struct timing_policy *policy,
     return CM_BACKEND_OK;
 }
 
+static int run_parts(const struct timing_parts *parts, double *ret_seconds,
+                     struct cm_reason *reason) {
+    const int status = parts->run(parts->context, ret_seconds, reason);
+    if (status != CM_BACKEND_OK) return status;
+    for (int32_t i = 0; i < parts->n; i++)
+        if (!isfinite(ret_seconds[i]) || ret_seconds[i] <= 0)
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "kernel %d took %g s: the clock must advance", (int)i,
+                               ret_seconds[i]);
+    return CM_BACKEND_OK;
+}
+
 int timing_run_parts(const struct timing_parts *parts, const struct timing_policy *policy,
                      const struct timing_clock *clock, double *ret_medians,
                      struct cm_reason *reason) {
     double sorted[CM_MAX_KERNELS][TIMING_MAX_SAMPLES];
     double seconds[CM_MAX_KERNELS] = {0};
     struct cm_timing timing = {.n_samples = 0};
-    double end = INFINITY;
-    int32_t n = -1; /* the first run warms up */
+    const int32_t most = most_samples(policy);
+    int32_t n = 0;
+    int status = run_parts(parts, seconds, reason); /* warms up */
+    if (status != CM_BACKEND_OK) return status;
+    const double end = clock->now(clock->context) + policy->limit_s;
     do {
-        const int status = parts->run(parts->context, seconds, reason);
+        status = run_parts(parts, seconds, reason);
         if (status != CM_BACKEND_OK) return status;
-        for (int32_t i = 0; i < parts->n; i++) {
-            if (!isfinite(seconds[i]) || seconds[i] <= 0)
-                return reason_fail(reason, CM_BACKEND_REFUSED,
-                                   "kernel %d took %g s: the clock must advance", (int)i,
-                                   seconds[i]);
-            if (n >= 0) insert_sorted(sorted[i], n, seconds[i]);
-        }
-        if (n < 0) end = clock->now(clock->context) + policy->limit_s;
+        for (int32_t i = 0; i < parts->n; i++) insert_sorted(sorted[i], n, seconds[i]);
         n++;
-    } while (n == 0 || (n < policy->fewest_samples && n < most_samples(policy) &&
-                        clock->now(clock->context) < end));
+    } while (n < policy->fewest_samples && n < most && clock->now(clock->context) < end);
     for (int32_t i = 0; i < parts->n; i++) {
         timing_summarize(sorted[i], n, &timing);
         ret_medians[i] = timing.median;
