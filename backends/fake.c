@@ -91,7 +91,8 @@ static int inject_fault(enum fake_action action, struct cm_reason *reason) {
         (void)setrlimit(RLIMIT_CORE, &none);
         (void)raise(SIGKILL);
     }
-    while (action == FAKE_HANG) (void)pause();
+    if (action == FAKE_HANG)
+        for (;;) (void)pause();
     if (action == FAKE_REFUSE)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table refuses it");
     if (action == FAKE_NO_MEMORY)

@@ -146,9 +146,10 @@ static int lay_out(struct cm_plan *plan, const struct plan_limits *limits, struc
     const int64_t wanted = 1 + CACHE_FACTOR * limits->cache_bytes / set;
     int64_t max_sets = MAX_SETS;
     if (limits->memory_bytes > 0) max_sets = (limits->memory_bytes - shared) / set;
+    const int64_t required = set + shared;
     if (max_sets < 1)
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
-                             "needs %lld bytes, the limit is %lld", (long long)(set + shared),
+                             "needs %lld bytes, the limit is %lld", (long long)required,
                              (long long)limits->memory_bytes);
     plan->n_sets = wanted < MAX_SETS ? wanted : MAX_SETS;
     if (plan->n_sets > max_sets) plan->n_sets = max_sets;
