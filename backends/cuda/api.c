@@ -29,25 +29,17 @@ static const struct library_symbol cudnn_symbols[] = {CUDA_CUDNN_FUNCTIONS(CUDNN
 static const struct library_symbol cublaslt_symbols[] = {CUDA_CUBLASLT_FUNCTIONS(CUBLASLT_ROW)};
 static const struct library_symbol nvrtc_symbols[] = {CUDA_NVRTC_FUNCTIONS(NVRTC_ROW)};
 
-static int load(const struct library_name *name, const struct library_folders *folders,
-                const struct library_symbol *symbols, size_t n, void *table,
-                struct cm_reason *reason) {
-    struct library library;
-    const int status = library_open(name, folders, &library, reason);
-    if (status != CM_BACKEND_OK) return status;
-    return library_bind(&library, name->name, symbols, n, table, reason);
-}
-
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason) {
     static const struct library_name name = {"NVIDIA driver", {"libcuda.so.1", NULL}, true};
-    return load(&name, folders, driver_symbols, N(driver_symbols), ret, reason);
+    return library_load(&name, folders, driver_symbols, N(driver_symbols), ret, reason);
 }
 
 int api_load_cudnn(const struct library_folders *folders, const struct api_wanted *wanted,
                    struct cuda_cudnn *ret, struct cm_reason *reason) {
     static const struct library_name name = {"cuDNN", {"libcudnn.so.9", NULL}, false};
-    const int status = load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
+    const int status =
+        library_load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
     if (status != CM_BACKEND_OK || wanted->sm == 0 || wanted->sm >= API_FIRST_SM) return status;
     const size_t version = ret->cudnnGetVersion();
     if (version < API_OLDER_CUDNN) return status;
@@ -68,8 +60,8 @@ int api_load_cublaslt(const struct library_folders *folders, const struct api_wa
         "cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", NULL}, false};
     static const struct library_name older = {
         "cuBLASLt of CUDA 12", {"libcublasLt.so.12", NULL}, false};
-    return load(is_older(wanted) ? &older : &both, folders, cublaslt_symbols,
-                N(cublaslt_symbols), ret, reason);
+    return library_load(is_older(wanted) ? &older : &both, folders, cublaslt_symbols,
+                        N(cublaslt_symbols), ret, reason);
 }
 
 int api_load_nvrtc(const struct library_folders *folders, const struct api_wanted *wanted,
@@ -78,6 +70,6 @@ int api_load_nvrtc(const struct library_folders *folders, const struct api_wante
         "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", NULL}, false};
     static const struct library_name older = {
         "NVRTC of CUDA 12", {"libnvrtc.so.12", NULL}, false};
-    return load(is_older(wanted) ? &older : &both, folders, nvrtc_symbols, N(nvrtc_symbols),
-                ret, reason);
+    return library_load(is_older(wanted) ? &older : &both, folders, nvrtc_symbols,
+                        N(nvrtc_symbols), ret, reason);
 }

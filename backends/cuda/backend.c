@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/floor.h"
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
 
@@ -38,16 +37,6 @@ static const struct cm_backend_option options[N_SETTINGS + 1] = {
                             "heuristic mode of cuDNN; b considers more convolution engines"},
 };
 
-static int read_setting(const struct cm_setting *setting, const char **values,
-                        struct cm_reason *reason) {
-    for (int i = 0; i < N_SETTINGS; i++) {
-        if (strcmp(setting->name, options[i].name) != 0) continue;
-        values[i] = setting->value;
-        return CM_BACKEND_OK;
-    }
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuda has no option '%s'", setting->name);
-}
-
 /* Sets *ret to a number in `least` .. `most`; leaves it unchanged if the setting is absent. */
 static int read_number(const char *const *values, enum setting setting, int64_t least,
                        int64_t most, int64_t *ret, struct cm_reason *reason) {
@@ -62,39 +51,40 @@ static int read_number(const char *const *values, enum setting setting, int64_t 
     return CM_BACKEND_OK;
 }
 
-static int read_heuristics(const char *text, bool *ret, struct cm_reason *reason) {
-    *ret = text != NULL && strcmp(text, "b") == 0;
-    if (text == NULL || *ret || strcmp(text, "a") == 0) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "heuristics must be a or b");
-}
-
 static int read_settings(const struct cm_settings *settings, struct cuda_options *ret,
                          struct cm_reason *reason) {
     const char *values[N_SETTINGS] = {NULL};
     int64_t device = 0;
-    int status = CM_BACKEND_OK;
-    for (size_t i = 0; i < settings->n && status == CM_BACKEND_OK; i++)
-        status = read_setting(&settings->items[i], values, reason);
+    for (size_t i = 0; i < settings->n; i++) {
+        int setting = 0;
+        while (setting < N_SETTINGS &&
+               strcmp(settings->items[i].name, options[setting].name) != 0)
+            setting++;
+        if (setting == N_SETTINGS)
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuda has no option '%s'",
+                               settings->items[i].name);
+        values[setting] = settings->items[i].value;
+    }
+    const char *mode = values[SETTING_HEURISTICS] != NULL ? values[SETTING_HEURISTICS] : "a";
+    if (strcmp(mode, "a") != 0 && strcmp(mode, "b") != 0)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "heuristics must be a or b");
     *ret = (struct cuda_options){
         .precision = settings->precision,
         .layout = settings->layout,
         .autotune = settings->autotune,
         .plan_only = settings->plan_only != 0,
+        .slow_heuristics = strcmp(mode, "b") == 0,
         .workspace_bytes = DEFAULT_WORKSPACE,
         .libraries = values[SETTING_LIBRARIES],
         .target = values[SETTING_TARGET],
     };
-    if (status == CM_BACKEND_OK)
-        status = read_heuristics(values[SETTING_HEURISTICS], &ret->slow_heuristics, reason);
-    if (status == CM_BACKEND_OK)
-        status = read_number(values, SETTING_DEVICE, 0, MAX_DEVICES, &device, reason);
-    if (status == CM_BACKEND_OK)
-        status =
-            read_number(values, SETTING_WORKSPACE, 0, MAX_BYTES, &ret->workspace_bytes, reason);
-    if (status == CM_BACKEND_OK)
-        status = read_number(values, SETTING_MEMORY, 1, MAX_BYTES, &ret->memory_bytes, reason);
+    int status = read_number(values, SETTING_DEVICE, 0, MAX_DEVICES, &device, reason);
+    if (status != CM_BACKEND_OK) return status;
     ret->ordinal = (int)device;
-    return status;
+    status =
+        read_number(values, SETTING_WORKSPACE, 0, MAX_BYTES, &ret->workspace_bytes, reason);
+    if (status != CM_BACKEND_OK) return status;
+    return read_number(values, SETTING_MEMORY, 1, MAX_BYTES, &ret->memory_bytes, reason);
 }
 
 static int open_device(const struct cm_settings *settings, struct cm_device **ret,
@@ -106,7 +96,7 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     status = device_open(&values, &device, reason);
     if (status != CM_BACKEND_OK) return status;
     if (!values.plan_only) status = warmup_open(device, reason);
-    if (!values.plan_only && status == CM_BACKEND_OK) status = floor_measure(device, reason);
+    if (!values.plan_only && status == CM_BACKEND_OK) status = replay_floor(device, reason);
     if (status == CM_BACKEND_OK)
         *ret = device;
     else

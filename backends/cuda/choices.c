@@ -8,21 +8,16 @@
 #include "support/banned.h"
 
 /* Unused members of primitives are zero, so equal bytes are the same work. */
-static struct choice *find(const struct choices *choices,
-                           const struct cm_primitive *primitive) {
+struct choice *choices_find(const struct choices *choices,
+                            const struct cm_primitive *primitive) {
     for (size_t i = 0; i < choices->n; i++)
         if (memcmp(&choices->items[i].primitive, primitive, sizeof(*primitive)) == 0)
             return &choices->items[i];
     return NULL;
 }
 
-const struct choice *choices_find(const struct choices *choices,
-                                  const struct cm_primitive *primitive) {
-    return find(choices, primitive);
-}
-
 void choices_set(struct choices *choices, const struct choice *choice) {
-    struct choice *former = find(choices, &choice->primitive);
+    struct choice *former = choices_find(choices, &choice->primitive);
     if (former != NULL) {
         *former = *choice;
         return;

@@ -19,29 +19,24 @@ struct copy_proxy {
     int32_t largest; /* index of the largest operand in the inputs or outputs */
 };
 
-static int copy(const struct copy_proxy *proxy, CUdeviceptr to, CUdeviceptr from, int64_t bytes,
-                CUstream stream, struct cm_reason *reason) {
-    if (bytes == 0) return CM_BACKEND_OK;
-    return cuda_check(proxy->device,
-                      proxy->device->driver.cuMemcpyDtoDAsync(to, from, (size_t)bytes, stream),
-                      "copy", reason);
-}
-
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason) {
     const struct copy_proxy *proxy = own;
+    const struct cuda_driver *driver = &proxy->device->driver;
     const CUdeviceptr largest = proxy->largest_is_output ? operands->outputs[proxy->largest]
                                                          : operands->inputs[proxy->largest];
     int64_t left = proxy->within;
-    int status =
-        copy(proxy, operands->outputs[0], operands->inputs[0], proxy->across, stream, reason);
-    while (status == CM_BACKEND_OK && left > 0) {
+    CUresult result = CUDA_SUCCESS;
+    if (proxy->across > 0)
+        result = driver->cuMemcpyDtoDAsync(operands->outputs[0], operands->inputs[0],
+                                           (size_t)proxy->across, stream);
+    while (result == CUDA_SUCCESS && left > 0) {
         const int64_t piece = left < proxy->half ? left : proxy->half;
-        status =
-            copy(proxy, largest + (CUdeviceptr)proxy->half, largest, piece, stream, reason);
+        result = driver->cuMemcpyDtoDAsync(largest + (CUdeviceptr)proxy->half, largest,
+                                           (size_t)piece, stream);
         left -= piece;
     }
-    return status;
+    return cuda_check(proxy->device, result, "copy", reason);
 }
 
 static int64_t least(int64_t a, int64_t b) {

@@ -69,9 +69,9 @@ struct cublaslt {
     struct gemm gemm;
     const struct type_combination *types;
     const struct epilogue *epilogue;
-    int64_t sizes[4]; /* bytes per element of a, b, y, c (the addend) */
+    int64_t sizes[GEMM_OPERANDS]; /* bytes per element */
     cublasLtMatmulDesc_t desc;
-    cublasLtMatrixLayout_t a, b, y, c;
+    cublasLtMatrixLayout_t layouts[GEMM_OPERANDS];
     cublasLtMatmulHeuristicResult_t chosen;
     int64_t workspace_bytes;
     struct cuda_step add; /* adds the bias if the epilogue cannot; else own is NULL */
@@ -81,9 +81,8 @@ static void drop(void *own) {
     struct cublaslt *lt = own;
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     if (lt->add.drop != NULL) lt->add.drop(lt->add.own);
-    cublasLtMatrixLayout_t const layouts[] = {lt->a, lt->b, lt->y, lt->c};
-    for (int i = 0; i < 4; i++)
-        if (layouts[i] != NULL) (void)api->cublasLtMatrixLayoutDestroy(layouts[i]);
+    for (int i = 0; i < GEMM_OPERANDS; i++)
+        if (lt->layouts[i] != NULL) (void)api->cublasLtMatrixLayoutDestroy(lt->layouts[i]);
     if (lt->desc != NULL) (void)api->cublasLtMatmulDescDestroy(lt->desc);
     free(lt);
 }
@@ -97,41 +96,26 @@ static const void *scale_of(cudaDataType_t type, int value) {
     return type == CUDA_R_32I ? (const void *)&integers[value] : (const void *)&floats[value];
 }
 
-/* Returns the address of matrix `which` (index into a, b, y, c) in a call. */
-static CUdeviceptr part(const struct cublaslt *lt, int which, CUdeviceptr base, int64_t call) {
-    const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
-                                                  &lt->gemm.c};
-    return base +
-           (CUdeviceptr)(gemm_offset(&lt->gemm, matrices[which], call) * lt->sizes[which]);
-}
-
-/* Converts an address: the driver API uses integers, cuBLASLt uses pointers. */
-static void *pointer(CUdeviceptr address) {
-    return (void *)(uintptr_t)address;
+/* Returns the address of a matrix in a call. */
+static void *part(const struct cublaslt *lt, enum gemm_operand which, CUdeviceptr base,
+                  int64_t call) {
+    return provider_pointer(
+        base + (CUdeviceptr)(gemm_offset(&lt->gemm, which, call) * lt->sizes[which]));
 }
 
 static cublasStatus_t launch_call(struct cublaslt *lt, const struct cuda_operands *operands,
                                   int64_t call, CUstream stream) {
-    const struct cuda_cublaslt *api = &lt->device->cublaslt;
     const bool adds = lt->gemm.addend == GEMM_MATRIX;
-    const CUdeviceptr y = part(lt, 2, operands->outputs[0], call);
-    const CUdeviceptr c = adds ? part(lt, 3, operands->inputs[2], call) : y;
-    return api->cublasLtMatmul(
+    const cublasLtMatrixLayout_t *layouts = lt->layouts;
+    void *y = part(lt, GEMM_Y, operands->outputs[0], call);
+    return lt->device->cublaslt.cublasLtMatmul(
         lt->device->cublaslt_handle, lt->desc, scale_of(lt->types->scale, 1),
-        pointer(part(lt, 1, operands->inputs[1], call)), lt->b,
-        pointer(part(lt, 0, operands->inputs[0], call)), lt->a,
-        scale_of(lt->types->scale, adds ? 1 : 0), pointer(c), adds ? lt->c : lt->y, pointer(y),
-        lt->y, &lt->chosen.algo, pointer(operands->workspace), (size_t)lt->workspace_bytes,
-        stream);
-}
-
-/* y += bias */
-static int launch_add(const struct cublaslt *lt, const struct cuda_operands *operands,
-                      CUstream stream, struct cm_reason *reason) {
-    const struct cuda_operands own = {.inputs = {operands->outputs[0], operands->inputs[2]},
-                                      .outputs = {operands->outputs[0]},
-                                      .workspace = operands->workspace};
-    return lt->add.launch(lt->add.own, &own, stream, reason);
+        part(lt, GEMM_B, operands->inputs[1], call), layouts[GEMM_B],
+        part(lt, GEMM_A, operands->inputs[0], call), layouts[GEMM_A],
+        scale_of(lt->types->scale, adds ? 1 : 0),
+        adds ? part(lt, GEMM_C, operands->inputs[2], call) : y, layouts[adds ? GEMM_C : GEMM_Y],
+        y, layouts[GEMM_Y], &lt->chosen.algo, provider_pointer(operands->workspace),
+        (size_t)lt->workspace_bytes, stream);
 }
 
 /* Returns true if the epilogue adds the bias. */
@@ -145,7 +129,7 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (has_epilogue(lt)) {
-        const void *bias = pointer(operands->inputs[2]);
+        const void *bias = provider_pointer(operands->inputs[2]);
         status = api->cublasLtMatmulDescSetAttribute(
             lt->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
     }
@@ -154,7 +138,11 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     if (status != CUBLAS_STATUS_SUCCESS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "cuBLASLt cannot run the product: status %d", (int)status);
-    return lt->add.own != NULL ? launch_add(lt, operands, stream, reason) : CM_BACKEND_OK;
+    if (lt->add.own == NULL) return CM_BACKEND_OK;
+    const struct cuda_operands add = {.inputs = {operands->outputs[0], operands->inputs[2]},
+                                      .outputs = {operands->outputs[0]},
+                                      .workspace = operands->workspace};
+    return lt->add.launch(lt->add.own, &add, stream, reason);
 }
 
 static const struct type_combination *
@@ -181,10 +169,9 @@ static const struct epilogue *find_epilogue(const struct cm_primitive *primitive
 
 /* Replaces the strides of 8-bit operands by those of a layout that is contiguous along k. */
 static void lay_along_k(struct gemm *gemm) {
-    gemm->a.column_major = false;
-    gemm->a.leading = gemm->k;
-    gemm->b.column_major = true;
-    gemm->b.leading = gemm->k;
+    gemm->matrices[GEMM_A].column_major = false;
+    gemm->matrices[GEMM_B].column_major = true;
+    gemm->matrices[GEMM_A].leading = gemm->matrices[GEMM_B].leading = gemm->k;
 }
 
 static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes_t which,
@@ -203,110 +190,93 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     /* A row-major b has the layout of a column-major b': no transposition is needed. */
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSA,
-                          lt->gemm.b.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
+                          lt->gemm.matrices[GEMM_B].column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSB,
-                          lt->gemm.a.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
+                          lt->gemm.matrices[GEMM_A].column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (status == CUBLAS_STATUS_SUCCESS && epilogue != CUBLASLT_EPILOGUE_DEFAULT)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, (int32_t)epilogue);
     return status;
 }
 
-/* Creates the column-major layout of a matrix of `rows` x `columns`; of its transpose if the
- * matrix is row-major. */
-static cublasStatus_t make_layout(const struct cublaslt *lt, const struct gemm_matrix *matrix,
-                                  int32_t element, int64_t rows, int64_t columns,
-                                  cublasLtMatrixLayout_t *ret) {
-    const struct cuda_cublaslt *api = &lt->device->cublaslt;
-    const uint64_t down = (uint64_t)(matrix->column_major ? rows : columns);
-    const uint64_t right = (uint64_t)(matrix->column_major ? columns : rows);
-    const int32_t batch = (int32_t)lt->gemm.batch;
-    cublasStatus_t status =
-        api->cublasLtMatrixLayoutCreate(ret, data_types[element], down, right, matrix->leading);
-    if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
-        status = api->cublasLtMatrixLayoutSetAttribute(*ret, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                                                       &batch, sizeof(batch));
-    if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
-        status = api->cublasLtMatrixLayoutSetAttribute(
-            *ret, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix->batch,
-            sizeof(matrix->batch));
-    return status;
-}
-
+/* Creates the column-major layout of each matrix; of its transpose if the matrix is row-major.
+ */
 static cublasStatus_t make_layouts(struct cublaslt *lt) {
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
     const struct gemm *gemm = &lt->gemm;
-    cublasStatus_t status = make_layout(lt, &gemm->a, lt->types->a, gemm->m, gemm->k, &lt->a);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->b, lt->types->a, gemm->k, gemm->n, &lt->b);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->y, lt->types->y, gemm->m, gemm->n, &lt->y);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = make_layout(lt, &gemm->c, lt->types->y, gemm->m, gemm->n, &lt->c);
+    const int64_t rows[GEMM_OPERANDS] = {gemm->m, gemm->k, gemm->m, gemm->m};
+    const int64_t columns[GEMM_OPERANDS] = {gemm->k, gemm->n, gemm->n, gemm->n};
+    const int32_t batch = (int32_t)gemm->batch;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (int i = 0; i < GEMM_OPERANDS && status == CUBLAS_STATUS_SUCCESS; i++) {
+        const struct gemm_matrix *matrix = &gemm->matrices[i];
+        const int32_t element = i == GEMM_A || i == GEMM_B ? lt->types->a : lt->types->y;
+        const uint64_t down = (uint64_t)(matrix->column_major ? rows[i] : columns[i]);
+        const uint64_t right = (uint64_t)(matrix->column_major ? columns[i] : rows[i]);
+        cublasLtMatrixLayout_t *layout = &lt->layouts[i];
+        status = api->cublasLtMatrixLayoutCreate(layout, data_types[element], down, right,
+                                                 matrix->leading);
+        if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
+            status = api->cublasLtMatrixLayoutSetAttribute(
+                *layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof(batch));
+        if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
+            status = api->cublasLtMatrixLayoutSetAttribute(
+                *layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix->batch,
+                sizeof(matrix->batch));
+    }
     return status;
-}
-
-/* Returns the alignment, in bytes, of the address of a matrix in every call: the operand starts
- * at a multiple of MAX_ALIGNMENT, and each call adds an offset. */
-static uint32_t alignment_of(const struct cublaslt *lt, int which) {
-    const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
-                                                  &lt->gemm.c};
-    int64_t ret = MAX_ALIGNMENT;
-    for (int32_t i = 0; i < lt->gemm.n_loops; i++)
-        while (matrices[which]->loops[i] * lt->sizes[which] % ret != 0) ret /= 2;
-    return (uint32_t)ret;
 }
 
 static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference_t preference) {
-    /* `which` is an index into a, b, y, c. cuBLASLt's A, B, C, D are b, a, c, y. */
-    static const struct {
-        cublasLtMatmulPreferenceAttributes_t attribute;
-        int which;
-    } alignments[] = {{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 1},
-                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0},
-                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 3},
-                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2}};
+    /* cuBLASLt's A, B, C, D are b, a, c, y. */
+    static const cublasLtMatmulPreferenceAttributes_t alignments[GEMM_OPERANDS] = {
+        [GEMM_B] = CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        [GEMM_A] = CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        [GEMM_C] = CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+        [GEMM_Y] = CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+    };
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     const int64_t wished = lt->device->options.workspace_bytes;
     const uint64_t most = (uint64_t)(wished < MAX_WORKSPACE ? wished : MAX_WORKSPACE);
     cublasStatus_t status = api->cublasLtMatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most));
-    for (int i = 0; i < 4 && status == CUBLAS_STATUS_SUCCESS; i++) {
-        const uint32_t alignment = alignment_of(lt, alignments[i].which);
-        status = api->cublasLtMatmulPreferenceSetAttribute(preference, alignments[i].attribute,
+    for (int i = 0; i < GEMM_OPERANDS && status == CUBLAS_STATUS_SUCCESS; i++) {
+        /* An operand starts at a multiple of MAX_ALIGNMENT, and each call adds an offset. */
+        uint32_t alignment = MAX_ALIGNMENT;
+        for (int32_t k = 0; k < lt->gemm.n_loops; k++)
+            while (lt->gemm.matrices[i].loops[k] * lt->sizes[i] % alignment != 0)
+                alignment /= 2;
+        status = api->cublasLtMatmulPreferenceSetAttribute(preference, alignments[i],
                                                            &alignment, sizeof(alignment));
     }
     return status;
 }
 
-/* Selects usable result number `candidate`, counted from 0; returns false if there are fewer.
- * cuBLASLt orders results by estimated time. */
-static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult_t *results,
-                        int n, int32_t candidate) {
-    for (int i = 0; i < n; i++) {
-        if (results[i].state != CUBLAS_STATUS_SUCCESS || candidate-- > 0) continue;
-        lt->chosen = results[i];
-        lt->workspace_bytes = (int64_t)results[i].workspaceSize;
-        return true;
-    }
-    return false;
-}
-
+/* Chooses usable result number `candidate`, counted from 0. cuBLASLt orders results by
+ * estimated time. */
 static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reason) {
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     cublasLtMatmulHeuristicResult_t results[MAX_RESULTS];
     cublasLtMatmulPreference_t preference = NULL;
     int n = 0;
+    const cublasLtMatrixLayout_t *layouts = lt->layouts;
     const bool adds = lt->gemm.addend == GEMM_MATRIX;
     cublasStatus_t status = api->cublasLtMatmulPreferenceCreate(&preference);
     if (status == CUBLAS_STATUS_SUCCESS) status = prefer(lt, preference);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = api->cublasLtMatmulAlgoGetHeuristic(lt->device->cublaslt_handle, lt->desc,
-                                                     lt->b, lt->a, adds ? lt->c : lt->y, lt->y,
-                                                     preference, MAX_RESULTS, results, &n);
+        status = api->cublasLtMatmulAlgoGetHeuristic(
+            lt->device->cublaslt_handle, lt->desc, layouts[GEMM_B], layouts[GEMM_A],
+            layouts[adds ? GEMM_C : GEMM_Y], layouts[GEMM_Y], preference, MAX_RESULTS, results,
+            &n);
     if (preference != NULL) (void)api->cublasLtMatmulPreferenceDestroy(preference);
     if (status != CUBLAS_STATUS_SUCCESS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no algorithm: status %d", (int)status);
-    if (take_result(lt, results, n, candidate)) return CM_BACKEND_OK;
+    for (int i = 0; i < n; i++) {
+        if (results[i].state != CUBLAS_STATUS_SUCCESS || candidate-- > 0) continue;
+        lt->chosen = results[i];
+        lt->workspace_bytes = (int64_t)results[i].workspaceSize;
+        return CM_BACKEND_OK;
+    }
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");
 }
 
@@ -392,9 +362,8 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
     if (lt->gemm.batch > INT32_MAX)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");
     if (lt->types->along_k) lay_along_k(&lt->gemm);
-    for (int i = 0; i < 4; i++)
-        lt->sizes[i] = primitive_element_size(primitive->outputs[0].element);
-    lt->sizes[0] = lt->sizes[1] = primitive_element_size(primitive->inputs[0].element);
+    lt->sizes[GEMM_A] = lt->sizes[GEMM_B] = primitive_element_size(lt->types->a);
+    lt->sizes[GEMM_Y] = lt->sizes[GEMM_C] = primitive_element_size(lt->types->y);
     cublasStatus_t status = make_desc(lt);
     if (status == CUBLAS_STATUS_SUCCESS) status = make_layouts(lt);
     if (status != CUBLAS_STATUS_SUCCESS)

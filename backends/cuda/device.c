@@ -21,14 +21,6 @@ static int attribute(const struct cm_device *device, CUdevice_attribute which) {
     return value;
 }
 
-/* Returns bytes per second; 0 if unknown. DDR memory transfers its bus width twice per clock;
- * the driver reports the clock in kHz. */
-static double read_bandwidth(const struct cm_device *device) {
-    const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-    const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-    return 2 * 1e3 * khz * bits / 8;
-}
-
 static void read_attributes(struct cm_device *device) {
     size_t bytes = 0;
     const struct cuda_driver *driver = &device->driver;
@@ -46,7 +38,11 @@ static void read_attributes(struct cm_device *device) {
     device->threads_a_unit =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     device->cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    device->bandwidth = read_bandwidth(device);
+    /* DDR memory transfers its bus width twice per clock; the driver reports the clock in kHz.
+     */
+    const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    device->bandwidth = 2 * 1e3 * khz * bits / 8;
 }
 
 static int find_device(struct cm_device *device, struct cm_reason *reason) {
@@ -74,23 +70,15 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
     int status = find_device(device, reason);
     if (status != CM_BACKEND_OK) return status;
     read_attributes(device);
-    status =
-        cuda_check(device, driver->cuDevicePrimaryCtxRetain(&device->context, device->ordinal),
-                   "take the device", reason);
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuCtxSetCurrent(device->context), "use the device",
-                            reason);
-    if (status == CM_BACKEND_OK)
-        status =
-            cuda_check(device, driver->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING),
-                       "make a stream", reason);
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuEventCreate(&device->begin, CU_EVENT_DEFAULT),
-                            "make an event", reason);
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuEventCreate(&device->end, CU_EVENT_DEFAULT),
-                            "make an event", reason);
-    return status;
+    CUresult result = driver->cuDevicePrimaryCtxRetain(&device->context, device->ordinal);
+    if (result != CUDA_SUCCESS) return cuda_check(device, result, "take the device", reason);
+    result = driver->cuCtxSetCurrent(device->context);
+    if (result != CUDA_SUCCESS) return cuda_check(device, result, "use the device", reason);
+    result = driver->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS) return cuda_check(device, result, "make a stream", reason);
+    result = driver->cuEventCreate(&device->begin, CU_EVENT_DEFAULT);
+    if (result == CUDA_SUCCESS) result = driver->cuEventCreate(&device->end, CU_EVENT_DEFAULT);
+    return cuda_check(device, result, "make an event", reason);
 }
 
 /* Loads NVRTC and cuBLASLt before cuDNN, which loads them by soname and gets these copies. */
@@ -122,9 +110,8 @@ static void begin_nvrtc(struct cm_device *device) {
 
 static void begin_cudnn(struct cm_device *device) {
     struct cuda_availability *has = &device->has_cudnn;
-    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
-    if (!has->available || !device->has_driver) return;
-    status = device->cudnn.cudnnCreate(&device->cudnn_handle);
+    if (!has->available) return;
+    cudnnStatus_t status = device->cudnn.cudnnCreate(&device->cudnn_handle);
     if (status == CUDNN_STATUS_SUCCESS)
         status = device->cudnn.cudnnSetStream(device->cudnn_handle, device->stream);
     if (status == CUDNN_STATUS_SUCCESS) return;
@@ -135,7 +122,7 @@ static void begin_cudnn(struct cm_device *device) {
 
 static void begin_cublaslt(struct cm_device *device) {
     struct cuda_availability *has = &device->has_cublaslt;
-    if (!has->available || !device->has_driver) return;
+    if (!has->available) return;
     const cublasStatus_t status = device->cublaslt.cublasLtCreate(&device->cublaslt_handle);
     if (status == CUBLAS_STATUS_SUCCESS) return;
     has->available = false;
@@ -201,63 +188,48 @@ int device_open(const struct cuda_options *options, struct cm_device **ret,
     return status;
 }
 
-static void add_text(char *ret, size_t size, const char *between, const char *text) {
-    const size_t used = strlen(ret);
-    if (text[0] != '\0')
-        (void)snprintf(ret + used, size - used, "%s%s", used > 0 ? between : "", text);
-}
-
 static void print_versions(const struct cm_device *device, char *ret, size_t size) {
-    char text[CM_WORD_SIZE] = "";
-    char driver[CM_WORD_SIZE] = "";
     const size_t cudnn = device->has_cudnn.available ? device->cudnn.cudnnGetVersion() : 0;
     const size_t lt =
         device->has_cublaslt.available ? device->cublaslt.cublasLtGetVersion() : 0;
     if (cudnn > 0)
-        (void)snprintf(text, sizeof(text), "cuDNN %zu.%zu.%zu", cudnn / 10000,
-                       cudnn / 100 % 100, cudnn % 100);
-    add_text(ret, size, ", ", text);
-    text[0] = '\0';
+        cuda_append(ret, size, ", ", "cuDNN %zu.%zu.%zu", cudnn / 10000, cudnn / 100 % 100,
+                    cudnn % 100);
     if (lt > 0)
-        (void)snprintf(text, sizeof(text), "cuBLASLt %zu.%zu.%zu", lt / 10000, lt / 100 % 100,
-                       lt % 100);
-    add_text(ret, size, ", ", text);
+        cuda_append(ret, size, ", ", "cuBLASLt %zu.%zu.%zu", lt / 10000, lt / 100 % 100,
+                    lt % 100);
     if (!device->has_driver) return;
+    cuda_append(ret, size, ", ", "CUDA %d.%d", device->driver_version / 1000,
+                device->driver_version % 1000 / 10);
+    char driver[CM_WORD_SIZE] = "";
     nvml_driver_version(&device->nvml, driver, sizeof(driver));
-    (void)snprintf(text, sizeof(text), "CUDA %d.%d", device->driver_version / 1000,
-                   device->driver_version % 1000 / 10);
-    add_text(ret, size, ", ", text);
-    if (driver[0] != '\0') add_text(ret, size, ", driver ", driver);
+    if (driver[0] != '\0') cuda_append(ret, size, ", ", "driver %s", driver);
 }
 
 /* A missing library is a warning, not an error: other providers may run the primitives. */
 static void print_warning(const struct cm_device *device, char *ret, size_t size) {
-    char text[CM_NAME_SIZE] = "";
     const unsigned others = nvml_other_processes(&device->nvml);
     const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
     if (others > 0)
-        (void)snprintf(text, sizeof(text), "%u other processes compute on the device", others);
-    add_text(ret, size, "; ", text);
-    if (tf32 != NULL) {
-        (void)snprintf(text, sizeof(text), "NVIDIA_TF32_OVERRIDE=%.16s is set", tf32);
-        add_text(ret, size, "; ", text);
-    }
+        cuda_append(ret, size, "; ", "%u other processes compute on the device", others);
+    if (tf32 != NULL) cuda_append(ret, size, "; ", "NVIDIA_TF32_OVERRIDE=%.16s is set", tf32);
     if (nvml_is_partitioned(&device->nvml))
-        add_text(ret, size, "; ", "this is a part of a device (MIG)");
+        cuda_append(ret, size, "; ", "this is a part of a device (MIG)");
     if (getenv("CUDA_MPS_PIPE_DIRECTORY") != NULL)
-        add_text(ret, size, "; ", "the device is shared by MPS");
+        cuda_append(ret, size, "; ", "the device is shared by MPS");
     if (device->nvml.device == NULL)
-        add_text(ret, size, "; ", "no NVML: clocks and throttling are unknown");
+        cuda_append(ret, size, "; ", "no NVML: clocks and throttling are unknown");
     if (device->driver.cuFuncGetName == NULL)
-        add_text(ret, size, "; ", "kernel names require a driver for CUDA 12.3 or later");
-    if (device->has_nvrtc.available && device->jit_sm < device->sm) {
-        (void)snprintf(text, sizeof(text), "NVRTC is older than the device: code is for sm_%d",
-                       device->jit_sm);
-        add_text(ret, size, "; ", text);
-    }
-    add_text(ret, size, "; ", device->warmup.reason.text);
-    if (!device->has_nvrtc.available) add_text(ret, size, "; ", device->has_nvrtc.reason.text);
-    if (!device->has_cudnn.available) add_text(ret, size, "; ", device->has_cudnn.reason.text);
+        cuda_append(ret, size, "; ", "kernel names require a driver for CUDA 12.3 or later");
+    if (device->has_nvrtc.available && device->jit_sm < device->sm)
+        cuda_append(ret, size, "; ", "NVRTC is older than the device: code is for sm_%d",
+                    device->jit_sm);
+    if (device->warmup.reason.text[0] != '\0')
+        cuda_append(ret, size, "; ", "%s", device->warmup.reason.text);
+    if (!device->has_nvrtc.available)
+        cuda_append(ret, size, "; ", "%s", device->has_nvrtc.reason.text);
+    if (!device->has_cudnn.available)
+        cuda_append(ret, size, "; ", "%s", device->has_cudnn.reason.text);
 }
 
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {

@@ -44,54 +44,42 @@ static bool batch_stride(const struct cm_tensor *tensor, const struct cm_tensor 
     return tensor->dims[own] == y->dims[axis];
 }
 
-#define N_MATRICES 4
-
-static struct gemm_matrix *matrix_at(struct gemm *gemm, int i) {
-    struct gemm_matrix *const all[N_MATRICES] = {&gemm->a, &gemm->b, &gemm->y, &gemm->c};
-    return all[i];
-}
-
-/* Returns true if a batch dim with these strides continues the batch: in every matrix, its
- * stride is the batch stride times the batch size. */
-static bool continues_batch(struct gemm *gemm, const int64_t *strides) {
-    for (int i = 0; i < N_MATRICES; i++)
-        if (strides[i] != checked_mul(matrix_at(gemm, i)->batch, gemm->batch)) return false;
-    return true;
-}
-
-static void add_loop(struct gemm *gemm, int64_t dim, const int64_t *strides) {
-    gemm->loops[gemm->n_loops] = dim;
-    for (int i = 0; i < N_MATRICES; i++) matrix_at(gemm, i)->loops[gemm->n_loops] = strides[i];
-    gemm->n_loops++;
-    gemm->n_calls = checked_mul(gemm->n_calls, dim);
-}
-
-/* Merges batch dims into `batch`, from the innermost outwards; the rest become loops. */
+/* Merges batch dims into `batch`, from the innermost outwards; the rest become loops. A dim
+ * continues the batch if, in every matrix, its stride is the batch stride times the batch size.
+ */
 static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) {
     const struct cm_tensor *y = &primitive->outputs[0];
     const bool with_c = gemm->addend == GEMM_MATRIX;
-    const struct cm_tensor *tensors[N_MATRICES] = {&primitive->inputs[0], &primitive->inputs[1],
-                                                   y, with_c ? &primitive->inputs[2] : y};
+    const struct cm_tensor *tensors[GEMM_OPERANDS] = {
+        &primitive->inputs[0], &primitive->inputs[1], y, with_c ? &primitive->inputs[2] : y};
     for (int32_t axis = y->rank - 3; axis >= 0; axis--) {
-        int64_t strides[N_MATRICES];
-        for (int i = 0; i < N_MATRICES; i++)
+        int64_t strides[GEMM_OPERANDS];
+        const int64_t dim = y->dims[axis];
+        const bool begins = gemm->batch == 1 && gemm->n_loops == 0;
+        bool continues = gemm->n_loops == 0;
+        for (int i = 0; i < GEMM_OPERANDS; i++) {
             if (!batch_stride(tensors[i], y, axis, &strides[i])) return false;
-        if (y->dims[axis] == 1) continue;
-        if (gemm->batch == 1 && gemm->n_loops == 0) {
-            gemm->batch = y->dims[axis];
-            for (int i = 0; i < N_MATRICES; i++) matrix_at(gemm, i)->batch = strides[i];
-        } else if (gemm->n_loops == 0 && continues_batch(gemm, strides)) {
-            gemm->batch = checked_mul(gemm->batch, y->dims[axis]);
-        } else {
-            add_loop(gemm, y->dims[axis], strides);
+            if (strides[i] != checked_mul(gemm->matrices[i].batch, gemm->batch))
+                continues = false;
         }
+        if (dim == 1) continue;
+        if (begins || continues) {
+            for (int i = 0; i < GEMM_OPERANDS && begins; i++)
+                gemm->matrices[i].batch = strides[i];
+            gemm->batch = checked_mul(gemm->batch, dim);
+            continue;
+        }
+        for (int i = 0; i < GEMM_OPERANDS; i++)
+            gemm->matrices[i].loops[gemm->n_loops] = strides[i];
+        gemm->loops[gemm->n_loops++] = dim;
+        gemm->n_calls = checked_mul(gemm->n_calls, dim);
     }
     return is_known(gemm->batch) && gemm->n_calls <= MAX_CALLS && is_known(gemm->n_calls);
 }
 
 static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm) {
     gemm->addend = GEMM_NO_ADDEND;
-    gemm->c = gemm->y;
+    gemm->matrices[GEMM_C] = gemm->matrices[GEMM_Y];
     if (!primitive_has_bias(primitive)) return true;
     const struct cm_tensor *c = &primitive->inputs[2];
     int64_t rows = 1;
@@ -104,48 +92,46 @@ static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm)
     }
     gemm->addend = GEMM_MATRIX;
     if (row && c->rank == 1) {
-        gemm->c = (struct gemm_matrix){.leading = gemm->n};
+        gemm->matrices[GEMM_C] = (struct gemm_matrix){.leading = gemm->n};
         return true;
     }
-    return read_matrix(c, gemm->m, gemm->n, &gemm->c) && !gemm->c.column_major;
+    struct gemm_matrix *matrix = &gemm->matrices[GEMM_C];
+    return read_matrix(c, gemm->m, gemm->n, matrix) && !matrix->column_major;
+}
+
+/* Returns why BLAS does not support the product; NULL if it does. */
+static const char *read_product(const struct cm_primitive *primitive, struct gemm *ret) {
+    const struct cm_tensor *a = &primitive->inputs[0];
+    const struct cm_tensor *b = &primitive->inputs[1];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    struct gemm_matrix *matrices = ret->matrices;
+    if (a->rank < 2 || y->rank < 2 || b->rank < 2) return "an operand is not a matrix";
+    ret->m = y->dims[y->rank - 2];
+    ret->n = y->dims[y->rank - 1];
+    ret->k = a->dims[a->rank - 1];
+    if (!read_matrix(a, ret->m, ret->k, &matrices[GEMM_A]) ||
+        !read_matrix(b, ret->k, ret->n, &matrices[GEMM_B]) ||
+        !read_matrix(y, ret->m, ret->n, &matrices[GEMM_Y]) || matrices[GEMM_Y].column_major)
+        return "one stride of each matrix must be 1";
+    if (!read_addend(primitive, ret) || !read_batch(primitive, ret))
+        return "the batches or the addend do not match";
+    if (ret->m == 0 || ret->n == 0 || ret->k == 0 || ret->batch == 0 || ret->n_calls == 0)
+        return "an operand is empty";
+    return NULL;
 }
 
 bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
                struct cm_reason *reason) {
-    const struct cm_tensor *a = &primitive->inputs[0];
-    const struct cm_tensor *y = &primitive->outputs[0];
-    struct gemm gemm = {.batch = 1, .n_calls = 1};
-    if (a->rank < 2 || y->rank < 2 || primitive->inputs[1].rank < 2) {
-        (void)cuda_refuse(reason, 0, "an operand is not a matrix");
-        return false;
-    }
-    gemm.m = y->dims[y->rank - 2];
-    gemm.n = y->dims[y->rank - 1];
-    gemm.k = a->dims[a->rank - 1];
-    bool fits = read_matrix(a, gemm.m, gemm.k, &gemm.a) &&
-                read_matrix(&primitive->inputs[1], gemm.k, gemm.n, &gemm.b) &&
-                read_matrix(y, gemm.m, gemm.n, &gemm.y) && !gemm.y.column_major;
-    if (!fits) {
-        (void)cuda_refuse(reason, 0, "one stride of each matrix must be 1");
-        return false;
-    }
-    fits = read_addend(primitive, &gemm) && read_batch(primitive, &gemm);
-    if (!fits) {
-        (void)cuda_refuse(reason, 0, "the batches or the addend do not match");
-        return false;
-    }
-    if (gemm.m == 0 || gemm.n == 0 || gemm.k == 0 || gemm.batch == 0 || gemm.n_calls == 0) {
-        (void)cuda_refuse(reason, 0, "an operand is empty");
-        return false;
-    }
-    *ret = gemm;
-    return true;
+    *ret = (struct gemm){.batch = 1, .n_calls = 1};
+    const char *why = read_product(primitive, ret);
+    if (why != NULL) (void)cuda_refuse(reason, 0, "%s", why);
+    return why == NULL;
 }
 
-int64_t gemm_offset(const struct gemm *gemm, const struct gemm_matrix *matrix, int64_t index) {
+int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index) {
     int64_t offset = 0;
     for (int32_t i = 0; i < gemm->n_loops; i++) {
-        offset += index % gemm->loops[i] * matrix->loops[i];
+        offset += index % gemm->loops[i] * gemm->matrices[which].loops[i];
         index /= gemm->loops[i];
     }
     return offset;

@@ -17,6 +17,9 @@ struct gemm_matrix {
     int64_t loops[GEMM_LOOPS]; /* stride along each of gemm.loops, elements */
 };
 
+/* y = a b + c; c is the addend. */
+enum gemm_operand { GEMM_A, GEMM_B, GEMM_Y, GEMM_C, GEMM_OPERANDS };
+
 enum gemm_addend {
     GEMM_NO_ADDEND,
     GEMM_BIAS,  /* one row, added to every row */
@@ -29,7 +32,7 @@ struct gemm {
     int32_t n_loops;           /* batch dims that cannot be merged into `batch` */
     int64_t loops[GEMM_LOOPS]; /* sizes of these dims, inner first */
     int64_t n_calls;           /* one call per index of the loops: product of the sizes */
-    struct gemm_matrix a, b, y, c;
+    struct gemm_matrix matrices[GEMM_OPERANDS];
     enum gemm_addend addend;
 };
 
@@ -38,6 +41,6 @@ struct gemm {
 bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
                struct cm_reason *reason);
 /* Returns the offset of a matrix in call `index`, elements. */
-int64_t gemm_offset(const struct gemm *gemm, const struct gemm_matrix *matrix, int64_t index);
+int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index);
 
 #endif

@@ -20,13 +20,6 @@
 
 #define MS 1e-3
 
-static bool can_edit(const struct cuda_driver *driver) {
-    return driver->cuGraphGetRootNodes != NULL &&
-           driver->cuGraphNodeGetDependentNodes != NULL &&
-           driver->cuGraphAddEventRecordNode != NULL &&
-           driver->cuGraphAddDependencies != NULL && driver->cuGraphRemoveDependencies != NULL;
-}
-
 static int refuse_graph(struct cm_reason *reason) {
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
                        "the graph is not a chain of the kernels of the layer");
@@ -52,33 +45,28 @@ static int list_chain(const struct cm_device *device, CUgraph graph, CUgraphNode
     return cuda_check(device, result, "read a graph", reason);
 }
 
-/* Inserts an event after node `before` (NULL: at the begin of the chain) and before node
- * `after` (NULL: at its end). */
-static int insert_event(const struct cm_device *device, CUgraph graph, CUevent event,
-                        CUgraphNode before, CUgraphNode after, struct cm_reason *reason) {
-    const struct cuda_driver *driver = &device->driver;
-    CUgraphNode node = NULL;
-    CUresult result =
-        driver->cuGraphAddEventRecordNode(&node, graph, &before, before != NULL, event);
-    if (result == CUDA_SUCCESS && before != NULL && after != NULL)
-        result = driver->cuGraphRemoveDependencies(graph, &before, &after, 1);
-    if (result == CUDA_SUCCESS && after != NULL)
-        result = driver->cuGraphAddDependencies(graph, &node, &after, 1);
-    return cuda_check(device, result, "insert an event into a graph", reason);
-}
-
 /* Inserts events around the last `times->n` nodes. */
 static int insert_events(const struct cm_device *device, const CUgraphNode *nodes, size_t n,
                          struct kernel_times *times, struct cm_reason *reason) {
+    const struct cuda_driver *driver = &device->driver;
+    const CUgraph graph = times->replay.graph;
     const size_t first = n - (size_t)times->n;
     for (size_t i = first; i <= n; i++) {
+        const CUgraphNode before = i > 0 ? nodes[i - 1] : NULL;
+        const CUgraphNode after = i < n ? nodes[i] : NULL;
+        CUgraphNode node = NULL;
         CUevent *event = &times->events[i - first];
-        int status = cuda_check(device, device->driver.cuEventCreate(event, CU_EVENT_DEFAULT),
-                                "create an event", reason);
-        if (status == CM_BACKEND_OK)
-            status = insert_event(device, times->replay.graph, *event,
-                                  i > 0 ? nodes[i - 1] : NULL, i < n ? nodes[i] : NULL, reason);
-        if (status != CM_BACKEND_OK) return status;
+        CUresult result = driver->cuEventCreate(event, CU_EVENT_DEFAULT);
+        if (result != CUDA_SUCCESS)
+            return cuda_check(device, result, "create an event", reason);
+        result =
+            driver->cuGraphAddEventRecordNode(&node, graph, &before, before != NULL, *event);
+        if (result == CUDA_SUCCESS && before != NULL && after != NULL)
+            result = driver->cuGraphRemoveDependencies(graph, &before, &after, 1);
+        if (result == CUDA_SUCCESS && after != NULL)
+            result = driver->cuGraphAddDependencies(graph, &node, &after, 1);
+        if (result != CUDA_SUCCESS)
+            return cuda_check(device, result, "insert an event into a graph", reason);
     }
     return CM_BACKEND_OK;
 }
@@ -104,35 +92,31 @@ static int choose(const struct cm_device *device, const CUgraphNode *nodes, size
     return CM_BACKEND_OK;
 }
 
-/* Inserts the events into the captured graph. */
-static int insert_all_events(const struct cm_device *device, uint32_t n_executions,
-                             const struct replay_kernels *kernels, struct kernel_times *times,
-                             struct cm_reason *reason) {
-    const CUgraph graph = times->replay.graph;
-    size_t n = 0;
-    int status = cuda_check(device, device->driver.cuGraphGetNodes(graph, NULL, &n),
-                            "read a graph", reason);
-    if (status != CM_BACKEND_OK) return status;
-    CUgraphNode *nodes = calloc(n + 1, sizeof(*nodes));
-    if (nodes == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    status = list_chain(device, graph, nodes, n, reason);
-    if (status == CM_BACKEND_OK)
-        status = choose(device, nodes, n, n_executions, kernels, times, reason);
-    if (status == CM_BACKEND_OK) status = insert_events(device, nodes, n, times, reason);
-    free(nodes);
-    return status;
-}
-
 int kernel_times_make(const struct cm_device *device, const struct replay_job *job,
                       const struct replay_kernels *kernels, struct kernel_times *ret,
                       struct cm_reason *reason) {
+    const struct cuda_driver *driver = &device->driver;
     struct kernel_times times;
+    CUgraphNode *nodes = NULL;
+    size_t n = 0;
     memset(&times, 0, sizeof(times));
-    if (!can_edit(&device->driver))
+    if (driver->cuGraphGetRootNodes == NULL || driver->cuGraphNodeGetDependentNodes == NULL ||
+        driver->cuGraphAddEventRecordNode == NULL || driver->cuGraphAddDependencies == NULL ||
+        driver->cuGraphRemoveDependencies == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the driver cannot change graphs");
     int status = replay_record(device, job, &times.replay, reason);
     if (status == CM_BACKEND_OK)
-        status = insert_all_events(device, job->n, kernels, &times, reason);
+        status = cuda_check(device, driver->cuGraphGetNodes(times.replay.graph, NULL, &n),
+                            "read a graph", reason);
+    if (status == CM_BACKEND_OK) nodes = calloc(n + 1, sizeof(*nodes));
+    if (status == CM_BACKEND_OK && nodes == NULL)
+        status = cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    if (status == CM_BACKEND_OK)
+        status = list_chain(device, times.replay.graph, nodes, n, reason);
+    if (status == CM_BACKEND_OK)
+        status = choose(device, nodes, n, job->n, kernels, &times, reason);
+    if (status == CM_BACKEND_OK) status = insert_events(device, nodes, n, &times, reason);
+    free(nodes);
     if (status == CM_BACKEND_OK) status = replay_instantiate(device, &times.replay, reason);
     if (status == CM_BACKEND_OK)
         *ret = times;

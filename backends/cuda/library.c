@@ -53,18 +53,6 @@ static void add_folder(struct library_folders *folders, const char *folder, size
     item[length] = '\0';
 }
 
-static int add_wished(struct library_folders *folders, const char *wished,
-                      struct cm_reason *reason) {
-    while (wished != NULL && *wished != '\0') {
-        const size_t length = strcspn(wished, ":");
-        if (wished[0] != '/')
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "libraries must be absolute paths");
-        add_folder(folders, wished, length);
-        wished += length + (wished[length] == ':');
-    }
-    return CM_BACKEND_OK;
-}
-
 static void add_place(struct library_folders *folders, const char *variable,
                       const char *pattern) {
     char path[LIBRARY_PATH];
@@ -84,10 +72,14 @@ int library_find_folders(const char *first, struct library_folders *ret,
     struct library_folders folders = {0, calloc(MAX_FOLDERS, LIBRARY_PATH)};
     if (folders.items == NULL)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    const int status = add_wished(&folders, first, reason);
-    if (status != CM_BACKEND_OK) {
-        library_drop_folders(&folders);
-        return status;
+    while (first != NULL && *first != '\0') {
+        const size_t length = strcspn(first, ":");
+        if (first[0] != '/') {
+            library_drop_folders(&folders);
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "libraries must be absolute paths");
+        }
+        add_folder(&folders, first, length);
+        first += length + (first[length] == ':');
     }
     add_folder(&folders, "", 0);
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -101,20 +93,20 @@ void library_drop_folders(struct library_folders *folders) {
     *folders = (struct library_folders){0, NULL};
 }
 
-/* Loads a library from one folder. Sets *fault to the loader's message if the file exists but
- * cannot be loaded. */
-static bool open_in(const char *folder, const char *soname, struct library *ret,
-                    struct cm_reason *fault) {
-    const int length = folder[0] == '\0'
-                           ? snprintf(ret->path, sizeof(ret->path), "%s", soname)
-                           : snprintf(ret->path, sizeof(ret->path), "%s/%s", folder, soname);
-    if (length < 0 || (size_t)length >= sizeof(ret->path)) return false;
-    if (folder[0] != '\0' && access(ret->path, R_OK) != 0) return false;
-    ret->handle = dlopen(ret->path, RTLD_NOW | RTLD_LOCAL);
-    if (ret->handle != NULL) return true;
+/* Loads a library from one folder; `path` is LIBRARY_PATH bytes. Sets *fault to the loader's
+ * message if the file exists but cannot be loaded. */
+static void *open_in(const char *folder, const char *soname, char *path,
+                     struct cm_reason *fault) {
+    const bool is_listed = folder[0] != '\0';
+    const int length =
+        snprintf(path, LIBRARY_PATH, "%s%s%s", folder, is_listed ? "/" : "", soname);
+    if (length < 0 || length >= LIBRARY_PATH) return NULL;
+    if (is_listed && access(path, R_OK) != 0) return NULL;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle != NULL) return handle;
     const char *why = dlerror();
-    if (folder[0] != '\0') (void)cuda_refuse(fault, 0, "%s", why ? why : ret->path);
-    return false;
+    if (is_listed) (void)cuda_refuse(fault, 0, "%s", why ? why : path);
+    return NULL;
 }
 
 /* Reports a library that is missing or cannot be loaded; docs/backends.md lists the folders. */
@@ -132,31 +124,24 @@ static int refuse_absent(const struct library_name *name, const struct library_f
                        name->name, name->sonames[0], folders->n - 1);
 }
 
-int library_open(const struct library_name *name, const struct library_folders *folders,
-                 struct library *ret, struct cm_reason *reason) {
-    struct cm_reason fault = {""};
-    struct library library = {NULL, ""};
-    for (size_t folder = 0; folder < folders->n; folder++) {
-        for (size_t i = 0; name->sonames[i] != NULL; i++) {
-            if (!open_in(folders->items[folder], name->sonames[i], &library, &fault)) continue;
-            *ret = library;
-            return CM_BACKEND_OK;
-        }
-    }
-    return refuse_absent(name, folders, &fault, reason);
-}
-
-int library_bind(const struct library *library, const char *name,
+int library_load(const struct library_name *name, const struct library_folders *folders,
                  const struct library_symbol *symbols, size_t n, void *table,
                  struct cm_reason *reason) {
+    struct cm_reason fault = {""};
+    char path[LIBRARY_PATH];
+    void *handle = NULL;
+    for (size_t folder = 0; folder < folders->n && handle == NULL; folder++)
+        for (size_t i = 0; name->sonames[i] != NULL && handle == NULL; i++)
+            handle = open_in(folders->items[folder], name->sonames[i], path, &fault);
+    if (handle == NULL) return refuse_absent(name, folders, &fault, reason);
     for (size_t i = 0; i < n; i++) {
-        void *symbol = dlsym(library->handle, symbols[i].name);
+        void *symbol = dlsym(handle, symbols[i].name);
         /* POSIX: dlsym returns a function's address as an object pointer. */
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof(symbol));
         if (symbol == NULL && !symbols[i].optional)
             return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                               "%s (%.120s) has no function '%s': version too old", name,
-                               library->path, symbols[i].name);
+                               "%s (%.120s) has no function '%s': version too old", name->name,
+                               path, symbols[i].name);
     }
     return CM_BACKEND_OK;
 }

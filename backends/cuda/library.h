@@ -33,24 +33,16 @@ struct library_name {
     bool of_system; /* part of the system: the reason suggests no folder */
 };
 
-struct library {
-    void *handle;            /* never closed: the library's threads may still run */
-    char path[LIBRARY_PATH]; /* path or soname by which it was loaded */
-};
-
-/* Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with the reason if no file can be loaded. */
-int library_open(const struct library_name *name, const struct library_folders *folders,
-                 struct library *ret, struct cm_reason *reason);
-
 struct library_symbol {
     const char *name;
     size_t offset; /* offset of the function pointer in the table, bytes */
     bool optional; /* the pointer is NULL if the library lacks the function */
 };
 
-/* Fills the function pointers of `table`. Returns CM_BACKEND_REFUSED with the reason if the
- * library lacks a function that is not optional. */
-int library_bind(const struct library *library, const char *name,
+/* Loads a library and fills the function pointers of `table`. The library is never closed: its
+ * threads may still run. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with the reason if no
+ * file can be loaded or the library lacks a function that is not optional. */
+int library_load(const struct library_name *name, const struct library_folders *folders,
                  const struct library_symbol *symbols, size_t n, void *table,
                  struct cm_reason *reason);
 

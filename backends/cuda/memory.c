@@ -15,10 +15,6 @@ int64_t memory_align(int64_t bytes) {
     return is_known(more) ? more - more % MEMORY_ALIGNMENT : more;
 }
 
-static CUresult allocate(const struct cm_device *device, int64_t bytes, CUdeviceptr *ret) {
-    return device->driver.cuMemAlloc(ret, (size_t)bytes);
-}
-
 /* Allocates the shared block: options.memory_bytes if set and free, else half of the free
  * memory. Halves the size after each failure, because memory may be fragmented. */
 static void make_block(struct cm_device *device) {
@@ -31,7 +27,7 @@ static void make_block(struct cm_device *device) {
     if (bytes == 0 || bytes > (int64_t)free_bytes) bytes = (int64_t)(free_bytes / 2);
     for (; bytes >= MIN_BLOCK; bytes /= 2) {
         bytes -= bytes % MEMORY_ALIGNMENT;
-        if (allocate(device, bytes, &memory->base) != CUDA_SUCCESS) continue;
+        if (device->driver.cuMemAlloc(&memory->base, (size_t)bytes) != CUDA_SUCCESS) continue;
         memory->bytes = bytes;
         return;
     }
@@ -42,10 +38,10 @@ static void make_block(struct cm_device *device) {
 int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
                         struct memory_block *ret, struct cm_reason *reason) {
     struct memory_block block = {.bytes = is_known(wish) && wish > least ? wish : least};
-    CUresult result = allocate(device, block.bytes, &block.base);
+    CUresult result = device->driver.cuMemAlloc(&block.base, (size_t)block.bytes);
     while (result == CUDA_ERROR_OUT_OF_MEMORY && block.bytes > least) {
         block.bytes = block.bytes / 2 > least ? block.bytes / 2 : least;
-        result = allocate(device, block.bytes, &block.base);
+        result = device->driver.cuMemAlloc(&block.base, (size_t)block.bytes);
     }
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,

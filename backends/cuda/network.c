@@ -10,26 +10,18 @@
 
 #include "support/banned.h"
 
-/* Plans the primitive alone and takes its part, so that both run the same algorithm. */
-static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
-                     struct plan_part *part, struct cm_reason *reason) {
-    struct cm_plan *alone = NULL;
-    const int status = plan_make(plan->device, primitive, &alone, reason);
-    if (status != CM_BACKEND_OK) return status;
-    *part = alone->parts[0];
-    alone->parts[0].step = (struct cuda_step){.own = NULL};
-    plan_drop(alone);
-    return CM_BACKEND_OK;
-}
-
+/* Plans each primitive alone and takes its part, so that both run the same algorithm. */
 static int make_parts(struct cm_plan *plan, const struct cm_network *network,
                       int64_t *ret_workspace, struct cm_reason *reason) {
-    *ret_workspace = 0;
     for (uint32_t i = 0; i < network->n_primitives; i++) {
         struct cm_reason why = {""};
-        const int status = make_part(plan, &network->primitives[i], &plan->parts[i], &why);
+        struct cm_plan *alone = NULL;
+        const int status = plan_make(plan->device, &network->primitives[i], &alone, &why);
         if (status != CM_BACKEND_OK)
             return cuda_refuse(reason, status, "primitive %u: %.200s", i, why.text);
+        plan->parts[i] = alone->parts[0];
+        alone->parts[0].step = (struct cuda_step){.own = NULL};
+        plan_drop(alone);
         if (plan->parts[i].step.workspace_bytes > *ret_workspace)
             *ret_workspace = plan->parts[i].step.workspace_bytes;
     }
@@ -104,13 +96,13 @@ int plan_network(struct cm_device *device, const struct cm_network *network,
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the network is empty");
     struct cm_plan *plan = plan_new(device, network->n_primitives, network->n_steps);
     if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    const double begin = monotonic_seconds();
+    const double begin = warmup_now();
     plan->is_network = true;
     int status = make_parts(plan, network, &workspace, reason);
     if (status == CM_BACKEND_OK) status = place_all(plan, network, workspace, reason);
     if (status == CM_BACKEND_OK) status = plan_run_once(plan, reason);
     if (status == CM_BACKEND_OK) status = plan_read_kernels(plan, reason);
-    plan->plan_seconds = monotonic_seconds() - begin;
+    plan->plan_seconds = warmup_now() - begin;
     if (status == CM_BACKEND_OK)
         *ret = plan;
     else

@@ -3,8 +3,9 @@
 #include "backends/cuda/nvml.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "backends/cuda/refuse.h"
 
 #include "support/banned.h"
 
@@ -66,29 +67,17 @@ static const struct {
 
 void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret) {
     static const struct library_name name = {"NVML", {"libnvidia-ml.so.1", NULL}, true};
-    struct library library;
     struct cm_reason unused;
     struct nvml nvml;
     memset(ret, 0, sizeof(*ret));
     memset(&nvml, 0, sizeof(nvml));
-    if (library_open(&name, folders, &library, &unused) != CM_BACKEND_OK) return;
-    if (library_bind(&library, name.name, symbols, sizeof(symbols) / sizeof(symbols[0]), &nvml,
+    if (library_load(&name, folders, symbols, sizeof(symbols) / sizeof(symbols[0]), &nvml,
                      &unused) != CM_BACKEND_OK)
         return;
     if (nvml.nvmlInit_v2() != NVML_SUCCESS ||
         nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &nvml.device) != NVML_SUCCESS)
         return;
     *ret = nvml;
-}
-
-static void print_throttle(unsigned long long bits, struct cm_clocks *ret) {
-    for (size_t i = 0; i < sizeof(throttles) / sizeof(throttles[0]); i++) {
-        if ((bits & throttles[i].bit) == 0 || strstr(ret->throttle, throttles[i].name))
-            continue;
-        const size_t used = strlen(ret->throttle);
-        (void)snprintf(ret->throttle + used, sizeof(ret->throttle) - used, "%s%s",
-                       used > 0 ? ", " : "", throttles[i].name);
-    }
 }
 
 static void read_temperature(const struct nvml *nvml, struct cm_clocks *ret) {
@@ -123,7 +112,10 @@ static void read_throttle(const struct nvml *nvml, struct cm_clocks *ret) {
         nvml->nvmlDeviceGetCurrentClocksEventReasons;
     unsigned long long bits = 0;
     if (read == NULL) read = nvml->nvmlDeviceGetCurrentClocksThrottleReasons;
-    if (read != NULL && read(nvml->device, &bits) == NVML_SUCCESS) print_throttle(bits, ret);
+    if (read == NULL || read(nvml->device, &bits) != NVML_SUCCESS) return;
+    for (size_t i = 0; i < sizeof(throttles) / sizeof(throttles[0]); i++)
+        if ((bits & throttles[i].bit) != 0 && !strstr(ret->throttle, throttles[i].name))
+            cuda_append(ret->throttle, sizeof(ret->throttle), ", ", "%s", throttles[i].name);
 }
 
 void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {

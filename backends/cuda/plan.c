@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a plan. A single graph that is replayed would find its operands in the cache, so cold
- * executions replay a series of graphs that use different sets. */
+/* Runs a plan and states its facts. A single graph that is replayed would find its operands in
+ * the cache, so cold executions replay a series of graphs that use different sets. */
 #include "backends/cuda/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backends/cuda/refuse.h"
 
 #include "support/banned.h"
-
-double monotonic_seconds(void) {
-    struct timespec time = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
@@ -67,7 +60,7 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason) {
     struct replay replay = {.graph = NULL};
     const struct replay_job job = job_of(plan, 1, 0, 1);
-    const int status = replay_capture(plan->device, &job, &replay, reason);
+    const int status = replay_capture(plan->device, &job, false, &replay, reason);
     plan->no_graphs = status == CM_BACKEND_REFUSED;
     if (plan->no_graphs) return CM_BACKEND_OK;
     if (status != CM_BACKEND_OK) return status;
@@ -119,18 +112,6 @@ static int make_series(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
     return status;
 }
 
-static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
-                        double *ret_seconds, struct cm_reason *reason) {
-    const int64_t n_sets = cache == CM_COLD ? plan->sets.n : 1;
-    const struct replay_job job =
-        job_of(plan, n, cache == CM_COLD ? plan->next_set : 0, n_sets);
-    if (cache == CM_COLD) {
-        plan->next_set = (plan->next_set + n) % n_sets;
-        plan->sets_used = n_sets;
-    }
-    return replay_launch(plan->device, &job, ret_seconds, reason);
-}
-
 /* Runs the next graph of the series; if the SM clock was too low, the following ones, until a
  * sample is accepted or PLAN_TRIES have run. */
 static int run_series(struct cm_plan *plan, struct plan_series *series, double *ret_seconds,
@@ -162,8 +143,14 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
         plan->no_graphs = status == CM_BACKEND_REFUSED;
         if (status != CM_BACKEND_OK && !plan->no_graphs) return status;
     }
-    if (plan->no_graphs) return run_launches(plan, n, cache, ret_seconds, reason);
-    return run_series(plan, series, ret_seconds, reason);
+    if (!plan->no_graphs) return run_series(plan, series, ret_seconds, reason);
+    struct replay_job job = job_of(plan, n, 0, 1);
+    if (cache == CM_COLD) {
+        job.first = plan->next_set;
+        job.n_sets = plan->sets_used = plan->sets.n;
+        plan->next_set = (plan->next_set + n) % plan->sets.n;
+    }
+    return replay_launch(plan->device, &job, ret_seconds, reason);
 }
 
 int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
@@ -181,6 +168,58 @@ int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason
         status = kernel_times_run(device, &plan->kernel_times, ret_seconds, reason);
     warmup_busy(device);
     return status;
+}
+
+/* Applies the tensor-core use of the step to its kernels, except those whose name rules it out:
+ * the split-K reductions and layout changes that accompany a product. */
+static void decide_tensor_cores(const char *rule, struct cm_how *how) {
+    const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
+    for (int32_t i = 0; i < n; i++) {
+        struct cm_kernel *kernel = &how->kernels[i];
+        const bool said_no = kernel->tensor_cores == CM_TENSOR_CORES_NO;
+        if (how->tensor_cores == CM_TENSOR_CORES_UNKNOWN || rule == NULL || said_no) continue;
+        kernel->tensor_cores = how->tensor_cores;
+        (void)snprintf(kernel->rule, sizeof(kernel->rule), "%s", rule);
+    }
+}
+
+static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
+    ret->state = part->step.state;
+    ret->reason = part->step.note;
+    (void)snprintf(ret->how.provider, sizeof(ret->how.provider), "%s", part->provider->name);
+    ret->how.workspace_bytes = part->step.workspace_bytes;
+    ret->how.plans_tried = part->tried;
+    if (part->step.facts != NULL) part->step.facts(part->step.own, &ret->how);
+    decide_tensor_cores(part->provider->tensor_core_rule, &ret->how);
+}
+
+static void set_network_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
+    uint32_t n_proxies = 0;
+    for (uint32_t i = 0; i < plan->n_launches; i++)
+        n_proxies += plan->parts[plan->launches[i].part].step.state == CM_PROXY;
+    ret->state = n_proxies > 0 ? CM_PROXY : CM_MEASURED;
+    if (n_proxies > 0)
+        (void)cuda_refuse(&ret->reason, 0, "%u of %u steps ran as a proxy of the same size",
+                          n_proxies, plan->n_launches);
+    for (uint32_t i = 0; i < plan->n_parts; i++)
+        if (plan->parts[i].step.workspace_bytes > ret->how.workspace_bytes)
+            ret->how.workspace_bytes = plan->parts[i].step.workspace_bytes;
+}
+
+void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
+    memset(ret, 0, sizeof(*ret));
+    ret->how.n_sets = (int32_t)plan->sets.n;
+    ret->how.n_kernels = plan->kernels.n;
+    memcpy(ret->how.kernels, plan->kernels.items, sizeof(ret->how.kernels));
+    ret->how.plan_seconds = plan->plan_seconds;
+    if (plan->is_network)
+        set_network_facts(plan, ret);
+    else
+        set_part_facts(&plan->parts[0], ret);
+    if (plan->device->options.plan_only) return;
+    if (plan->no_graphs) ret->flags |= CM_FLAG_LAUNCHES;
+    if (!plan->is_network && !sets_are_cold(plan->device, &plan->sets, plan->sets_used))
+        ret->flags |= CM_FLAG_NOT_COLD;
 }
 
 void plan_drop_graphs(struct cm_plan *plan) {

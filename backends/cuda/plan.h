@@ -69,6 +69,5 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* Drops the captured graphs: the steps are about to change. */
 void plan_drop_graphs(struct cm_plan *plan);
-double monotonic_seconds(void);
 
 #endif

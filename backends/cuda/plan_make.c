@@ -14,13 +14,6 @@
 #define AUTOTUNE_RUNS    5
 #define AUTOTUNE_SAMPLES 3
 
-/* Appends a reason: "cublaslt: ...; cudnn graph: ...". */
-static void add_reason(const char *name, const struct cm_reason *from, struct cm_reason *ret) {
-    const size_t used = strlen(ret->text);
-    (void)snprintf(ret->text + used, sizeof(ret->text) - used, "%s%s: %s", used > 0 ? "; " : "",
-                   name, from->text);
-}
-
 static void drop_step(struct cuda_step *step) {
     if (step->drop != NULL) step->drop(step->own);
     *step = (struct cuda_step){.own = NULL};
@@ -62,29 +55,20 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
     return status;
 }
 
-/* Returns true if the candidate just made is a proxy: it does other work, so its time must not
- * compete. */
-static bool is_proxy(const struct cm_plan *plan) {
-    return plan->parts[0].step.state == CM_PROXY;
-}
-
-/* Times up to `autotune` candidates of a provider; *best is replaced by a faster one. */
+/* Times up to `autotune` candidates of a provider; *best is replaced by a faster one. A proxy
+ * does other work, so it does not compete. */
 static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provider,
                         struct choice *best, double *least, struct cm_reason *reason) {
     bool made = true;
     for (int32_t i = 0; i < plan->device->options.autotune && made; i++) {
         double seconds = 0;
         int status = make_candidate(plan, provider, &best->primitive, i, &made, reason);
-        if (status == CM_BACKEND_OK && is_proxy(plan)) {
-            drop_step(&plan->parts[0].step);
-            continue;
-        }
-        if (status == CM_BACKEND_OK) {
+        const bool is_proxy = status == CM_BACKEND_OK && plan->parts[0].step.state == CM_PROXY;
+        if (status == CM_BACKEND_OK && !is_proxy)
             status = time_candidate(plan, &seconds, reason);
-            drop_step(&plan->parts[0].step);
-        }
+        drop_step(&plan->parts[0].step);
         if (status == CM_BACKEND_BROKEN) return status;
-        if (status != CM_BACKEND_OK || seconds >= *least) continue;
+        if (status != CM_BACKEND_OK || is_proxy || seconds >= *least) continue;
         *least = seconds;
         best->provider = provider;
         best->candidate = i;
@@ -136,7 +120,7 @@ static int try_all_providers(struct cm_plan *plan, struct choice *choice,
         choice->candidate = 0;
         const int asked = try_provider(plan, choice, &why);
         if (asked == CM_BACKEND_OK) return asked;
-        add_reason((*at)->name, &why, &all);
+        cuda_append(all.text, sizeof(all.text), "; ", "%s: %s", (*at)->name, why.text);
         if (asked == CM_BACKEND_BROKEN) {
             *reason = why;
             return asked;
@@ -170,27 +154,19 @@ static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
     return status;
 }
 
-static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
-                 struct cm_reason *reason) {
-    const bool runs = !plan->device->options.plan_only;
-    int status = CM_BACKEND_OK;
-    if (runs)
-        status = sets_make(plan->device, primitive, &plan->sets, &plan->launches[0].operands,
-                           reason);
-    const double begin = monotonic_seconds();
-    if (status == CM_BACKEND_OK) status = choose(plan, primitive, reason);
-    plan->plan_seconds = monotonic_seconds() - begin;
-    if (status == CM_BACKEND_OK && runs)
-        status = sets_repeat(plan->device, &plan->sets, reason);
-    if (status == CM_BACKEND_OK && runs) status = plan_read_kernels(plan, reason);
-    return status;
-}
-
 int plan_make(struct cm_device *device, const struct cm_primitive *primitive,
               struct cm_plan **ret, struct cm_reason *reason) {
+    const bool runs = !device->options.plan_only;
+    int status = CM_BACKEND_OK;
     struct cm_plan *plan = plan_new(device, 1, 1);
     if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    const int status = build(plan, primitive, reason);
+    if (runs)
+        status = sets_make(device, primitive, &plan->sets, &plan->launches[0].operands, reason);
+    const double begin = warmup_now();
+    if (status == CM_BACKEND_OK) status = choose(plan, primitive, reason);
+    plan->plan_seconds = warmup_now() - begin;
+    if (status == CM_BACKEND_OK && runs) status = sets_repeat(device, &plan->sets, reason);
+    if (status == CM_BACKEND_OK && runs) status = plan_read_kernels(plan, reason);
     if (status == CM_BACKEND_OK)
         *ret = plan;
     else

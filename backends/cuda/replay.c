@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures, instantiates and launches CUDA graphs. */
+/* Captures, instantiates and launches CUDA graphs; times a graph of empty kernels. */
 #include "backends/cuda/replay.h"
+
+#include <stdlib.h>
 
 #include "backends/cuda/refuse.h"
 
 #include "support/banned.h"
 
-#define MS 1e-3
+#define MS            1e-3
+#define FLOOR_KERNELS 512 /* they share the latency before the first kernel */
+#define FLOOR_SAMPLES 11
+#define FLOOR_THREADS 32
 
 static int launch_all(const struct cm_device *device, const struct replay_job *job,
                       struct cm_reason *reason) {
@@ -34,13 +39,14 @@ static int launch_timed(const struct cm_device *device, const struct replay_job 
     if (status == CM_BACKEND_OK) status = record_event(device, device->begin, true, reason);
     if (status == CM_BACKEND_OK) status = launch_all(device, job, reason);
     if (status == CM_BACKEND_OK) status = record_event(device, device->end, true, reason);
-    return status == CM_BACKEND_OK ? warmup_read_clock(device, WARMUP_END, reason) : status;
+    if (status == CM_BACKEND_OK) status = warmup_read_clock(device, WARMUP_END, reason);
+    return status;
 }
 
 /* Captures a job. Ends the capture after a failed launch too, else the stream would stay in
  * capture mode. */
-static int record(const struct cm_device *device, const struct replay_job *job,
-                  struct replay *ret, struct cm_reason *reason) {
+int replay_record(const struct cm_device *device, const struct replay_job *job,
+                  struct replay *replay, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
     struct cm_reason unused = {""};
     int status = cuda_check(
@@ -48,19 +54,14 @@ static int record(const struct cm_device *device, const struct replay_job *job,
         driver->cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
         "begin a capture", reason);
     if (status != CM_BACKEND_OK) return status;
-    status = ret->timed ? launch_timed(device, job, reason) : launch_all(device, job, reason);
-    const CUresult ended = driver->cuStreamEndCapture(device->stream, &ret->graph);
+    status =
+        replay->timed ? launch_timed(device, job, reason) : launch_all(device, job, reason);
+    const CUresult ended = driver->cuStreamEndCapture(device->stream, &replay->graph);
     if (status != CM_BACKEND_OK) {
         const int worse = cuda_check(device, ended, "end the capture", &unused);
         return worse == CM_BACKEND_BROKEN ? worse : status;
     }
     return cuda_check(device, ended, "end the capture", reason);
-}
-
-int replay_record(const struct cm_device *device, const struct replay_job *job,
-                  struct replay *ret, struct cm_reason *reason) {
-    *ret = (struct replay){.graph = NULL};
-    return record(device, job, ret, reason);
 }
 
 /* Uploads the graph now, because its first launch is timed already. */
@@ -79,10 +80,10 @@ int replay_instantiate(const struct cm_device *device, struct replay *replay,
     return status;
 }
 
-static int capture(const struct cm_device *device, const struct replay_job *job, bool timed,
+int replay_capture(const struct cm_device *device, const struct replay_job *job, bool timed,
                    struct replay *ret, struct cm_reason *reason) {
     struct replay replay = {.timed = timed};
-    int status = record(device, job, &replay, reason);
+    int status = replay_record(device, job, &replay, reason);
     if (status == CM_BACKEND_OK) status = replay_instantiate(device, &replay, reason);
     if (status == CM_BACKEND_OK)
         *ret = replay;
@@ -91,17 +92,12 @@ static int capture(const struct cm_device *device, const struct replay_job *job,
     return status;
 }
 
-int replay_capture(const struct cm_device *device, const struct replay_job *job,
-                   struct replay *ret, struct cm_reason *reason) {
-    return capture(device, job, false, ret, reason);
-}
-
 int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
                          struct replay *ret, struct cm_reason *reason) {
     int status = CM_BACKEND_REFUSED;
-    if (!device->no_external_events) status = capture(device, job, true, ret, reason);
+    if (!device->no_external_events) status = replay_capture(device, job, true, ret, reason);
     if (status != CM_BACKEND_REFUSED) return status;
-    status = capture(device, job, false, ret, reason);
+    status = replay_capture(device, job, false, ret, reason);
     if (status == CM_BACKEND_OK) device->no_external_events = true;
     return status;
 }
@@ -150,4 +146,37 @@ void replay_drop(const struct cm_device *device, struct replay *replay) {
     if (replay->exec != NULL) (void)device->driver.cuGraphExecDestroy(replay->exec);
     if (replay->graph != NULL) (void)device->driver.cuGraphDestroy(replay->graph);
     *replay = (struct replay){.graph = NULL};
+}
+
+static int launch_empty(void *context, int64_t set, CUstream stream, struct cm_reason *reason) {
+    const struct cm_device *device = context;
+    (void)set;
+    return cuda_check(device,
+                      device->driver.cuLaunchKernel(device->warmup.empty, 1, 1, 1,
+                                                    FLOOR_THREADS, 1, 1, 0, stream, NULL, NULL),
+                      "launch a kernel", reason);
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int replay_floor(struct cm_device *device, struct cm_reason *reason) {
+    struct replay replay = {.graph = NULL};
+    double samples[FLOOR_SAMPLES];
+    const struct replay_job job = {
+        .launch = launch_empty, .context = device, .n = FLOOR_KERNELS, .n_sets = 1};
+    if (device->warmup.module == NULL) return CM_BACKEND_OK;
+    int status = replay_capture_timed(device, &job, &replay, reason);
+    if (status == CM_BACKEND_REFUSED) return CM_BACKEND_OK;
+    if (status == CM_BACKEND_OK) status = replay_run(device, &replay, &samples[0], reason);
+    for (int i = 0; i < FLOOR_SAMPLES && status == CM_BACKEND_OK; i++)
+        status = replay_run(device, &replay, &samples[i], reason);
+    replay_drop(device, &replay);
+    if (status != CM_BACKEND_OK) return status;
+    qsort(samples, FLOOR_SAMPLES, sizeof(samples[0]), compare);
+    device->floor = samples[FLOOR_SAMPLES / 2] / FLOOR_KERNELS;
+    return CM_BACKEND_OK;
 }

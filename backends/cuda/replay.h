@@ -22,15 +22,14 @@ struct replay {
     bool timed; /* the graph itself records device->begin and ->end, and the SM clock */
 };
 
-/* Capture the executions without timing events, in two steps, between which the caller may
- * change the graph. The caller must call replay_drop, after a failure too. */
+/* Capture the executions in two steps, between which the caller may change the graph; with
+ * timing events if replay->timed. The caller must call replay_drop, after a failure too. */
 int replay_record(const struct cm_device *device, const struct replay_job *job,
-                  struct replay *ret, struct cm_reason *reason);
+                  struct replay *replay, struct cm_reason *reason);
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason);
-/* Captures the executions without timing events. Returns CM_BACKEND_REFUSED if one of them
- * cannot be captured. */
-int replay_capture(const struct cm_device *device, const struct replay_job *job,
+/* Captures the executions. Returns CM_BACKEND_REFUSED if one of them cannot be captured. */
+int replay_capture(const struct cm_device *device, const struct replay_job *job, bool timed,
                    struct replay *ret, struct cm_reason *reason);
 /*
  * Captures the executions with timing events as nodes of the graph. Events that the host
@@ -46,6 +45,9 @@ int replay_run(const struct cm_device *device, const struct replay *replay, doub
 int replay_launch(const struct cm_device *device, const struct replay_job *job,
                   double *ret_seconds, struct cm_reason *reason);
 void replay_drop(const struct cm_device *device, struct replay *replay);
+/* Sets device->floor, the time of an empty kernel in a graph; leaves it at 0, without an error,
+ * if kernels cannot be loaded or captured. */
+int replay_floor(struct cm_device *device, struct cm_reason *reason);
 
 /*
  * Kernels of a graph in order of their first call; more than CM_MAX_KERNELS are only counted.
@@ -59,5 +61,8 @@ void replay_kernels(const struct cm_device *device, const struct replay *replay,
 /* Returns the index of the kernel, copy or memset of a node; -1: it is not listed. */
 int32_t replay_kernel_at(const struct cm_device *device, CUgraphNode node,
                          const struct replay_kernels *kernels);
+/* Replaces a mangled C++ name by the demangled one, as nsys prints it, truncated to `size`
+ * bytes. Leaves other names unchanged, and all names if the C++ library is missing. */
+void replay_demangle(char *name, size_t size);
 
 #endif

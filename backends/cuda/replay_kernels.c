@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of a graph, and tensor-core use by kernel name. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "backends/cuda/demangle.h"
 #include "backends/cuda/replay.h"
 
 #include "support/banned.h"
@@ -52,6 +52,24 @@ static const char *const without_tensor_cores[] = {
     "ffma",         "simt",          "sgemm",      "memset",     "memcpy",        "costmodel_",
 };
 
+typedef char *demangle_function(const char *name, char *buffer, size_t *size, int *ret_status);
+
+/* Looks the demangler up at run time: the module is not linked with the C++ library, but
+ * NVIDIA's libraries have loaded it. */
+void replay_demangle(char *name, size_t size) {
+    demangle_function *function = NULL;
+    int status = -1;
+    if (strncmp(name, "_Z", 2) != 0) return;
+    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) return;
+    void *symbol = dlsym(library, "__cxa_demangle");
+    memcpy(&function, &symbol, sizeof(symbol));
+    char *text = function != NULL ? function(name, NULL, NULL, &status) : NULL;
+    if (text != NULL && status == 0) (void)snprintf(name, size, "%s", text);
+    free(text);
+    (void)dlclose(library);
+}
+
 static bool has_part(const char *name, const char *part) {
     const size_t length = strlen(part);
     for (; *name != '\0'; name++)
@@ -79,7 +97,7 @@ static void take_name(const struct cm_device *device, CUfunction function,
         return;
     ret->tensor_cores = by_name(name);
     (void)snprintf(text, sizeof(text), "%s", name);
-    demangle(text, sizeof(text));
+    replay_demangle(text, sizeof(text));
     (void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(ret->name) - 1, text);
 }
 

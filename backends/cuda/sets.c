@@ -65,20 +65,6 @@ int sets_fill(const struct cm_device *device, const struct fill *fill, CUdevicep
                       reason);
 }
 
-static int fill_first(const struct cm_device *device, const struct cm_primitive *primitive,
-                      struct cuda_operands *first, struct cm_reason *reason) {
-    int status = CM_BACKEND_OK;
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
-        const struct cm_tensor *tensor = tensor_at(primitive, i);
-        struct fill fill = {.element = tensor->element};
-        if (i < primitive->n_inputs) fill = fill_for(primitive, i);
-        if (status == CM_BACKEND_OK)
-            status = sets_fill(device, &fill, *address_at(primitive, i, first),
-                               primitive_span(tensor), reason);
-    }
-    return status;
-}
-
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason) {
     struct cuda_operands first = {.workspace = 0};
@@ -89,16 +75,20 @@ int sets_make(struct cm_device *device, const struct cm_primitive *primitive, st
                     memory_align(device->options.workspace_bytes));
     int status = memory_take(device, sets.bytes, all, &sets.block, reason);
     if (status != CM_BACKEND_OK) return status;
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++)
-        *address_at(primitive, i, &first) += sets.block.base;
-    status = fill_first(device, primitive, &first, reason);
-    if (status == CM_BACKEND_OK) {
-        *ret = sets;
-        *ret_first = first;
-    } else {
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+        const struct cm_tensor *tensor = tensor_at(primitive, i);
+        CUdeviceptr *at = address_at(primitive, i, &first);
+        struct fill fill = {.element = tensor->element};
+        if (i < primitive->n_inputs) fill = fill_for(primitive, i);
+        *at += sets.block.base;
+        status = sets_fill(device, &fill, *at, primitive_span(tensor), reason);
+        if (status == CM_BACKEND_OK) continue;
         memory_give_back(device, &sets.block);
+        return status;
     }
-    return status;
+    *ret = sets;
+    *ret_first = first;
+    return CM_BACKEND_OK;
 }
 
 int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t workspace_bytes,

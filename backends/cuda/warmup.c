@@ -3,7 +3,6 @@
 #include "backends/cuda/warmup.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,15 +11,15 @@
 
 #include "support/banned.h"
 
-#define STEADY_CLOCK_NS                                                                        \
-    300e6 /* first warm-up ends after this time without an increase of the clock */
-#define MAX_WARMUP_NS 2e9   /* first warm-up: upper limit */
-#define RESUME_NS     100e6 /* later warm-ups: upper limit */
-#define IDLE_SECONDS  1e-3  /* idle time after which the clock may have dropped */
-#define STEADY        0.01  /* relative change of the clock that counts as none */
-#define ACCEPTED      0.75  /* minimum of sample clock / steady clock; nvbench uses the same */
-#define SPIN_BLOCK    256
-#define SPIN_LOOPS    200000 /* about half a millisecond */
+/* The first warm-up ends after this time without an increase of the clock. */
+#define STEADY_CLOCK_NS 300e6
+#define MAX_WARMUP_NS   2e9   /* first warm-up: upper limit */
+#define RESUME_NS       100e6 /* later warm-ups: upper limit */
+#define IDLE_SECONDS    1e-3  /* idle time after which the clock may have dropped */
+#define STEADY          0.01  /* relative change of the clock that counts as none */
+#define ACCEPTED        0.75 /* minimum of sample clock / steady clock; nvbench uses the same */
+#define SPIN_BLOCK      256
+#define SPIN_LOOPS      200000 /* about half a millisecond */
 
 /* PTX: needs no compiler, and the driver translates it for every device since sm_50. The trap
  * of costmodel_spin never runs; it keeps the loop from being optimized away. */
@@ -58,14 +57,14 @@ struct reading {
     uint32_t reserved;
 };
 
-static double now(void) {
+double warmup_now(void) {
     struct timespec time = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 void warmup_busy(struct cm_device *device) {
-    device->warmup.busy_at = now();
+    device->warmup.busy_at = warmup_now();
 }
 
 static int launch(const struct cm_device *device, CUfunction function, unsigned blocks,
@@ -142,7 +141,8 @@ int warmup_resume(struct cm_device *device, struct cm_reason *reason) {
     const struct warmup *warmup = &device->warmup;
     double mhz = 0;
     double begin = 0;
-    if (warmup->module == NULL || now() - warmup->busy_at < IDLE_SECONDS) return CM_BACKEND_OK;
+    if (warmup->module == NULL || warmup_now() - warmup->busy_at < IDLE_SECONDS)
+        return CM_BACKEND_OK;
     int status = spin(device, &mhz, &begin, reason);
     double at = begin;
     while (status == CM_BACKEND_OK && mhz > 0 && mhz < warmup->mhz * (1 - STEADY) &&
@@ -161,17 +161,15 @@ int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
     const int status = read_clocks(device, &warmup->sample_mhz, &at, reason);
     *ret_accepted = warmup->sample_mhz == 0 || warmup->sample_mhz >= ACCEPTED * warmup->mhz;
     if (!*ret_accepted && last) warmup->n_slow++;
-    warmup->busy_at = *ret_accepted ? now() : 0;
+    warmup->busy_at = *ret_accepted ? warmup_now() : 0;
     return status;
 }
 
 void warmup_clocks(struct cm_device *device, struct cm_clocks *ret) {
     struct warmup *warmup = &device->warmup;
-    const size_t used = strlen(ret->throttle);
     if (warmup->sample_mhz > 0) ret->unit_mhz = (int32_t)(warmup->sample_mhz + 0.5);
     if (warmup->n_slow > 0)
-        (void)snprintf(ret->throttle + used, sizeof(ret->throttle) - used, "%s%s",
-                       used > 0 ? ", " : "", "low clock");
+        cuda_append(ret->throttle, sizeof(ret->throttle), ", ", "low clock");
     warmup->n_slow = 0;
     warmup->sample_mhz = 0;
 }

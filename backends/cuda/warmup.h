@@ -33,6 +33,8 @@ void warmup_close(struct cm_device *device);
 
 /* If the device has been idle, runs work until its clock is steady again. */
 int warmup_resume(struct cm_device *device, struct cm_reason *reason);
+/* Returns monotonic seconds. */
+double warmup_now(void);
 /* Records that the device has just finished work. */
 void warmup_busy(struct cm_device *device);
 

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "backends/cuda/demangle.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/library.h"
+#include "backends/cuda/replay.h"
 #include "works.h"
 
 static void never_searches_relative_paths(void **state) {
@@ -41,22 +41,25 @@ static void names_missing_library(void **state) {
     static char places[2][LIBRARY_PATH] = {"", "/nonexistent"};
     const struct library_folders folders = {2, places};
     struct library_name name = {"thing", {"libnowhere.so.1", NULL}, true};
-    struct library library = {NULL, "libx"};
     struct cm_reason reason = {""};
     void *table = NULL;
     const struct library_symbol symbol = {"nowhere", 0, false};
     (void)state;
-    assert_int_equal(library_open(&name, &folders, &library, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(library_load(&name, &folders, &symbol, 1, (void *)&table, &reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "no thing: libnowhere.so.1 is not on this machine");
     name.of_system = false;
-    assert_int_equal(library_open(&name, &folders, &library, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(library_load(&name, &folders, &symbol, 1, (void *)&table, &reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(reason.text,
                         "no thing: libnowhere.so.1 is neither where the loader looks nor in 1 "
                         "folders of deb, rpm, conda, pip and the toolkit; "
                         "cuda:libraries=PATH names another");
-    assert_int_equal(library_bind(&library, "thing", &symbol, 1, (void *)&table, &reason),
+    name.sonames[0] = "libc.so.6";
+    assert_int_equal(library_load(&name, &folders, &symbol, 1, (void *)&table, &reason),
                      CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "thing (libx) has no function 'nowhere': version too old");
+    assert_string_equal(reason.text,
+                        "thing (libc.so.6) has no function 'nowhere': version too old");
 }
 
 /* Decodes a normal number without its sign: 2^(e - bias) * (1 + m / 2^mantissa). */
@@ -127,11 +130,11 @@ static void reads_products_in_terms_of_blas(void **state) {
     assert_int_equal(gemm.m, 3);
     assert_int_equal(gemm.n, 7);
     assert_int_equal(gemm.k, 5);
-    assert_false(gemm.a.column_major);
-    assert_int_equal(gemm.a.leading, 5);
-    assert_true(gemm.b.column_major);
-    assert_int_equal(gemm.b.leading, 5);
-    assert_int_equal(gemm.y.leading, 7);
+    assert_false(gemm.matrices[GEMM_A].column_major);
+    assert_int_equal(gemm.matrices[GEMM_A].leading, 5);
+    assert_true(gemm.matrices[GEMM_B].column_major);
+    assert_int_equal(gemm.matrices[GEMM_B].leading, 5);
+    assert_int_equal(gemm.matrices[GEMM_Y].leading, 7);
     assert_int_equal(gemm.addend, GEMM_BIAS);
     work.inputs[2] = works_line(CM_F32, 2);
     assert_false(gemm_read(&work, &gemm, &reason));
@@ -153,11 +156,11 @@ static void merges_batches_of_one_stride(void **state) {
     assert_true(gemm_read(&work, &gemm, &reason));
     assert_int_equal(gemm.batch, 6);
     assert_int_equal(gemm.n_calls, 1);
-    assert_int_equal(gemm.a.batch, 64);
+    assert_int_equal(gemm.matrices[GEMM_A].batch, 64);
     work.inputs[1] = fixture_tensor(CM_F32, 2, dims + 2);
     assert_true(gemm_read(&work, &gemm, &reason));
     assert_int_equal(gemm.batch, 6);
-    assert_int_equal(gemm.b.batch, 0);
+    assert_int_equal(gemm.matrices[GEMM_B].batch, 0);
 }
 
 static void merges_contiguous_axes(void **state) {
@@ -209,11 +212,11 @@ static void names_of_templates_are_demangled(void **state) {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char name[256];
         (void)snprintf(name, sizeof(name), "%s", cases[i].mangled);
-        demangle(name, sizeof(name));
+        replay_demangle(name, sizeof(name));
         assert_string_equal(name, cases[i].name);
     }
     char name[8] = "_Z1fv";
-    demangle(name, 4); /* truncated */
+    replay_demangle(name, 4); /* truncated */
     assert_string_equal(name, "f()");
 }
 
