@@ -36,6 +36,8 @@ void primitive_pack(struct cm_tensor *tensor);
 bool primitive_is_packed(const struct cm_tensor *tensor);
 /* Returns the number of elements; DIM_OVERFLOW past 2^63. */
 int64_t primitive_elements(const struct cm_tensor *tensor);
+/* Returns the bytes of the elements without gaps; DIM_OVERFLOW past 2^63. */
+int64_t primitive_bytes(const struct cm_tensor *tensor);
 /* Returns the number of elements of the dims `from` .. `to` - 1. */
 int64_t primitive_elements_of(const struct cm_tensor *tensor, int32_t from, int32_t to);
 

@@ -44,6 +44,10 @@ int64_t primitive_elements(const struct cm_tensor *tensor) {
     return primitive_elements_of(tensor, 0, tensor->rank);
 }
 
+int64_t primitive_bytes(const struct cm_tensor *tensor) {
+    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
+}
+
 /* span = element size * (1 + sum of (dim - 1) * stride over the axes) */
 int64_t primitive_span(const struct cm_tensor *tensor) {
     int64_t last = 0;

@@ -33,13 +33,9 @@
 /* The findings of one rule. Times are seconds in one pass through the model. */
 struct advice_case {
     const struct analysis *analysis;
-    double total_s;  /* of all nodes */
-    double *seconds; /* by node; 0: no time */
-    bool *picked;    /* by node */
-    size_t n_picked;
-    double picked_s; /* of the picked nodes */
-    double gain_s;   /* sum of the known gains */
-    bool has_gain;
+    double total_s;   /* of all nodes */
+    double *seconds;  /* by node; 0: no time */
+    bool *picked;     /* by node */
     struct text text; /* sentences: observation, recommendation */
 };
 
@@ -47,28 +43,13 @@ struct advice_rule {
     const char *id;   /* "R3" */
     const char *name; /* "channels-last" */
     double min_share; /* minimum share of the latency in the picked nodes; 0: none */
-    void (*pick)(struct advice_case *advice);
+    /* Returns true to pick the node. *ret_gain_s: the time that this saves; -1, as it is set
+     * before: unknown. */
+    bool (*pick)(const struct advice_case *advice, uint32_t node, double *ret_gain_s);
+    const char *noun; /* the text begins with the number of these; NULL: it does not */
+    const char *text; /* goes on like this; NULL: as `write` does */
     void (*write)(struct advice_case *advice);
 };
-
-/* Picks the node, once, and adds the gain, which is unknown if negative. */
-static void pick(struct advice_case *advice, uint32_t node, double gain_s) {
-    if (!advice->picked[node]) {
-        advice->picked[node] = true;
-        advice->n_picked++;
-        advice->picked_s += advice->seconds[node];
-    }
-    if (gain_s < 0) return;
-    advice->gain_s += gain_s;
-    advice->has_gain = true;
-}
-
-/* Appends "12 nodes (34.56% of latency)". */
-static void append_picked(struct advice_case *advice, const char *what) {
-    text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", advice->n_picked, what,
-                text_plural((int64_t)advice->n_picked),
-                100 * advice->picked_s / advice->total_s);
-}
 
 /* Appends "3.46 GB". */
 static void append_bytes(struct advice_case *advice, double bytes) {
@@ -97,10 +78,13 @@ static const struct achieved *achieved_of(const struct advice_case *advice, uint
 }
 
 static double tensor_bytes(const struct cm_tensor *tensor) {
-    const int64_t elements = primitive_elements(tensor);
-    return is_known(elements)
-               ? (double)elements * (double)primitive_element_size(tensor->element)
-               : 0;
+    const int64_t bytes = primitive_bytes(tensor);
+    return is_known(bytes) ? (double)bytes : 0;
+}
+
+/* Returns how often the node runs. */
+static double runs_of(const struct advice_case *advice, uint32_t node) {
+    return advice->seconds[node] / measurement_of(advice, node)->cold.median;
 }
 
 /* Returns the lower bound on the seconds that moving the bytes takes; negative: unknown. */
@@ -109,12 +93,10 @@ static double traffic_s(const struct advice_case *advice, double bytes) {
     return bandwidth > 0 ? bytes / bandwidth : -1;
 }
 
-/* Returns the node's seconds above the roofline; negative: unknown, or the time is modelled:
- * the device model does not depend on the alignment of channels. */
+/* Returns the node's seconds above the roofline; negative: unknown. */
 static double above_roofline(const struct advice_case *advice, uint32_t node) {
-    const struct achieved *achieved = achieved_of(advice, node);
-    if (achieved->roofline < 0 || measurement_of(advice, node)->state == CM_MODELLED) return -1;
-    return advice->seconds[node] * fmax(0, 1 - achieved->roofline);
+    const double roofline = achieved_of(advice, node)->roofline;
+    return roofline < 0 ? -1 : advice->seconds[node] * fmax(0, 1 - roofline);
 }
 
 /* Returns true if tensor cores could run the product at the requested precision. */
@@ -137,11 +119,10 @@ static double utilisation(const struct advice_case *advice) {
 }
 
 /* The gain is unknown: idle time is not part of the layers' times. */
-static void pick_idle(struct advice_case *advice) {
-    if (utilisation(advice) >= MIN_UTILISATION) return;
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
-        if (advice->analysis->estimate.network.included[node] && advice->seconds[node] > 0)
-            pick(advice, node, -1);
+static bool pick_idle(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
+    (void)ret_gain_s;
+    return utilisation(advice) < MIN_UTILISATION && advice->seconds[node] > 0 &&
+           advice->analysis->estimate.network.included[node];
 }
 
 static void write_idle(struct advice_case *advice) {
@@ -153,19 +134,7 @@ static void write_idle(struct advice_case *advice) {
         network_s * 1e3, 100 * utilisation(advice));
 }
 
-/* R2. Returns true if the product runs without tensor cores. A modelled device uses none for
- * fp32 unless the precision is tf32. */
-static bool runs_without_tensor_cores(const struct advice_case *advice, uint32_t node) {
-    const struct cm_primitive *primitive = primitive_of(advice, node);
-    const struct cm_measurement *measurement = measurement_of(advice, node);
-    if (!primitive_is_product(primitive)) return false;
-    if (primitive->inputs[0].element == CM_F64) return false;
-    if (measurement->state == CM_MODELLED)
-        return primitive->inputs[0].element == CM_F32 && !is_eligible(advice, primitive);
-    return measurement->how.tensor_cores == CM_TENSOR_CORES_NO;
-}
-
-/* Returns the published FLOP/s of tensor cores on 16-bit elements; 0: unknown. */
+/* R2. Returns the published FLOP/s of tensor cores on 16-bit elements; 0: unknown. */
 static double half_rate(const struct cm_device_facts *facts) {
     double rate = 0;
     for (int32_t i = 0; i < facts->n_rates; i++)
@@ -175,23 +144,28 @@ static double half_rate(const struct cm_device_facts *facts) {
     return rate;
 }
 
-static void pick_without_tensor_cores(struct advice_case *advice) {
-    const double rate = half_rate(&advice->analysis->estimate.facts);
-    if (!advice->analysis->estimate.facts.has_tensor_cores) return;
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0 || !runs_without_tensor_cores(advice, node)) continue;
-        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
-        const struct cm_primitive *primitive = primitive_of(advice, node);
-        const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
-        const double compute = rate > 0 ? (double)primitive->flops * runs / rate : 0;
-        const double min_share = fmax(memory, compute);
-        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - min_share));
-    }
+/* A modelled device uses no tensor cores for fp32 unless the precision is tf32. */
+static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
+                                      double *ret_gain_s) {
+    const struct cm_device_facts *facts = &advice->analysis->estimate.facts;
+    if (!facts->has_tensor_cores || advice->seconds[node] <= 0) return false;
+    const struct cm_primitive *primitive = primitive_of(advice, node);
+    const struct cm_measurement *measurement = measurement_of(advice, node);
+    const int32_t element = primitive->inputs[0].element;
+    if (!primitive_is_product(primitive) || element == CM_F64) return false;
+    if (measurement->state == CM_MODELLED ? element != CM_F32 || is_eligible(advice, primitive)
+                                          : measurement->how.tensor_cores != CM_TENSOR_CORES_NO)
+        return false;
+    const double runs = runs_of(advice, node);
+    const double rate = half_rate(facts);
+    const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
+    const double compute = rate > 0 ? (double)primitive->flops * runs / rate : 0;
+    if (memory >= 0) *ret_gain_s = fmax(0, advice->seconds[node] - fmax(memory, compute));
+    return true;
 }
 
 static void write_without_tensor_cores(struct advice_case *advice) {
     const bool has_rate = half_rate(&advice->analysis->estimate.facts) > 0;
-    append_picked(advice, "matrix product");
     text_printf(
         &advice->text,
         " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
@@ -199,36 +173,21 @@ static void write_without_tensor_cores(struct advice_case *advice) {
         has_rate ? " and of their FLOPs in fp16" : "");
 }
 
-/* R3. Returns true if the size of a convolution's workspace suggests copies of its images. */
-static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
+/* R3. The size of a convolution's workspace suggests copies of its images. The gain is the time
+ * of one more read and write of both. */
+static bool pick_transposes(const struct advice_case *advice, uint32_t node,
+                            double *ret_gain_s) {
+    if (advice->seconds[node] <= 0) return false;
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_tensor *x = &primitive->inputs[0];
     const double workspace = (double)measurement_of(advice, node)->how.workspace_bytes;
     const double images = tensor_bytes(x) + tensor_bytes(&primitive->outputs[0]);
     if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return false;
     if (x->rank < 3 || x->dims[1] < 2 || !primitive_is_packed(x)) return false;
-    return images > 0 && workspace >= MIN_TRANSPOSE * images &&
-           workspace <= MAX_TRANSPOSE * images;
-}
-
-/* The gain is the time of one more read and write of both images. */
-static void pick_transposes(struct advice_case *advice) {
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0 || !hides_transposes(advice, node)) continue;
-        const struct cm_primitive *primitive = primitive_of(advice, node);
-        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
-        const double bytes =
-            2 * (tensor_bytes(&primitive->inputs[0]) + tensor_bytes(&primitive->outputs[0]));
-        pick(advice, node, traffic_s(advice, bytes * runs));
-    }
-}
-
-static void write_transposes(struct advice_case *advice) {
-    append_picked(advice, "convolution");
-    text_append(
-        &advice->text,
-        " with a workspace of the size of their images, which are turned to channels-last and "
-        "back in it: try --layout nhwc, and channels_last in the framework.");
+    if (images <= 0 || workspace < MIN_TRANSPOSE * images || workspace > MAX_TRANSPOSE * images)
+        return false;
+    *ret_gain_s = traffic_s(advice, 2 * images * runs_of(advice, node));
+    return true;
 }
 
 /* R4. Returns true if input or output channels of a product are not a multiple of 16 bytes. */
@@ -245,20 +204,17 @@ static bool has_odd_channels(const struct cm_primitive *primitive) {
     return false;
 }
 
-static void pick_odd_channels(struct advice_case *advice) {
-    if (!advice->analysis->estimate.facts.has_tensor_cores) return;
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
-        if (advice->seconds[node] > 0 && is_eligible(advice, primitive_of(advice, node)) &&
-            has_odd_channels(primitive_of(advice, node)))
-            pick(advice, node, above_roofline(advice, node));
-}
-
-static void write_odd_channels(struct advice_case *advice) {
-    append_picked(advice, "matrix product");
-    text_append(
-        &advice->text,
-        " whose channels are not a multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, "
-        "4 of tf32), as tensor cores require: pad them.");
+/* The gain is unknown if the time is modelled: the device model does not depend on the
+ * alignment of channels. */
+static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
+                              double *ret_gain_s) {
+    if (!advice->analysis->estimate.facts.has_tensor_cores || advice->seconds[node] <= 0 ||
+        !is_eligible(advice, primitive_of(advice, node)) ||
+        !has_odd_channels(primitive_of(advice, node)))
+        return false;
+    if (measurement_of(advice, node)->state != CM_MODELLED)
+        *ret_gain_s = above_roofline(advice, node);
+    return true;
 }
 
 /* R5. Returns true if the modelled runtime fuses elementwise nodes. */
@@ -272,111 +228,78 @@ static bool is_elementwise(const struct cm_primitive *primitive) {
            (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
 }
 
-static bool is_limited_by_traffic(const struct advice_case *advice, uint32_t node) {
-    const enum limited_by limited_by = achieved_of(advice, node)->limited_by;
-    return limited_by == LIMITED_BY_MEMORY || limited_by == LIMITED_BY_LAUNCH;
-}
-
-/* Returns the producer of the value if this is its only reader and the two can be fused; else
- * ID_NONE. */
-static uint32_t fusable_producer(const struct advice_case *advice, uint32_t node,
-                                 uint32_t input) {
+/* Returns true if the node is the only reader of the value, and its producer can be fused with
+ * it. */
+static bool is_fusable(const struct advice_case *advice, uint32_t node,
+                       const struct value *value) {
     const uint32_t *kernel = advice->analysis->kernels.kernel;
-    const struct value *values = advice->analysis->model->values;
-    if (input == ID_NONE || values[input].node == ID_NONE) return ID_NONE;
-    const uint32_t producer = values[input].node;
-    if (values[input].n_uses != 1 || values[input].is_graph_output) return ID_NONE;
-    if (advice->seconds[producer] <= 0) return ID_NONE;
-    if (kernel != NULL && kernel[producer] == kernel[node]) return ID_NONE; /* fused already */
-    const struct cm_primitive *primitive = primitive_of(advice, producer);
-    const bool takes_more = is_elementwise(primitive) || primitive_is_product(primitive) ||
-                            primitive->kind == CM_NORM;
-    return takes_more ? producer : ID_NONE;
+    if (value->node == ID_NONE || value->n_uses != 1 || value->is_graph_output) return false;
+    if (advice->seconds[value->node] <= 0) return false;
+    if (kernel != NULL && kernel[value->node] == kernel[node]) return false; /* already */
+    const struct cm_primitive *primitive = primitive_of(advice, value->node);
+    return is_elementwise(primitive) || primitive_is_product(primitive) ||
+           primitive->kind == CM_NORM;
 }
 
-/* Returns the bytes per run that fusing the node with a producer saves; 0: not fusable. */
+/* Returns the bytes that fusing the node with a producer saves; 0: not fusable. */
 static double saved_bytes(const struct advice_case *advice, uint32_t node) {
-    const struct node *from = &advice->analysis->model->nodes[node];
-    for (size_t i = 0; i < from->n_inputs; i++) {
-        const uint32_t producer = fusable_producer(advice, node, from->inputs[i]);
-        if (producer != ID_NONE)
-            return 2 * tensor_bytes(&primitive_of(advice, producer)->outputs[0]);
+    const struct model *model = advice->analysis->model;
+    for (size_t i = 0; i < model->nodes[node].n_inputs; i++) {
+        const uint32_t input = model->nodes[node].inputs[i];
+        if (input == ID_NONE || !is_fusable(advice, node, &model->values[input])) continue;
+        const struct cm_primitive *producer = primitive_of(advice, model->values[input].node);
+        return 2 * tensor_bytes(&producer->outputs[0]) * runs_of(advice, node);
     }
     return 0;
 }
 
-static double all_saved_bytes(const struct advice_case *advice) {
-    double bytes = 0;
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (!advice->picked[node]) continue;
-        bytes += saved_bytes(advice, node) * advice->seconds[node] /
-                 measurement_of(advice, node)->cold.median;
-    }
-    return bytes;
-}
-
-static void pick_chains(struct advice_case *advice) {
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0 || !is_elementwise(primitive_of(advice, node))) continue;
-        if (!is_limited_by_traffic(advice, node)) continue;
-        const double bytes = saved_bytes(advice, node);
-        if (bytes <= 0) continue;
-        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
-        const double gain = traffic_s(advice, bytes * runs);
-        pick(advice, node, fmin(gain, advice->seconds[node]));
-    }
+static bool pick_chains(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
+    if (advice->seconds[node] <= 0 || !is_elementwise(primitive_of(advice, node))) return false;
+    const enum limited_by limited_by = achieved_of(advice, node)->limited_by;
+    if (limited_by != LIMITED_BY_MEMORY && limited_by != LIMITED_BY_LAUNCH) return false;
+    const double bytes = saved_bytes(advice, node);
+    if (bytes <= 0) return false;
+    *ret_gain_s = fmin(traffic_s(advice, bytes), advice->seconds[node]);
+    return true;
 }
 
 static void write_chains(struct advice_case *advice) {
-    append_picked(advice, "elementwise node");
+    double bytes = 0;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
+        if (advice->picked[node]) bytes += saved_bytes(advice, node);
     text_printf(&advice->text,
                 " could be fused with the producer of an operand that no other node reads, as "
                 "%s does: this saves ",
                 is_compiled_model(advice) ? "a runtime that fuses products too"
                                           : "a compiler or an inference runtime");
-    append_bytes(advice, all_saved_bytes(advice));
+    append_bytes(advice, bytes);
     text_append(&advice->text, " of traffic.");
 }
 
-/* R6. Returns the largest number of blocks per multiprocessor of any of the kernels; at least 1
- * if one is unknown. */
-static double fullest_grid(const struct cm_how *how) {
+/* R6. Each kernel has fewer blocks than multiprocessors; the fullest one counts. */
+static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
+                            double *ret_gain_s) {
     double max_share = 0;
-    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
-        max_share =
-            fmax(max_share,
-                 how->kernels[i].blocks_per_unit > 0 ? how->kernels[i].blocks_per_unit : 1);
-    return how->n_kernels > 0 ? max_share : 1;
-}
-
-static void pick_tiny_grids(struct advice_case *advice) {
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= TINY_GRID_SHARE * advice->total_s) continue;
-        const double max_share = fullest_grid(&measurement_of(advice, node)->how);
-        if (max_share < 1) pick(advice, node, advice->seconds[node] * (1 - max_share));
+    if (advice->seconds[node] <= TINY_GRID_SHARE * advice->total_s) return false;
+    const struct cm_how *how = &measurement_of(advice, node)->how;
+    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++) {
+        const double share = how->kernels[i].blocks_per_unit;
+        max_share = fmax(max_share, share > 0 ? share : 1); /* 0: unknown */
     }
-}
-
-static void write_tiny_grids(struct advice_case *advice) {
-    append_picked(advice, "node");
-    text_append(&advice->text,
-                " with fewer blocks than the device has multiprocessors, part of which is "
-                "idle: take a larger batch, or an algorithm that splits the sum (split-K).");
+    *ret_gain_s = advice->seconds[node] * (1 - max_share);
+    return how->n_kernels > 0 && max_share < 1;
 }
 
 /* R7. */
-static void pick_launches(struct advice_case *advice) {
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0) continue;
-        const struct achieved *achieved = achieved_of(advice, node);
-        const double share = achieved->roofline;
-        if (achieved->limited_by != LIMITED_BY_LAUNCH) continue;
-        pick(advice, node, share < 0 ? -1 : advice->seconds[node] * fmax(0, 1 - share));
-    }
+static bool pick_launches(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
+    if (advice->seconds[node] <= 0 ||
+        achieved_of(advice, node)->limited_by != LIMITED_BY_LAUNCH)
+        return false;
+    *ret_gain_s = above_roofline(advice, node);
+    return true;
 }
 
 static void write_launches(struct advice_case *advice) {
-    append_picked(advice, "node");
     text_append(&advice->text,
                 advice->analysis->estimate.facts.modelled
                     ? " limited by the launch of their kernels"
@@ -387,12 +310,12 @@ static void write_launches(struct advice_case *advice) {
 }
 
 /* R8. */
-static void pick_memory(struct advice_case *advice) {
+static bool pick_memory(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     const int64_t have = advice->analysis->estimate.facts.memory_bytes;
     const int64_t required = advice->analysis->memory_required.required_bytes;
-    const uint32_t peak = advice->analysis->liveness.peak_node;
-    if (have <= 0 || !is_known(required) || peak == ID_NONE) return;
-    if ((double)required > FULL_MEMORY * (double)have) pick(advice, peak, -1);
+    (void)ret_gain_s;
+    return node == advice->analysis->liveness.peak_node && have > 0 && is_known(required) &&
+           (double)required > FULL_MEMORY * (double)have;
 }
 
 static void write_memory(struct advice_case *advice) {
@@ -408,33 +331,33 @@ static void write_memory(struct advice_case *advice) {
 }
 
 /* R9. */
-static void pick_copies(struct advice_case *advice) {
-    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
-        if (advice->seconds[node] <= 0) continue;
-        const int32_t kind = primitive_of(advice, node)->kind;
-        if (kind == CM_COPY || kind == CM_GATHER) pick(advice, node, advice->seconds[node]);
-    }
-}
-
-static void write_copies(struct advice_case *advice) {
-    append_picked(advice, "node");
-    text_append(&advice->text,
-                " without arithmetic (transposes, slices, concatenations, gathers): look for "
-                "layouts that avoid them. The gain is all of their time.");
+static bool pick_copies(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
+    if (advice->seconds[node] <= 0) return false;
+    const int32_t kind = primitive_of(advice, node)->kind;
+    *ret_gain_s = advice->seconds[node];
+    return kind == CM_COPY || kind == CM_GATHER;
 }
 
 /* clang-format off */
 static const struct advice_rule rules[] = {
-    /* id,  name,             least share, pick,                      write */
-    {"R1", "utilisation",     0,           pick_idle,                 write_idle},
-    {"R2", "tensor-cores",    0.01,        pick_without_tensor_cores, write_without_tensor_cores},
-    {"R3", "channels-last",   0.01,        pick_transposes,           write_transposes},
-    {"R4", "channels",        0.01,        pick_odd_channels,         write_odd_channels},
-    {"R5", "fusion",          0.01,        pick_chains,               write_chains},
-    {"R6", "tiny-grids",      0,           pick_tiny_grids,           write_tiny_grids},
-    {"R7", "launches",        0.2,         pick_launches,             write_launches},
-    {"R8", "memory",          0,           pick_memory,               write_memory},
-    {"R9", "copies",          0.1,         pick_copies,               write_copies},
+    {"R1", "utilisation", 0, pick_idle, NULL, NULL, write_idle},
+    {"R2", "tensor-cores", 0.01, pick_without_tensor_cores, "matrix product", NULL,
+     write_without_tensor_cores},
+    {"R3", "channels-last", 0.01, pick_transposes, "convolution",
+     " with a workspace of the size of their images, which are turned to channels-last and back "
+     "in it: try --layout nhwc, and channels_last in the framework.", NULL},
+    {"R4", "channels", 0.01, pick_odd_channels, "matrix product",
+     " whose channels are not a multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, 4 of tf32), "
+     "as tensor cores require: pad them.", NULL},
+    {"R5", "fusion", 0.01, pick_chains, "elementwise node", NULL, write_chains},
+    {"R6", "tiny-grids", 0, pick_tiny_grids, "node",
+     " with fewer blocks than the device has multiprocessors, part of which is idle: take a "
+     "larger batch, or an algorithm that splits the sum (split-K).", NULL},
+    {"R7", "launches", 0.2, pick_launches, "node", NULL, write_launches},
+    {"R8", "memory", 0, pick_memory, NULL, NULL, write_memory},
+    {"R9", "copies", 0.1, pick_copies, "node",
+     " without arithmetic (transposes, slices, concatenations, gathers): look for layouts that "
+     "avoid them. The gain is all of their time.", NULL},
 };
 /* clang-format on */
 
@@ -452,10 +375,10 @@ static void find_seconds(const struct analysis *analysis, struct advice_case *re
 }
 
 /* Lists the picked nodes and their modules, each once, ascending. */
-static int list_picked(const struct advice_case *advice, struct cm_advice *ret) {
+static int list_picked(const struct advice_case *advice, size_t n, struct cm_advice *ret) {
     const struct analysis *analysis = advice->analysis;
     const struct modules_table *modules = &analysis->modules;
-    size_t *nodes = arena_array(analysis->result_arena, advice->n_picked, sizeof *nodes);
+    size_t *nodes = arena_array(analysis->result_arena, n, sizeof *nodes);
     size_t *list = arena_array(analysis->result_arena, modules->n_modules, sizeof *list);
     bool *has = arena_array(analysis->scratch, modules->n_modules, sizeof *has);
     if (!nodes || !list || !has) return diag_no_memory(analysis->diag);
@@ -474,25 +397,35 @@ static int list_picked(const struct advice_case *advice, struct cm_advice *ret) 
 static int apply(struct advice_case *advice, const struct advice_rule *rule,
                  struct advice_table *table) {
     const struct analysis *analysis = advice->analysis;
-    memset(advice->picked, 0, analysis->model->n_nodes * sizeof *advice->picked);
-    advice->n_picked = 0;
-    advice->picked_s = 0;
-    advice->gain_s = 0;
-    advice->has_gain = false;
-    rule->pick(advice);
-    if (advice->n_picked == 0 || advice->picked_s < rule->min_share * advice->total_s)
-        return CM_OK;
+    double known_s = 0; /* sum of the known gains */
+    bool has_gain = false;
+    double picked_s = 0;
+    size_t n_picked = 0;
+    for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
+        double gain_s = -1;
+        advice->picked[node] = rule->pick(advice, node, &gain_s);
+        if (!advice->picked[node]) continue;
+        n_picked++;
+        picked_s += advice->seconds[node];
+        if (gain_s < 0) continue;
+        known_s += gain_s;
+        has_gain = true;
+    }
+    if (n_picked == 0 || picked_s < rule->min_share * advice->total_s) return CM_OK;
     text_init(&advice->text, analysis->result_arena);
-    rule->write(advice);
+    if (rule->noun != NULL) /* "12 nodes (34.56% of latency)" */
+        text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", n_picked, rule->noun,
+                    text_plural((int64_t)n_picked), 100 * picked_s / advice->total_s);
+    if (rule->text != NULL) text_append(&advice->text, rule->text);
+    if (rule->write != NULL) rule->write(advice);
     if (advice->text.failed) return diag_no_memory(analysis->diag);
-    const double gain_s = fmin(advice->gain_s, advice->picked_s);
     struct cm_advice *item = &table->items[table->n++];
-    *item = (struct cm_advice){.rule = rule->id,
-                               .name = rule->name,
-                               .text = text_string(&advice->text),
-                               .gain_ps = advice->has_gain ? public_count(estimate_ps(gain_s))
-                                                           : CM_UNKNOWN};
-    return list_picked(advice, item);
+    *item = (struct cm_advice){
+        .rule = rule->id,
+        .name = rule->name,
+        .text = text_string(&advice->text),
+        .gain_ps = has_gain ? public_count(estimate_ps(fmin(known_s, picked_s))) : CM_UNKNOWN};
+    return list_picked(advice, n_picked, item);
 }
 
 /* Largest gain first; unknown gains last. */

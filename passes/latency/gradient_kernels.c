@@ -67,10 +67,6 @@ static int64_t bytes_of(const struct listing *listing, uint32_t value) {
     return checked_mul(elements_of(listing, value), kernels->width[kernels->source[value]]);
 }
 
-static int64_t tensor_bytes(const struct cm_tensor *tensor) {
-    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
-}
-
 static void add_item(struct listing *listing, const struct cm_primitive *item, int64_t runs) {
     if (!is_known(item->flops) || !is_known(item->bytes_read) ||
         !is_known(item->bytes_written) || !is_known(item->fusion.extra_bytes) || runs <= 0)
@@ -139,10 +135,10 @@ static void list_operand_product(struct listing *listing, const struct backward 
     struct cm_primitive item = *backward->forward;
     const struct cm_tensor *other = &item.inputs[1 - slot];
     const struct cm_tensor *mine = &item.inputs[slot];
-    const int64_t result = tensor_bytes(&item.outputs[0]);
+    const int64_t result = primitive_bytes(&item.outputs[0]);
     const uint32_t operand = backward->operation->node->inputs[slot];
-    item.bytes_read = checked_add(result, tensor_bytes(other));
-    item.bytes_written = tensor_bytes(mine);
+    item.bytes_read = checked_add(result, primitive_bytes(other));
+    item.bytes_written = primitive_bytes(mine);
     item.fusion = fusion;
     item.fusion.gradient = slot == 0 ? CM_GRADIENT_DATA : CM_GRADIENT_WEIGHT;
     add_to_gradient(listing, &item.fusion, operand);
@@ -176,29 +172,10 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
     add_item(listing, &item, runs);
 }
 
-static void list_product(struct listing *listing, const struct backward *backward,
-                         int64_t runs) {
-    const struct operation *operation = backward->operation;
-    struct cm_fusion fusion = fusion_of(listing, backward);
-    if (operation->op->backward.macs != NULL || backward->forward->n_inputs < 2) {
-        list_single_kernel(listing, backward, runs);
-        return;
-    }
-    for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
-        if (!training_needs_gradient(listing->training, operation, slot)) continue;
-        list_operand_product(listing, backward, slot, fusion, runs);
-        fusion = (struct cm_fusion){.in_graph = 1}; /* count extra kernels only once */
-    }
-}
-
 /* ---- other operators ---- */
 
 static void read_bytes(struct cm_primitive *kernel, int64_t bytes) {
     kernel->bytes_read = checked_add(kernel->bytes_read, bytes);
-}
-
-static void write_bytes(struct cm_primitive *kernel, int64_t bytes) {
-    kernel->bytes_written = checked_add(kernel->bytes_written, bytes);
 }
 
 /* Adds the read of a saved value. A compiled runtime skips values that the kernel has already
@@ -241,68 +218,58 @@ static void read_cell(const struct listing *listing, struct backward *backward,
     }
 }
 
-static bool equal_cells(const char *a, const char *b) {
-    const size_t n = strcspn(a, ",");
-    return n == strcspn(b, ",") && memcmp(a, b, n) == 0;
-}
-
 /* Returns true if an operand before `slot` has an equal cell: one kernel computes both
  * gradients. */
 static bool shares_kernel(const struct listing *listing, const struct operation *operation,
                           size_t slot) {
     const char *cell = op_gradient(operation->saved_for_backward, slot);
-    for (size_t i = 0; i < slot; i++)
+    const size_t length = strcspn(cell, ",");
+    for (size_t i = 0; i < slot; i++) {
+        const char *other = op_gradient(operation->saved_for_backward, i);
         if (operation->node->inputs[i] != ID_NONE &&
             training_needs_gradient(listing->training, operation, i) &&
-            equal_cells(op_gradient(operation->saved_for_backward, i), cell))
+            length == strcspn(other, ",") && memcmp(cell, other, length) == 0)
             return true;
+    }
     return false;
 }
 
-/* Returns true if the operand is broadcast: its gradient is the sum over the broadcast axes.
- * Example: [C] added to [N,C]. Eager writes the full-size gradient first, then reduces it. */
-static bool is_reduced(const struct listing *listing, const struct backward *backward,
-                       uint32_t operand) {
-    return backward->forward->kind == CM_ELTWISE &&
-           elements_of(listing, operand) <
-               elements_of(listing, backward->operation->node->outputs[0]);
-}
-
-/* Returns true if the operand gradient is the output gradient or a part of it (Add, Concat,
- * Slice): no computation. */
-static bool forwards_gradient(const struct backward *backward, const char *cell) {
-    const int32_t kind = backward->forward->kind;
-    return (kind == CM_ELTWISE || kind == CM_COPY) && (*cell == '\0' || *cell == ',');
-}
-
+/*
+ * The gradient of a broadcast operand ([C] added to [N,C]) is the sum over the broadcast axes;
+ * eager writes the full-size gradient first, then reduces it. If the cell is empty (Add,
+ * Concat, Slice), the operand gradient is the output gradient or a part of it: no computation.
+ */
 static void list_operand(const struct listing *listing, struct backward *backward,
                          size_t slot) {
     const struct operation *operation = backward->operation;
     const struct kernels_table *kernels = &listing->analysis->kernels;
+    struct cm_primitive *kernel = &backward->kernel;
     const uint32_t operand = operation->node->inputs[slot];
+    const uint32_t result = operation->node->outputs[0];
     const uint32_t from = listing->analysis->model->values[kernels->source[operand]].node;
     const char *cell = op_gradient(operation->saved_for_backward, slot);
-    const bool is_sum = is_reduced(listing, backward, operand);
+    const bool is_empty = *cell == '\0' || *cell == ',';
+    const bool is_sum = backward->forward->kind == CM_ELTWISE &&
+                        elements_of(listing, operand) < elements_of(listing, result);
     const bool is_inside = !listing->eager && from != ID_NONE &&
                            kernels->kernel[from] == kernels->kernel[backward->id];
-    const bool is_passed = forwards_gradient(backward, cell) && !is_sum;
+    const bool is_passed =
+        (backward->forward->kind == CM_ELTWISE || backward->forward->kind == CM_COPY) &&
+        is_empty && !is_sum;
     if (!is_passed && !shares_kernel(listing, operation, slot)) {
         backward->n_kernels++;
         read_gradient(listing, backward);
         read_cell(listing, backward, cell);
     }
-    if (is_sum && listing->eager && *cell != '\0' && *cell != ',')
-        add_extra(&backward->kernel.fusion, 1,
-                  checked_mul(2, bytes_of(listing, operation->node->outputs[0])));
-    if (depends_on_input(listing, operand)) {
-        const bool is_written = is_passed ? !listing->eager && !is_inside &&
-                                                !kernels->stored[operation->node->outputs[0]]
-                                          : !is_inside;
-        if (is_written) write_bytes(&backward->kernel, bytes_of(listing, operand));
-        add_to_gradient(listing, &backward->kernel.fusion, operand);
-    }
+    if (is_sum && listing->eager && !is_empty)
+        add_extra(&kernel->fusion, 1, checked_mul(2, bytes_of(listing, result)));
+    if (!depends_on_input(listing, operand)) return;
+    if (!is_inside && (!is_passed || (!listing->eager && !kernels->stored[result])))
+        kernel->bytes_written = checked_add(kernel->bytes_written, bytes_of(listing, operand));
+    add_to_gradient(listing, &kernel->fusion, operand);
 }
 
+/* Lists all operators but products. */
 static void list_other_operator(struct listing *listing, struct backward *backward,
                                 int64_t runs) {
     const struct operation *operation = backward->operation;
@@ -337,10 +304,20 @@ static void list_node(struct listing *listing, uint32_t id) {
     if (training_is_recomputed(listing->training, operation))
         add_item(listing, backward.forward, runs);
     if (!operation->has_backward || runs <= 0) return;
-    if (primitive_is_product(backward.forward))
-        list_product(listing, &backward, runs);
-    else
+    if (!primitive_is_product(backward.forward)) {
         list_other_operator(listing, &backward, runs);
+        return;
+    }
+    if (operation->op->backward.macs != NULL || backward.forward->n_inputs < 2) {
+        list_single_kernel(listing, &backward, runs);
+        return;
+    }
+    struct cm_fusion fusion = fusion_of(listing, &backward);
+    for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
+        if (!training_needs_gradient(listing->training, operation, slot)) continue;
+        list_operand_product(listing, &backward, slot, fusion, runs);
+        fusion = (struct cm_fusion){.in_graph = 1}; /* count extra kernels only once */
+    }
 }
 
 /*

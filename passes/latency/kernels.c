@@ -47,6 +47,8 @@ struct mapping {
     uint32_t *stage;  /* number of products on the longest path to the node */
     uint32_t *group;  /* union-find: parent node; the root identifies the nodes that a compiler
                          can fuse */
+    uint32_t *first;  /* of a kernel: its first node in execution order; ID_NONE */
+    uint32_t *last;   /* of a kernel: its last node */
     uint32_t *next;   /* the next node of the same kernel, ID_NONE */
     int64_t *largest; /* of a group's root: bytes of its largest operand */
     /* By value: */
@@ -61,13 +63,6 @@ struct mapping {
  */
 static uint8_t stored_bytes(enum cm_precision precision) {
     return precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32 ? 4 : 2;
-}
-
-/* Returns the bytes of a float element of an operand of a product. */
-static uint8_t product_operand_bytes(enum cm_precision precision) {
-    return precision == CM_PRECISION_INT8 || precision == CM_PRECISION_FP8
-               ? 1
-               : stored_bytes(precision);
 }
 
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
@@ -277,34 +272,28 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     return bytes_at(mapping, source, elements, width);
 }
 
-static bool is_model_input(const struct mapping *mapping, uint32_t value) {
-    const struct value *input = &mapping->analysis->model->values[value];
-    return input->origin == VALUE_INPUT && input->graph == 0;
-}
-
-/* Omitted, no tensor, or a known int64 constant (shape, axes). */
-static bool is_not_read(const struct mapping *mapping, uint32_t id, size_t slot) {
-    const uint32_t value = whole_node(mapping, id)->inputs[slot];
-    return value == ID_NONE || info_of(mapping, value)->kind != CM_TYPE_TENSOR ||
-           (!depends_on_input(mapping, value) && info_of(mapping, value)->value != NULL &&
-            info_of(mapping, value)->dtype == DTYPE_INT64);
-}
-
+/* Operands that are no tensors, or known int64 constants (shape, axes), are not read. */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (is_not_read(mapping, id, i)) continue;
-        const uint32_t value = mapping->table->source[node->inputs[i]];
-        const uint32_t from = mapping->analysis->model->values[value].node;
-        const bool is_inside = from != ID_NONE && mapping->role[from] != ROLE_NONE &&
-                               kernel_of(mapping, from) == kernel;
-        if (is_inside || mapping->charged[value] == kernel + 1) continue;
-        const bool is_view = node->inputs[i] != value;
-        if (!is_view) mapping->charged[value] = kernel + 1;
-        const int64_t bytes = operand_bytes(mapping, id, node->inputs[i]);
+        const uint32_t operand = node->inputs[i];
+        if (operand == ID_NONE) continue;
+        const struct value_info *info = info_of(mapping, operand);
+        if (info->kind != CM_TYPE_TENSOR || (!depends_on_input(mapping, operand) &&
+                                             info->value != NULL && info->dtype == DTYPE_INT64))
+            continue;
+        const uint32_t source = mapping->table->source[operand];
+        const struct value *value = &mapping->analysis->model->values[source];
+        const bool is_inside = value->node != ID_NONE &&
+                               mapping->role[value->node] != ROLE_NONE &&
+                               kernel_of(mapping, value->node) == kernel;
+        if (is_inside || mapping->charged[source] == kernel + 1) continue;
+        if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
+        const int64_t bytes = operand_bytes(mapping, id, operand);
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
-        if (mapping->role[id] == ROLE_PRODUCT || is_model_input(mapping, value))
+        if (mapping->role[id] == ROLE_PRODUCT ||
+            (value->origin == VALUE_INPUT && value->graph == 0))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
     }
 }
@@ -369,25 +358,19 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Returns true if an 8-bit matrix product needs a kernel that quantizes this float operand: no
- * node produces it, or a compiled product does. charge_writes counts the other conversions. */
-static bool needs_quantization(const struct mapping *mapping, uint32_t id, uint32_t operand) {
-    if (mapping->product_operand_bytes != 1 || lowering_of(mapping, id)->kind != CM_GEMM ||
-        !depends_on_input(mapping, operand) || !is_float(mapping, operand))
-        return false;
-    const uint32_t from =
-        mapping->analysis->model->values[mapping->table->source[operand]].node;
-    return from == ID_NONE || (mapping->role[from] == ROLE_PRODUCT && !mapping->eager);
-}
-
-/* Adds a kernel that runs before the product: it computes the scale of each row of operand 0
- * and quantizes the row. */
+/* Adds a kernel that runs before an 8-bit matrix product if no node produces its float operand
+ * 0, or a compiled product does: it computes the scale of each row and quantizes the row.
+ * charge_writes counts the other conversions. */
 static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
-    if (mapping->role[id] != ROLE_PRODUCT || node->n_inputs == 0 ||
-        !needs_quantization(mapping, id, node->inputs[0]))
+    if (mapping->product_operand_bytes != 1 || mapping->role[id] != ROLE_PRODUCT ||
+        lowering_of(mapping, id)->kind != CM_GEMM || node->n_inputs == 0 ||
+        !depends_on_input(mapping, node->inputs[0]) || !is_float(mapping, node->inputs[0]))
         return;
+    const uint32_t source = mapping->table->source[node->inputs[0]];
+    const uint32_t from = mapping->analysis->model->values[source].node;
+    if (from != ID_NONE && (mapping->role[from] != ROLE_PRODUCT || mapping->eager)) return;
     fusion->extra_kernels++;
     fusion->quantizes = 1;
 }
@@ -439,22 +422,6 @@ static void charge_kernel(const struct mapping *mapping, uint32_t first) {
     }
 }
 
-/* Links the nodes of each kernel in execution order. Sets first[kernel] to its first node;
- * ID_NONE for other nodes. `last` is scratch. */
-static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_t *last) {
-    const size_t n = mapping->analysis->model->n_nodes;
-    for (uint32_t id = 0; id < n; id++) first[id] = last[id] = mapping->next[id] = ID_NONE;
-    for (uint32_t id = 0; id < n; id++) {
-        if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_FUSIBLE) continue;
-        const uint32_t kernel = kernel_of(mapping, id);
-        if (first[kernel] == ID_NONE)
-            first[kernel] = id;
-        else
-            mapping->next[last[kernel]] = id;
-        last[kernel] = id;
-    }
-}
-
 static int make_tables(struct mapping *mapping) {
     const struct model *model = mapping->analysis->model;
     struct arena *scratch = mapping->analysis->scratch;
@@ -470,6 +437,8 @@ static int make_tables(struct mapping *mapping) {
     mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
     mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
     mapping->group = arena_array(scratch, model->n_nodes, sizeof(*mapping->group));
+    mapping->first = arena_array(scratch, model->n_nodes, sizeof(*mapping->first));
+    mapping->last = arena_array(scratch, model->n_nodes, sizeof(*mapping->last));
     mapping->next = arena_array(scratch, model->n_nodes, sizeof(*mapping->next));
     mapping->readers = arena_array(scratch, model->n_values, sizeof(*mapping->readers));
     mapping->level = arena_array(scratch, model->n_values, sizeof(*mapping->level));
@@ -483,35 +452,25 @@ static int make_tables(struct mapping *mapping) {
         mapping->table->source[value] = value;
         mapping->table->width[value] = stored_bytes(mapping->analysis->options->precision);
     }
-    for (uint32_t id = 0; id < model->n_nodes; id++) mapping->group[id] = id;
-    return CM_OK;
-}
-
-static void fill_table(const struct mapping *mapping) {
-    const struct model *model = mapping->analysis->model;
-    for (uint32_t id = 0; id < model->n_nodes; id++)
-        mapping->table->kernel[id] = kernel_of(mapping, id);
-    for (uint32_t value = 0; value < model->n_values; value++) {
-        const uint32_t node = model->values[value].node;
-        mapping->table->stored[value] = mapping->eager || node == ID_NONE ||
-                                        mapping->role[node] == ROLE_PRODUCT ||
-                                        mapping->readers[value] || mapping->is_output[value];
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        mapping->group[id] = id;
+        mapping->first[id] = mapping->next[id] = ID_NONE;
     }
+    return CM_OK;
 }
 
 int pass_kernels(const struct analysis *analysis, void *own) {
     const struct model *model = analysis->model;
+    const enum cm_precision precision = analysis->options->precision;
     const char *backend = analysis->options->backend;
+    const bool is_8_bit = precision == CM_PRECISION_INT8 || precision == CM_PRECISION_FP8;
+    struct kernels_table *table = own;
     struct mapping mapping = {.analysis = analysis,
-                              .table = own,
+                              .table = table,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
-                              .product_operand_bytes =
-                                  product_operand_bytes(analysis->options->precision)};
+                              .product_operand_bytes = is_8_bit ? 1 : stored_bytes(precision)};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
-    int status = make_tables(&mapping);
-    uint32_t *first = arena_array(analysis->scratch, model->n_nodes, sizeof(*first));
-    uint32_t *last = arena_array(analysis->scratch, model->n_nodes, sizeof(*last));
-    if (status == CM_OK && (!first || !last)) status = diag_no_memory(analysis->diag);
+    const int status = make_tables(&mapping);
     if (status < 0) return status;
     for (size_t i = 0; i < model->n_graphs; i++)
         for (size_t k = 0; k < model->graphs[i].n_nodes; k++)
@@ -519,11 +478,24 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t value = 0; value < model->n_values; value++)
         if (model->values[value].is_graph_output)
-            mapping.is_output[mapping.table->source[value]] = true;
-    link_kernels(&mapping, first, last);
+            mapping.is_output[table->source[value]] = true;
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const uint32_t kernel = table->kernel[id] = kernel_of(&mapping, id);
+        if (mapping.role[id] != ROLE_PRODUCT && mapping.role[id] != ROLE_FUSIBLE) continue;
+        if (mapping.first[kernel] == ID_NONE)
+            mapping.first[kernel] = id;
+        else
+            mapping.next[mapping.last[kernel]] = id;
+        mapping.last[kernel] = id;
+    }
     for (uint32_t id = 0; id < model->n_nodes; id++)
-        if (first[id] != ID_NONE) charge_kernel(&mapping, first[id]);
+        if (mapping.first[id] != ID_NONE) charge_kernel(&mapping, mapping.first[id]);
     for (uint32_t id = 0; id < model->n_nodes; id++) charge_operands_of_group(&mapping, id);
-    fill_table(&mapping);
+    for (uint32_t value = 0; value < model->n_values; value++) {
+        const uint32_t node = model->values[value].node;
+        table->stored[value] = mapping.eager || node == ID_NONE ||
+                               mapping.role[node] == ROLE_PRODUCT || mapping.readers[value] ||
+                               mapping.is_output[value];
+    }
     return CM_OK;
 }

@@ -24,12 +24,6 @@ static const struct cm_primitive *primitive_of(const struct fusing *fusing, uint
     return &fusing->table->items[fusing->table->of_node[node]];
 }
 
-static bool is_fusable_product(const struct primitives_table *table, uint32_t node) {
-    if (table->lowered[node] != LOWERED_PRIMITIVE) return false;
-    const int32_t kind = table->items[table->of_node[node]].kind;
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
-}
-
 /* Returns true if `next`, the result of an elementwise node, has the elements of `have` in the
  * same order. If all batches of a matrix product share the second operand, its primitive has
  * two dims, and its reader has those of the file: 8x16 and 2x4x16. */
@@ -58,16 +52,12 @@ static uint32_t only_reader(const struct fusing *fusing) {
     return is_same_result(have, next) ? reader : ID_NONE;
 }
 
-static int64_t bytes_of(const struct cm_tensor *tensor) {
-    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
-}
-
 /* Appends an operand and returns its index; -1 if there are CM_MAX_INPUTS already. */
 static int32_t add_operand(struct fusing *fusing, const struct cm_tensor *tensor) {
     struct cm_primitive *fused = &fusing->fused;
     if (fused->n_inputs == CM_MAX_INPUTS) return -1;
     fused->inputs[fused->n_inputs] = *tensor;
-    fused->bytes_read = checked_add(fused->bytes_read, bytes_of(tensor));
+    fused->bytes_read = checked_add(fused->bytes_read, primitive_bytes(tensor));
     return fused->n_inputs++;
 }
 
@@ -84,20 +74,18 @@ static bool fold_norm(struct fusing *fusing, const struct cm_primitive *norm) {
     return fused->n_inputs > 2 || add_operand(fusing, &bias) >= 0;
 }
 
-static bool commutes(int32_t function) {
-    return function == CM_ADD || function == CM_MULTIPLY || function == CM_MAXIMUM ||
-           function == CM_MINIMUM;
-}
-
 /* Returns the operand of a binary node that is not the group's result x; NULL if the node
  * cannot be fused (x + x, or c - x: a step computes x - c only). */
 static const struct cm_tensor *other_operand(const struct fusing *fusing,
                                              const struct node *node,
                                              const struct cm_primitive *step) {
+    const int32_t function = step->steps[0].function;
+    const bool commutes = function == CM_ADD || function == CM_MULTIPLY ||
+                          function == CM_MAXIMUM || function == CM_MINIMUM;
     if (node->n_inputs != 2 || step->n_inputs != 2 || node->inputs[0] == node->inputs[1])
         return NULL;
     if (node->inputs[0] == fusing->value) return &step->inputs[1];
-    return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
+    return commutes ? &step->inputs[0] : NULL;
 }
 
 /* Changes the dims of an operand for the dims of the group's result, which may differ from
@@ -154,26 +142,18 @@ static bool fuse_step(struct fusing *fusing, const struct node *node,
     return true;
 }
 
-/* Fuses the only reader into the group. Returns the reader; ID_NONE if it cannot be fused. */
-static uint32_t fuse_reader(struct fusing *fusing) {
+/* Fuses the only reader into the group. Returns false if there is none or it cannot be fused.
+ */
+static bool fuse_reader(struct fusing *fusing, uint32_t *group) {
     const uint32_t reader = only_reader(fusing);
-    if (reader == ID_NONE) return ID_NONE;
+    if (reader == ID_NONE) return false;
     const struct node *node = &fusing->analysis->model->nodes[reader];
     const struct cm_primitive *primitive = primitive_of(fusing, reader);
-    if (!fold_norm(fusing, primitive) && !fuse_step(fusing, node, primitive)) return ID_NONE;
+    if (!fold_norm(fusing, primitive) && !fuse_step(fusing, node, primitive)) return false;
     fusing->fused.flops = checked_add(fusing->fused.flops, primitive->flops);
     fusing->value = node->outputs[0];
-    return reader;
-}
-
-static void find_group(struct fusing *fusing, struct primitives_table *table,
-                       struct primitive_index *index) {
-    uint32_t reader = fuse_reader(fusing);
-    if (reader == ID_NONE) return;
-    table->group[fusing->product] = fusing->product;
-    for (; reader != ID_NONE; reader = fuse_reader(fusing))
-        table->group[reader] = fusing->product;
-    table->fused[fusing->product] = primitive_index_add(index, &fusing->fused);
+    group[reader] = group[fusing->product] = fusing->product;
+    return true;
 }
 
 int post_ops_find(const struct analysis *analysis, struct primitives_table *table,
@@ -184,14 +164,19 @@ int post_ops_find(const struct analysis *analysis, struct primitives_table *tabl
     if (!table->group || !table->fused) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n; id++) table->group[id] = table->fused[id] = ID_NONE;
     for (uint32_t id = 0; id < n; id++) {
-        if (!is_fusable_product(table, id) || analysis->model->nodes[id].n_outputs != 1)
+        const struct node *node = &analysis->model->nodes[id];
+        if (table->lowered[id] != LOWERED_PRIMITIVE || node->n_outputs != 1) continue;
+        const struct cm_primitive *product = &table->items[table->of_node[id]];
+        if (product->kind != CM_CONV && product->kind != CM_DECONV && product->kind != CM_GEMM)
             continue;
         struct fusing fusing = {.analysis = analysis,
                                 .table = table,
-                                .fused = table->items[table->of_node[id]],
+                                .fused = *product,
                                 .product = id,
-                                .value = analysis->model->nodes[id].outputs[0]};
-        find_group(&fusing, table, index);
+                                .value = node->outputs[0]};
+        while (fuse_reader(&fusing, table->group)) {}
+        if (table->group[id] != ID_NONE)
+            table->fused[id] = primitive_index_add(index, &fusing.fused);
     }
     return CM_OK;
 }

@@ -86,23 +86,19 @@ struct free_list {
     uint32_t n;
 };
 
+/* Replaces free ranges. If there are too many then, drops the smallest: its bytes stay unused.
+ */
 static void free_list_replace(struct free_list *list, uint32_t at, uint32_t n_old,
                               const struct span *spans, uint32_t n_new) {
-    memmove(&list->spans[at + n_new], &list->spans[at + n_old],
-            (list->n - at - n_old) * sizeof *list->spans);
-    for (uint32_t i = 0; i < n_new; i++) list->spans[at + i] = spans[i];
+    struct span *all = list->spans;
+    memmove(&all[at + n_new], &all[at + n_old], (list->n - at - n_old) * sizeof *all);
+    for (uint32_t i = 0; i < n_new; i++) all[at + i] = spans[i];
     list->n += n_new - n_old;
-}
-
-/* Drops the smallest free range if there are too many: its bytes stay unused. */
-static void free_list_trim(struct free_list *list) {
-    uint32_t smallest = 0;
     if (list->n <= MAX_FREE) return;
+    uint32_t smallest = 0;
     for (uint32_t i = 1; i + 1 < list->n; i++)
-        if (list->spans[i].to - list->spans[i].from <
-            list->spans[smallest].to - list->spans[smallest].from)
-            smallest = i;
-    free_list_replace(list, smallest, 1, NULL, 0);
+        if (all[i].to - all[i].from < all[smallest].to - all[smallest].from) smallest = i;
+    memmove(&all[smallest], &all[smallest + 1], (--list->n - smallest) * sizeof *all);
 }
 
 /* Takes a free range and returns its offset: the highest one that ends at or below `ceiling` if
@@ -126,7 +122,6 @@ static int64_t free_list_allocate(struct free_list *list, int64_t bytes, int64_t
     if (from > taken.from) rest[n++] = (struct span){taken.from, from};
     if (from + bytes < taken.to) rest[n++] = (struct span){from + bytes, taken.to};
     free_list_replace(list, at, 1, rest, n);
-    free_list_trim(list);
     return from;
 }
 
@@ -143,7 +138,6 @@ static void free_list_give_back(struct free_list *list, struct span span) {
     if (list->spans[low].from == span.to) span.to = list->spans[end++].to;
     if (low > 0 && list->spans[low - 1].to == span.from) span.from = list->spans[--low].from;
     free_list_replace(list, low, end - low, &span, 1);
-    free_list_trim(list);
 }
 
 /* Places the blocks by first step, alternately at the lowest and the highest free offset.

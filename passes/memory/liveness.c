@@ -16,14 +16,6 @@
 
 #include "support/banned.h"
 
-static enum storage storage_of_output(const struct value_info *info, enum op_memory memory,
-                                      bool views) {
-    if (info->is_weight) return STORAGE_WEIGHT;
-    if (info->is_constant || memory == MEMORY_SHAPE_ONLY) return STORAGE_CONSTANT;
-    if (info->kind != CM_TYPE_TENSOR && info->kind != CM_TYPE_UNKNOWN) return STORAGE_NONE;
-    return views ? STORAGE_VIEW : STORAGE_ACTIVATION;
-}
-
 static int store_outputs(const struct analysis *analysis, struct liveness_table *table,
                          const struct op_source *source, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
@@ -37,11 +29,20 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
     table->elementwise[node_id] =
         memory == MEMORY_IN_PLACE || (memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !training);
     for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
+        const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        const bool views = i == 0 && operand != ID_NONE && is_view;
-        table->storage[value] = storage_of_output(&analysis->infer.infos[value], memory, views);
-        if (table->storage[value] == STORAGE_VIEW) table->root[value] = table->root[operand];
+        const struct value_info *info = &analysis->infer.infos[value];
+        enum storage storage = STORAGE_ACTIVATION;
+        if (info->is_weight)
+            storage = STORAGE_WEIGHT;
+        else if (info->is_constant || memory == MEMORY_SHAPE_ONLY)
+            storage = STORAGE_CONSTANT;
+        else if (info->kind != CM_TYPE_TENSOR && info->kind != CM_TYPE_UNKNOWN)
+            storage = STORAGE_NONE;
+        else if (i == 0 && operand != ID_NONE && is_view)
+            storage = STORAGE_VIEW;
+        table->storage[value] = storage;
+        if (storage == STORAGE_VIEW) table->root[value] = table->root[operand];
     }
     return CM_OK;
 }
@@ -49,19 +50,14 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct liveness_table *table);
 
-static void number_bodies(const struct model *model, const struct node *node,
-                          struct liveness_table *table) {
+/* Bodies run before their node. */
+static void number_node(const struct model *model, uint32_t id, struct liveness_table *table) {
+    const struct node *node = &model->nodes[id];
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
         for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], table);
     }
-}
-
-/* Bodies run before their node. */
-static void number_node(const struct model *model, uint32_t id, struct liveness_table *table) {
-    const struct node *node = &model->nodes[id];
-    if (node->n_attrs > 0) number_bodies(model, node, table);
     table->step_of[id] = table->n_steps;
     table->node_at[table->n_steps++] = id;
 }

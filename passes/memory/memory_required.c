@@ -33,11 +33,11 @@ static const char *const storage_names[] = {
  * initializers and add an Identity for every further name. */
 static uint32_t stored_value(const struct analysis *analysis, uint32_t value) {
     for (;;) {
-        uint32_t id = analysis->model->values[value].node;
+        const uint32_t id = analysis->model->values[value].node;
         if (id == ID_NONE || analysis->bind.ops[id]->memory != MEMORY_VIEW) return value;
-        if (analysis->model->nodes[id].n_inputs == 0) return value;
-        if (analysis->model->nodes[id].inputs[0] == ID_NONE) return value;
-        value = analysis->model->nodes[id].inputs[0];
+        const struct node *node = &analysis->model->nodes[id];
+        if (node->n_inputs == 0 || node->inputs[0] == ID_NONE) return value;
+        value = node->inputs[0];
     }
 }
 
@@ -56,28 +56,25 @@ static enum weight_storage storage_of(const struct model *model, uint32_t id) {
     return constant->is_typed ? WEIGHT_TYPED : WEIGHT_RAW;
 }
 
-static struct cm_weights *group_of(struct memory_required_table *table, enum dtype dtype,
-                                   enum weight_storage storage) {
-    for (size_t i = 0; i < table->n_weights; i++)
-        if (table->weights[i].dtype == dtype_name(dtype) &&
-            table->weights[i].storage == storage_names[storage])
-            return &table->weights[i];
-    struct cm_weights *group = &table->weights[table->n_weights++];
-    *group = (struct cm_weights){.dtype = dtype_name(dtype), .storage = storage_names[storage]};
-    return group;
-}
-
-/* Adds a weight. weight_bytes excludes one that is fed as an input: the arena has it. */
+/* Adds a weight to its group. weight_bytes excludes one that is fed as an input: the arena has
+ * it. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
     const struct value_info *info = &analysis->infer.infos[value];
-    enum weight_storage storage = storage_of(analysis->model, value);
-    int64_t bytes = liveness_bytes(info);
+    const enum weight_storage storage = storage_of(analysis->model, value);
+    const struct cm_weights group = {.dtype = dtype_name(info->dtype),
+                                     .storage = storage_names[storage]};
+    const int64_t bytes = liveness_bytes(info);
+    size_t at = 0;
     if (bytes == DIM_UNKNOWN) return; /* strings; unknown shapes */
-    struct cm_weights *group = group_of(table, info->dtype, storage);
-    group->tensors++;
-    group->elements = checked_add(group->elements, shape_elements(&info->shape));
-    group->bytes = checked_add(group->bytes, bytes);
+    while (at < table->n_weights && (table->weights[at].dtype != group.dtype ||
+                                     table->weights[at].storage != group.storage))
+        at++;
+    if (at == table->n_weights) table->weights[table->n_weights++] = group;
+    struct cm_weights *sum = &table->weights[at];
+    sum->tensors++;
+    sum->elements = checked_add(sum->elements, shape_elements(&info->shape));
+    sum->bytes = checked_add(sum->bytes, bytes);
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
 

@@ -30,8 +30,10 @@ struct builder {
     struct scheduler_problem problem;
 };
 
+/* Allocates the tables and sets task_of. */
 static int builder_open(struct builder *builder, const struct analysis *analysis) {
     const struct model *model = analysis->model;
+    const struct graph *main = &model->graphs[0];
     struct arena *arena = analysis->arena;
     size_t n_uses = 0;
     for (uint32_t id = 0; id < model->n_values; id++) n_uses += model->values[id].n_uses;
@@ -48,23 +50,18 @@ static int builder_open(struct builder *builder, const struct analysis *analysis
         .extra_bytes = arena_array(arena, model->n_nodes, sizeof(int64_t)),
     };
     if (arena_failed(arena)) return diag_no_memory(analysis->diag);
-    builder->problem = (struct scheduler_problem){.n_tasks = (uint32_t)model->graphs[0].n_nodes,
+    builder->problem = (struct scheduler_problem){.n_tasks = (uint32_t)main->n_nodes,
                                                   .extra_bytes = builder->extra_bytes,
                                                   .edges = builder->edges,
                                                   .tensors = builder->tensors,
                                                   .members = builder->members};
-    return CM_OK;
-}
-
-static void find_tasks(struct builder *builder) {
-    const struct model *model = builder->analysis->model;
-    const struct graph *main = &model->graphs[0];
     for (uint32_t i = 0; i < main->n_nodes; i++) builder->task_of[main->nodes[i]] = i;
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         uint32_t at = id;
         while (model->nodes[at].graph != 0) at = model->graphs[model->nodes[at].graph].owner;
         builder->task_of[id] = builder->task_of[at];
     }
+    return CM_OK;
 }
 
 static void add_edge(struct builder *builder, uint32_t value, uint32_t task) {
@@ -160,12 +157,6 @@ static int add_extra_bytes(struct builder *builder) {
     return CM_OK;
 }
 
-static bool is_valid(const struct scheduler_problem *problem, const uint32_t *places) {
-    for (size_t i = 0; i < problem->n_edges; i++)
-        if (places[problem->edges[i].before] >= places[problem->edges[i].after]) return false;
-    return true;
-}
-
 /* If the work is exhausted and the order of an earlier run has a lower peak, takes that order.
  * Stores the order of the first run for later runs. */
 static int reuse_order(const struct analysis *analysis, const struct scheduler_problem *problem,
@@ -183,14 +174,14 @@ static int reuse_order(const struct analysis *analysis, const struct scheduler_p
     uint32_t *places = arena_array(analysis->scratch, n, sizeof *places);
     if (!places) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) places[work->order[i]] = i;
-    if (!is_valid(problem, places)) return CM_OK;
+    for (size_t i = 0; i < problem->n_edges; i++) /* is the order valid? */
+        if (places[problem->edges[i].before] >= places[problem->edges[i].after]) return CM_OK;
     if (scheduler_peak(analysis->arena, problem, work->order, &peak, &place) < 0)
         return CM_NO_MEMORY;
     if (peak >= found->peak) return CM_OK;
     found->peak = peak;
-    return (found->order = arena_copy(analysis->arena, work->order, n * sizeof *found->order))
-               ? CM_OK
-               : CM_NO_MEMORY;
+    found->order = arena_copy(analysis->arena, work->order, n * sizeof *found->order);
+    return found->order ? CM_OK : CM_NO_MEMORY;
 }
 
 int min_memory_find(const struct analysis *analysis, struct min_memory_order *ret) {
@@ -207,14 +198,12 @@ int min_memory_find(const struct analysis *analysis, struct min_memory_order *re
     if (!is_known(checked_mul(total, 2))) return CM_OK; /* the scheduler does not check sums */
     int status = builder_open(&builder, analysis);
     if (status < 0) return status;
-    find_tasks(&builder);
     add_edges(&builder);
     add_tensors(&builder);
     status = add_extra_bytes(&builder);
     if (status < 0) return status;
-    if (scheduler_find(analysis->arena, &builder.problem, analysis->work, &found) < 0)
-        return diag_no_memory(analysis->diag);
-    if (reuse_order(analysis, &builder.problem, &found) < 0)
+    if (scheduler_find(analysis->arena, &builder.problem, analysis->work, &found) < 0 ||
+        reuse_order(analysis, &builder.problem, &found) < 0)
         return diag_no_memory(analysis->diag);
     ret->optimal = found.optimal && all_known;
     ret->peak = found.peak;

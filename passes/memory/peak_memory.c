@@ -13,94 +13,60 @@
 
 #include "support/banned.h"
 
-/* Values with bytes by the step of their last use: one list per step. */
-struct last_uses {
-    uint32_t *heads; /* by step: a value, ID_NONE */
-    uint32_t *next;  /* by value */
-};
-
-static int list_last_uses(const struct analysis *analysis, struct last_uses *ret) {
-    const struct liveness_table *liveness = &analysis->liveness;
-    const size_t n_values = analysis->model->n_values;
-    const size_t n_heads = (size_t)liveness->n_steps + 1;
-    ret->heads = arena_array_raw(analysis->scratch, n_heads, sizeof(*ret->heads));
-    ret->next = arena_array_raw(analysis->scratch, n_values, sizeof(*ret->next));
-    if (!ret->heads || !ret->next) return CM_NO_MEMORY;
-    for (size_t step = 0; step < n_heads; step++) ret->heads[step] = ID_NONE;
-    for (uint32_t id = 0; id < n_values; id++) {
-        if (liveness_counted(analysis, id) == 0) continue;
-        ret->next[id] = ret->heads[liveness->last[id]];
-        ret->heads[liveness->last[id]] = id;
-    }
-    return CM_OK;
-}
-
 /* Returns the module that writes the value; the root for graph inputs. */
 static uint32_t producer_module(const struct analysis *analysis, uint32_t value) {
     uint32_t node = analysis->model->values[value].node;
     return node == ID_NONE ? 0 : analysis->modules.of_node[node];
 }
 
-/* Live bytes by module. */
-struct alive {
-    const struct analysis *analysis;
-    int64_t *now;
-    int64_t *upper;
-};
-
-/* Adds bytes (or subtracts them, if negative) in the module of the value and its parents. */
-static void live_add(struct alive *alive, uint32_t value, int64_t bytes) {
-    const uint32_t *parents = alive->analysis->modules.parents;
+/* Adds bytes (or subtracts them, if negative) to the live bytes of the module of the value and
+ * of its parents. */
+static void live_add(const struct analysis *analysis, int64_t *live, uint32_t value,
+                     int64_t bytes) {
+    const uint32_t *parents = analysis->modules.parents;
     if (bytes == 0) return;
-    for (uint32_t module = producer_module(alive->analysis, value); module != ID_NONE;
+    for (uint32_t module = producer_module(analysis, value); module != ID_NONE;
          module = parents[module])
-        alive->now[module] = checked_add(alive->now[module], bytes);
+        live[module] = checked_add(live[module], bytes);
 }
 
-/* Adds the outputs of a node to its module and parents, and updates their peaks: the live bytes
- * of a module grow only while its nodes run. */
-static void live_run_node(struct alive *alive, uint32_t module, int64_t bytes) {
-    const uint32_t *parents = alive->analysis->modules.parents;
-    for (; module != ID_NONE; module = parents[module]) {
-        const int64_t now = checked_add(alive->now[module], bytes);
-        alive->now[module] = now;
-        if (!is_known(now) || now > alive->upper[module]) alive->upper[module] = now;
-    }
-}
-
-static int64_t bytes_written_by(const struct analysis *analysis, const struct node *node) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE)
-            bytes = checked_add(bytes, liveness_counted(analysis, node->outputs[i]));
-    return bytes;
-}
-
-static void live_add_inputs(struct alive *alive) {
-    const struct analysis *analysis = alive->analysis;
-    for (uint32_t id = 0; id < analysis->model->n_values; id++)
-        if (analysis->model->values[id].node == ID_NONE)
-            live_add(alive, id, liveness_counted(analysis, id));
-}
-
+/* The live bytes of a module grow only while its nodes run. */
 static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     const struct liveness_table *liveness = &analysis->liveness;
-    size_t n = analysis->modules.n_modules;
-    struct last_uses last_uses;
-    struct alive alive = {.analysis = analysis};
-    alive.now = arena_array(analysis->scratch, n, sizeof(*alive.now));
-    alive.upper = arena_array(analysis->arena, n, sizeof(*alive.upper));
-    if (!alive.now || !alive.upper || list_last_uses(analysis, &last_uses) < 0)
-        return CM_NO_MEMORY;
-    live_add_inputs(&alive);
-    for (uint32_t step = 0; step < liveness->n_steps; step++) {
-        uint32_t id = liveness->node_at[step];
-        const int64_t made = bytes_written_by(analysis, &analysis->model->nodes[id]);
-        live_run_node(&alive, analysis->modules.of_node[id], made);
-        for (uint32_t at = last_uses.heads[step]; at != ID_NONE; at = last_uses.next[at])
-            live_add(&alive, at, -liveness_counted(analysis, at));
+    const struct model *model = analysis->model;
+    const size_t n_modules = analysis->modules.n_modules;
+    const size_t n_heads = (size_t)liveness->n_steps + 1;
+    struct arena *scratch = analysis->scratch;
+    int64_t *live = arena_array(scratch, n_modules, sizeof(*live));
+    int64_t *peaks = arena_array(analysis->arena, n_modules, sizeof(*peaks));
+    /* Values with bytes by the step of their last use: one list per step. */
+    uint32_t *heads = arena_array_raw(scratch, n_heads, sizeof(*heads));
+    uint32_t *next = arena_array_raw(scratch, model->n_values, sizeof(*next));
+    if (arena_failed(scratch) || !peaks) return CM_NO_MEMORY;
+    for (size_t step = 0; step < n_heads; step++) heads[step] = ID_NONE;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const int64_t bytes = liveness_counted(analysis, id);
+        if (bytes == 0) continue;
+        next[id] = heads[liveness->last[id]];
+        heads[liveness->last[id]] = id;
+        if (model->values[id].node == ID_NONE) live_add(analysis, live, id, bytes);
     }
-    *ret = alive.upper;
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        const struct node *node = &model->nodes[liveness->node_at[step]];
+        uint32_t module = analysis->modules.of_node[liveness->node_at[step]];
+        int64_t written = 0;
+        for (size_t i = 0; i < node->n_outputs; i++)
+            if (node->outputs[i] != ID_NONE)
+                written = checked_add(written, liveness_counted(analysis, node->outputs[i]));
+        for (; module != ID_NONE; module = analysis->modules.parents[module]) {
+            live[module] = checked_add(live[module], written);
+            if (!is_known(live[module]) || live[module] > peaks[module])
+                peaks[module] = live[module];
+        }
+        for (uint32_t id = heads[step]; id != ID_NONE; id = next[id])
+            live_add(analysis, live, id, -liveness_counted(analysis, id));
+    }
+    *ret = peaks;
     return CM_OK;
 }
 

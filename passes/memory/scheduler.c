@@ -312,16 +312,6 @@ static int make_level(struct beam *beam, const struct level *before,
     return CM_OK;
 }
 
-/* Returns the number of states that the next level may have so that the budget lasts for all
- * levels. `spent`: work on this one. */
-static uint32_t next_width(const struct beam *beam, int64_t spent, uint32_t n_states,
-                           uint32_t n_left) {
-    int64_t each = spent / n_states + 1;
-    int64_t width = (beam->view->budget - beam->work) / n_left / each;
-    if (width > MAX_WIDTH) return MAX_WIDTH;
-    return width < 1 ? 1 : (uint32_t)width;
-}
-
 static int advance(struct beam *beam, uint32_t k) {
     struct level *before = &beam->levels[k % 2];
     struct level *next = &beam->levels[(k + 1) % 2];
@@ -335,11 +325,15 @@ static int advance(struct beam *beam, uint32_t k) {
     for (uint32_t i = 0; i < before->n; i++)
         n += list_choices(beam, &before->states[i], i, &choices[n]);
     n = sort_choices(choices, n);
-    const uint32_t width =
-        next_width(beam, beam->work - begun, before->n, beam->view->problem->n_tasks - k);
+    /* As many states as the budget allows if each costs as much on the levels that are left. */
+    const int64_t each = (beam->work - begun) / before->n + 1;
+    const uint32_t n_left = beam->view->problem->n_tasks - k;
+    int64_t width = (beam->view->budget - beam->work) / n_left / each;
+    if (width > MAX_WIDTH) width = MAX_WIDTH;
+    if (width < 1) width = 1;
     if (n > width) {
         beam->complete = false;
-        n = width;
+        n = (uint32_t)width;
     }
     beam->steps[k] = arena_array(beam->view->arena, n, sizeof **beam->steps);
     if (!beam->steps[k]) return CM_NO_MEMORY;
@@ -454,55 +448,49 @@ struct window {
     uint32_t from;
     uint32_t to;
     struct scheduler_problem problem;
-    struct scheduler_tensor *tensors;
-    uint32_t *members;
 };
 
-/* Adds the part of a tensor inside the window; a tensor that is alive throughout the window has
- * no members there. */
-static void cut_tensor(struct window *window, const struct scheduler_tensor *tensor) {
-    struct scheduler_tensor cut = *tensor;
-    cut.members = (uint32_t)window->problem.n_members;
-    cut.n_members = 0;
-    for (uint32_t i = 0; i < tensor->n_members; i++) {
-        const uint32_t place = window->places[window->original->members[tensor->members + i]];
-        if (place < window->from) {
-            cut.from_start = true;
-        } else if (place >= window->to) {
-            cut.to_end = true;
-        } else {
-            window->members[window->problem.n_members++] = place - window->from;
-            cut.n_members++;
-        }
-    }
-    if (cut.n_members > 0 || (cut.from_start && cut.to_end))
-        window->tensors[window->problem.n_tensors++] = cut;
-}
-
+/* A tensor that is alive throughout the window has no members there. */
 static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
     const struct scheduler_problem *problem = window->original;
-    const uint32_t n = window->to - window->from;
+    const uint32_t from = window->from;
+    const uint32_t n = window->to - from;
+    struct scheduler_problem *cut = &window->problem;
     int64_t *extra_bytes = arena_array(arena, n, sizeof *extra_bytes);
     struct scheduler_edge *edges = arena_array(arena, problem->n_edges, sizeof *edges);
-    window->tensors = arena_array(arena, problem->n_tensors, sizeof *window->tensors);
-    window->members = arena_array(arena, problem->n_members, sizeof *window->members);
-    if (!extra_bytes || !edges || !window->tensors || !window->members) return CM_NO_MEMORY;
-    window->problem = (struct scheduler_problem){.n_tasks = n,
-                                                 .extra_bytes = extra_bytes,
-                                                 .edges = edges,
-                                                 .tensors = window->tensors,
-                                                 .members = window->members};
-    for (uint32_t i = 0; i < n; i++)
-        extra_bytes[i] = problem->extra_bytes[order[window->from + i]];
+    struct scheduler_tensor *tensors = arena_array(arena, problem->n_tensors, sizeof *tensors);
+    uint32_t *members = arena_array(arena, problem->n_members, sizeof *members);
+    if (!extra_bytes || !edges || !tensors || !members) return CM_NO_MEMORY;
+    *cut = (struct scheduler_problem){.n_tasks = n,
+                                      .extra_bytes = extra_bytes,
+                                      .edges = edges,
+                                      .tensors = tensors,
+                                      .members = members};
+    for (uint32_t i = 0; i < n; i++) extra_bytes[i] = problem->extra_bytes[order[from + i]];
     for (size_t i = 0; i < problem->n_edges; i++) {
         const uint32_t before = window->places[problem->edges[i].before];
         const uint32_t after = window->places[problem->edges[i].after];
-        if (before >= window->from && after < window->to && before < window->to &&
-            after >= window->from)
-            edges[window->problem.n_edges++] =
-                (struct scheduler_edge){before - window->from, after - window->from};
+        if (before >= from && after < window->to && before < window->to && after >= from)
+            edges[cut->n_edges++] = (struct scheduler_edge){before - from, after - from};
     }
-    for (uint32_t i = 0; i < problem->n_tensors; i++) cut_tensor(window, &problem->tensors[i]);
+    for (uint32_t id = 0; id < problem->n_tensors; id++) {
+        struct scheduler_tensor tensor = problem->tensors[id];
+        const uint32_t *users = &problem->members[tensor.members];
+        const uint32_t n_users = tensor.n_members;
+        tensor.members = (uint32_t)cut->n_members;
+        for (uint32_t i = 0; i < n_users; i++) {
+            const uint32_t place = window->places[users[i]];
+            if (place < from)
+                tensor.from_start = true;
+            else if (place >= window->to)
+                tensor.to_end = true;
+            else
+                members[cut->n_members++] = place - from;
+        }
+        tensor.n_members = (uint32_t)cut->n_members - tensor.members;
+        if (tensor.n_members > 0 || (tensor.from_start && tensor.to_end))
+            tensors[cut->n_tensors++] = tensor;
+    }
     return CM_OK;
 }
 

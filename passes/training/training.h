@@ -72,6 +72,8 @@ static inline bool training_is_recomputed(const struct training *training,
     return operation->region != ID_NONE && training->regions[operation->region].is_recomputed;
 }
 /* Returns how often the graph runs in one forward pass of the model. */
-int64_t training_runs(const struct training *training, uint32_t graph);
+static inline int64_t training_runs(const struct training *training, uint32_t graph) {
+    return training->analysis->count.runs[graph];
+}
 
 #endif

@@ -18,25 +18,22 @@ static int refuse(const struct training *training, const char *what, const char 
     return status;
 }
 
-/* matches[m]: the pattern matches the path of module m or of one of its parents. */
-static void match_modules(const struct training *training, const char *pattern, bool *matches) {
-    const struct modules_table *table = &training->analysis->modules;
-    for (uint32_t id = 0; id < table->n_modules; id++) {
-        bool outer = table->parents[id] != ID_NONE && matches[table->parents[id]];
-        matches[id] = outer || glob_matches(pattern, table->modules[id].path);
-    }
-}
-
-/* Freezes parameters with a matching name, or used by a node of a matching module. */
+/* Freezes parameters with a matching name, or used by a node of a matching module. matches[m]:
+ * the pattern matches the path of module m or of one of its parents. */
 static int freeze(struct training *training, const char *pattern, bool *matches) {
     const struct params_table *params = &training->analysis->params;
+    const struct modules_table *modules = &training->analysis->modules;
     bool any = false;
-    match_modules(training, pattern, matches);
+    for (uint32_t id = 0; id < modules->n_modules; id++) {
+        const uint32_t parent = modules->parents[id];
+        matches[id] = (parent != ID_NONE && matches[parent]) ||
+                      glob_matches(pattern, modules->modules[id].path);
+    }
     for (size_t i = 0; i < params->n_params; i++)
         if (glob_matches(pattern, params->params[i].name)) training->frozen[i] = any = true;
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         for (size_t i = 0; i < params->n_used[id]; i++)
-            if (matches[training->analysis->modules.of_node[id]])
+            if (matches[modules->of_node[id]])
                 training->frozen[params->used[id][i]] = any = true;
     return any ? CM_OK : refuse(training, "parameter or module", pattern);
 }
@@ -45,11 +42,11 @@ static int freeze(struct training *training, const char *pattern, bool *matches)
 static int checkpoint(struct training *training, const char *pattern) {
     const struct modules_table *table = &training->analysis->modules;
     bool any = false;
-    for (uint32_t id = 0; id < table->n_modules; id++) {
-        bool like = id > 0 && glob_matches(pattern, table->modules[id].path);
-        any = any || like;
-        if (like) training->checkpoint[id] = id;
-    }
+    for (uint32_t id = 1; id < table->n_modules; id++)
+        if (glob_matches(pattern, table->modules[id].path)) {
+            training->checkpoint[id] = id;
+            any = true;
+        }
     return any ? CM_OK : refuse(training, "module", pattern);
 }
 

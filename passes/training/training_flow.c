@@ -17,10 +17,6 @@
  * at most this often. */
 #define MAX_ROUNDS 8
 
-int64_t training_runs(const struct training *training, uint32_t graph) {
-    return training->analysis->count.runs[graph];
-}
-
 int64_t training_bytes(const struct training *training, const struct value_info *info) {
     if (training->analysis->options->amp && info->kind == CM_TYPE_TENSOR &&
         info->dtype == DTYPE_FLOAT)
@@ -33,10 +29,6 @@ bool training_needs_gradient(const struct training *training, const struct opera
     uint32_t value = operation->node->inputs[slot];
     return value != ID_NONE && training->requires_grad[value] &&
            op_has_gradient(operation->saved_for_backward, slot);
-}
-
-static const struct operation *operation_at(const struct training *training, uint32_t step) {
-    return &training->operations[training->analysis->liveness.node_at[step]];
 }
 
 static enum op_view view_of(const struct training *training, const struct op_context *context) {
@@ -106,22 +98,12 @@ static int fill_operation(struct training *training, const struct op_source *sou
     return CM_OK;
 }
 
-/* Returns true for floats and for unknown dtypes. */
-static bool may_learn(const struct training *training, uint32_t value) {
-    enum dtype dtype = training->analysis->infer.infos[value].dtype;
-    return dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
-}
-
-/* Sets a flag. Returns true if it was not set before. */
-static bool raise_flag(bool *flag) {
-    bool raised = !*flag;
-    *flag = true;
-    return raised;
-}
-
+/* Marks a float, or a value of unknown dtype. Returns true if it was not marked before. */
 static bool require(struct training *training, uint32_t value) {
-    return value != ID_NONE && may_learn(training, value) &&
-           raise_flag(&training->requires_grad[value]);
+    if (value == ID_NONE || training->requires_grad[value]) return false;
+    const enum dtype dtype = training->analysis->infer.infos[value].dtype;
+    training->requires_grad[value] = dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
+    return training->requires_grad[value];
 }
 
 static bool any_requires_grad(const struct training *training,
@@ -164,13 +146,13 @@ static bool propagate_through_bodies(struct training *training) {
 
 static void find_trainable(struct training *training) {
     const struct params_table *params = &training->analysis->params;
-    const uint32_t n_steps = training->analysis->liveness.n_steps;
+    const struct liveness_table *liveness = &training->analysis->liveness;
     for (size_t i = 0; i < params->n_params; i++)
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
             training->requires_grad[params->params[i].value] = true;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        for (uint32_t step = 0; step < n_steps; step++) {
-            const struct operation *operation = operation_at(training, step);
+        for (uint32_t step = 0; step < liveness->n_steps; step++) {
+            const struct operation *operation = &training->operations[liveness->node_at[step]];
             if (operation->node && any_requires_grad(training, operation))
                 (void)require_outputs(training, operation->node);
         }
@@ -199,51 +181,38 @@ static void reach_bodies(struct training *training, const struct node *owner) {
     }
 }
 
-static void reach_operands(struct training *training, uint32_t id) {
-    struct operation *operation = &training->operations[id];
-    if (!operation->node || !has_reached_output(training, operation->node)) return;
-    operation->has_backward = true;
-    for (size_t i = 0; i < operation->node->n_inputs; i++)
-        if (training_needs_gradient(training, operation, i))
-            training->reached[operation->node->inputs[i]] = true;
-    if (operation->op->memory == MEMORY_CONTROL) reach_bodies(training, operation->node);
-}
-
 static void find_reached(struct training *training) {
+    const struct liveness_table *liveness = &training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++) training->reached[main->outputs[i]] = true;
-    for (uint32_t step = training->analysis->liveness.n_steps; step-- > 0;)
-        reach_operands(training, training->analysis->liveness.node_at[step]);
+    for (uint32_t step = liveness->n_steps; step-- > 0;) {
+        struct operation *operation = &training->operations[liveness->node_at[step]];
+        const struct node *node = operation->node;
+        if (!node || !has_reached_output(training, node)) continue;
+        operation->has_backward = true;
+        for (size_t i = 0; i < node->n_inputs; i++)
+            if (training_needs_gradient(training, operation, i))
+                training->reached[node->inputs[i]] = true;
+        if (operation->op->memory == MEMORY_CONTROL) reach_bodies(training, node);
+    }
 }
 
 /*
  * Returns the bytes that the value owns in a training step. A constant computed from weights is
  * an activation here, since the weights change with every step. A view that a framework copies
- * owns the copy.
+ * owns the copy, which is no activation if it is that of a weight. Values inside a fused
+ * pattern are not written.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
     const struct liveness_table *liveness = &training->analysis->liveness;
-    uint32_t node = training->model->values[value].node;
+    const uint32_t node = training->model->values[value].node;
+    enum storage storage = liveness->storage[value];
     if (training->root[value] != value) return 0;
-    if (node != ID_NONE && !training->operations[node].node)
-        return 0; /* inside a fused pattern: not written */
-    switch (liveness->storage[value]) {
-    case STORAGE_ACTIVATION:
-    case STORAGE_INPUT:
-        break;
-    case STORAGE_VIEW: /* the copy of a view of a weight is not an activation */
-        if (liveness->storage[liveness->root[value]] != STORAGE_ACTIVATION &&
-            liveness->storage[liveness->root[value]] != STORAGE_INPUT)
-            return 0;
-        break;
-    case STORAGE_CONSTANT:
-        if (!training->requires_grad[value] ||
-            training->analysis->params.of_value[value] != ID_NONE)
-            return 0;
-        break;
-    default:
-        return 0;
-    }
+    if (node != ID_NONE && !training->operations[node].node) return 0;
+    const bool changes = storage == STORAGE_CONSTANT && training->requires_grad[value] &&
+                         training->analysis->params.of_value[value] == ID_NONE;
+    if (storage == STORAGE_VIEW) storage = liveness->storage[liveness->root[value]];
+    if (storage != STORAGE_ACTIVATION && storage != STORAGE_INPUT && !changes) return 0;
     return training_bytes(training, &training->analysis->infer.infos[value]);
 }
 

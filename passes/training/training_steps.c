@@ -59,36 +59,29 @@ static void find_regions(struct training *training) {
     }
 }
 
-/* Adds the recomputation of a region before the backward of its last step. Returns the next
- * event. */
-static uint32_t number_recomputation(struct timeline *timeline, uint32_t step, uint32_t event) {
-    struct training *training = timeline->training;
-    const struct liveness_table *liveness = &training->analysis->liveness;
-    const struct operation *operation = &training->operations[liveness->node_at[step]];
-    if (!training_is_recomputed(training, operation)) return event;
-    const struct region *region = &training->regions[operation->region];
-    for (uint32_t k = region->first; step == region->last && k <= step; k++) {
-        timeline->node_at[event] = liveness->node_at[k];
-        training->operations[liveness->node_at[k]].recomputation = event++;
-    }
-    return event;
-}
-
-/* Event 0 means none, so forward begins at 1. */
+/* Event 0 means none, so forward begins at 1. A region is recomputed before the backward of its
+ * last step. */
 static void number_events(struct timeline *timeline) {
     struct training *training = timeline->training;
-    const struct liveness_table *liveness = &training->analysis->liveness;
-    uint32_t n = liveness->n_steps;
+    struct operation *operations = training->operations;
+    const uint32_t *node_at = training->analysis->liveness.node_at;
+    const uint32_t n = training->analysis->liveness.n_steps;
     uint32_t event = n + 1;
     timeline->first_back = event;
     for (uint32_t step = 0; step < n; step++) {
-        timeline->node_at[step + 1] = liveness->node_at[step];
-        training->operations[liveness->node_at[step]].forward = step + 1;
+        timeline->node_at[step + 1] = node_at[step];
+        operations[node_at[step]].forward = step + 1;
     }
     for (uint32_t step = n; step-- > 0;) {
-        event = number_recomputation(timeline, step, event);
-        timeline->node_at[event] = liveness->node_at[step];
-        training->operations[liveness->node_at[step]].backward = event++;
+        struct operation *operation = &operations[node_at[step]];
+        if (training_is_recomputed(training, operation) &&
+            training->regions[operation->region].last == step)
+            for (uint32_t k = training->regions[operation->region].first; k <= step; k++) {
+                timeline->node_at[event] = node_at[k];
+                operations[node_at[k]].recomputation = event++;
+            }
+        timeline->node_at[event] = node_at[step];
+        operation->backward = event++;
     }
     timeline->n_events = event;
 }
@@ -121,25 +114,21 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
 
 /* The training loop holds graph inputs and outputs until its next step; the outputs of a body
  * are alive until the body has run. */
-static uint32_t live_until(const struct timeline *timeline, const struct value *value) {
-    const struct training *training = timeline->training;
-    uint32_t owner = training->model->graphs[value->graph].owner;
-    bool is_input = value->node == ID_NONE;
-    if (owner == ID_NONE)
-        return is_input || value->is_graph_output ? timeline->n_events - 1 : 0;
-    return value->is_graph_output ? training->analysis->liveness.step_of[owner] + 1 : 0;
-}
-
 static void note_uses(struct timeline *timeline) {
     const struct training *training = timeline->training;
     for (uint32_t id = 0; id < training->model->n_values; id++) {
         const struct value *value = &training->model->values[id];
+        const uint32_t owner = training->model->graphs[value->graph].owner;
+        const bool is_input = value->node == ID_NONE;
         struct span *span = &timeline->spans[training->root[id]];
-        uint32_t made = value->node == ID_NONE ? 1 : training->operations[value->node].forward;
-        span->used = later(span->used, made);
+        span->used =
+            later(span->used, is_input ? 1 : training->operations[value->node].forward);
         for (uint32_t i = 0; i < value->n_uses; i++)
             note_use(timeline, id, value->uses[i].node);
-        span->used = later(span->used, live_until(timeline, value));
+        if (owner == ID_NONE && (is_input || value->is_graph_output))
+            span->used = timeline->n_events - 1;
+        else if (owner != ID_NONE && value->is_graph_output)
+            span->used = later(span->used, training->analysis->liveness.step_of[owner] + 1);
     }
 }
 
@@ -177,56 +166,42 @@ static void note_need(struct timeline *timeline, uint32_t value,
         note_body_need(timeline, training->model->values[root].graph);
 }
 
-static uint32_t output_at(const struct node *node, size_t slot) {
-    return slot < node->n_outputs ? node->outputs[slot] : ID_NONE;
-}
-
-/* Notes the values that a cell names. */
-static void note_cell(struct timeline *timeline, const struct operation *operation,
+/* Notes the values that a cell names. Returns true if it names extra bytes. */
+static bool note_cell(struct timeline *timeline, const struct operation *operation,
                       const char *cell) {
     const struct node *node = operation->node;
+    bool has_extra = false;
     for (; *cell && *cell != ','; cell++) {
-        size_t slot = (size_t)(*cell - '0');
-        if (*cell == 'y' || *cell == 'z')
-            note_need(timeline, output_at(node, *cell == 'z'), operation);
+        const size_t slot = (size_t)(*cell - '0');
+        const size_t output = *cell == 'z';
+        if ((*cell == 'y' || *cell == 'z') && output < node->n_outputs)
+            note_need(timeline, node->outputs[output], operation);
         else if (*cell >= '0' && *cell <= '9' && slot < node->n_inputs)
             note_need(timeline, node->inputs[slot], operation);
         for (size_t i = 0; *cell == 'a' && i < node->n_inputs; i++)
             note_need(timeline, node->inputs[i], operation);
+        has_extra = has_extra || *cell == 'e';
     }
+    return has_extra;
 }
 
-static bool cell_has_extra(const char *cell) {
-    while (*cell && *cell != ',' && *cell != 'e') cell++;
-    return *cell == 'e';
-}
-
-static void note_param_gradients(struct timeline *timeline, uint32_t id) {
-    const struct training *training = timeline->training;
+/* Called in backward order: the first call that finds a gradient of a value or of a parameter
+ * sets its event. */
+static void note_backward(struct timeline *timeline, uint32_t id) {
+    struct training *training = timeline->training;
     const struct params_table *params = &training->analysis->params;
-    const struct operation *last = &training->operations[training->operations[id].pattern_last];
-    if (!last->has_backward) return;
-    for (size_t i = 0; i < params->n_used[id]; i++) {
+    struct operation *operation = &training->operations[id];
+    const struct operation *last = &training->operations[operation->pattern_last];
+    bool extra = false;
+    for (size_t i = 0; last->has_backward && i < params->n_used[id]; i++) {
         uint32_t *since = &timeline->param_since[params->used[id][i]];
         if (*since == 0) *since = last->backward;
     }
-}
-
-/* Called in backward order: the first call that finds a gradient of a value sets its event. */
-static void note_backward(struct timeline *timeline, uint32_t id) {
-    struct training *training = timeline->training;
-    struct operation *operation = &training->operations[id];
-    bool extra = false;
-    if (!operation->has_backward) {
-        operation->extra = 0;
-        return;
-    }
-    for (size_t i = 0; i < operation->node->n_inputs; i++) {
+    for (size_t i = 0; operation->has_backward && i < operation->node->n_inputs; i++) {
         if (!training_needs_gradient(training, operation, i)) continue;
-        const char *cell = op_gradient(operation->saved_for_backward, i);
         struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
-        note_cell(timeline, operation, cell);
-        extra = extra || cell_has_extra(cell);
+        if (note_cell(timeline, operation, op_gradient(operation->saved_for_backward, i)))
+            extra = true;
         if (span->gradient == 0) span->gradient = operation->backward;
     }
     if (!extra) operation->extra = 0;
@@ -239,10 +214,8 @@ static void note_gradients(struct timeline *timeline) {
     for (size_t i = 0; i < main->n_outputs; i++)
         if (training->requires_grad[main->outputs[i]])
             timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
-    for (uint32_t step = liveness->n_steps; step-- > 0;) {
-        note_param_gradients(timeline, liveness->node_at[step]);
+    for (uint32_t step = liveness->n_steps; step-- > 0;)
         note_backward(timeline, liveness->node_at[step]);
-    }
 }
 
 /* Adds bytes that are alive from event `from` to event `to`, inclusive. */
@@ -292,67 +265,57 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
              operation->backward, operation->extra);
 }
 
-/* Gradients of parameters are alive until the optimizer step. */
-static void live_params(struct timeline *timeline) {
-    const struct training *training = timeline->training;
-    const struct params_table *params = &training->analysis->params;
-    for (size_t i = 0; i < params->n_params; i++) {
-        const struct value_info *info =
-            &training->analysis->infer.infos[params->params[i].value];
-        bool learns = params->params[i].kind == PARAM_LEARNED && !training->frozen[i];
-        if (learns && timeline->param_since[i])
-            add_live(timeline, timeline->param_since[i], timeline->n_events - 1,
-                     training_bytes(training, info));
-    }
-}
-
-static enum training_phase phase_of(const struct timeline *timeline, uint32_t event) {
-    const struct operation *operation =
-        &timeline->training->operations[timeline->node_at[event]];
-    if (event < timeline->first_back) return PHASE_FORWARD;
-    return operation->recomputation == event ? PHASE_RECOMPUTE : PHASE_BACKWARD;
-}
-
 static void find_peak(const struct timeline *timeline, struct training_table *table) {
     int64_t now = 0;
     int64_t peak = table->gradient_bytes;
     table->peak_node = ID_NONE;
     table->peak_phase = PHASE_STEP;
     for (uint32_t event = 1; event < timeline->n_events; event++) {
+        const uint32_t node = timeline->node_at[event];
         now = checked_add(now, timeline->change[event]);
         if (!is_known(now)) peak = now;
         if (!is_known(peak) || now <= peak) continue;
         peak = now;
-        table->peak_node = timeline->node_at[event];
-        table->peak_phase = phase_of(timeline, event);
+        table->peak_node = node;
+        table->peak_phase = PHASE_FORWARD;
+        if (event >= timeline->first_back)
+            table->peak_phase = timeline->training->operations[node].recomputation == event
+                                    ? PHASE_RECOMPUTE
+                                    : PHASE_BACKWARD;
     }
     peak = checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
     table->peak_bytes = checked_add(peak, table->master_bytes);
 }
 
 int training_steps(struct training *training) {
-    struct arena *arena = training->analysis->arena;
+    const struct analysis *analysis = training->analysis;
+    const struct params_table *params = &analysis->params;
+    struct arena *arena = analysis->arena;
     const size_t n_nodes = training->model->n_nodes;
     const size_t n_events = 3 * n_nodes + 3;
-    const size_t n_params = training->analysis->params.n_params;
     struct timeline timeline = {
         .training = training,
         .spans = arena_array(arena, training->model->n_values, sizeof(struct span)),
-        .param_since = arena_array(arena, n_params, sizeof(uint32_t)),
+        .param_since = arena_array(arena, params->n_params, sizeof(uint32_t)),
         .is_fed = arena_array(arena, training->model->n_graphs, sizeof(bool)),
         .change = arena_array(arena, n_events, sizeof(int64_t)),
         .node_at = arena_array(arena, n_events, sizeof(uint32_t)),
     };
     training->regions = arena_array(arena, n_nodes, sizeof(*training->regions));
-    if (arena_failed(arena)) return diag_no_memory(training->analysis->diag);
+    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
     find_regions(training);
     number_events(&timeline);
     note_uses(&timeline);
     note_gradients(&timeline);
     for (uint32_t id = 0; id < training->model->n_values; id++)
         if (training->bytes[id] != 0) live_value(&timeline, id);
-    for (uint32_t id = 0; id < training->model->n_nodes; id++) live_extra(&timeline, id);
-    live_params(&timeline);
+    for (uint32_t id = 0; id < n_nodes; id++) live_extra(&timeline, id);
+    /* Gradients of parameters are alive until the optimizer step. */
+    for (size_t i = 0; i < params->n_params; i++)
+        if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i] &&
+            timeline.param_since[i])
+            add_live(&timeline, timeline.param_since[i], timeline.n_events - 1,
+                     training_bytes(training, &analysis->infer.infos[params->params[i].value]));
     find_peak(&timeline, training->table);
     return CM_OK;
 }
