@@ -36,12 +36,6 @@ struct state_totals {
     int64_t macs[CM_N_MEASURE_STATES];
 };
 
-struct operators {
-    struct breakdown_table *table;
-    struct state_totals *totals; /* by operator */
-    size_t capacity;
-};
-
 /* Returns "Conv" or "com.microsoft::Gelu"; NULL: out of memory. */
 static const char *operator_name(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
@@ -49,46 +43,9 @@ static const char *operator_name(const struct analysis *analysis, uint32_t id) {
     return arena_printf(analysis->arena, "%s::%s", node->domain, node->type);
 }
 
-static int add_operator(const struct analysis *analysis, struct operators *operators,
-                        const char *name) {
-    struct breakdown_table *table = operators->table;
-    const size_t n = table->n_operators;
-    if (n == operators->capacity) {
-        operators->capacity = n > 0 ? 2 * n : 32;
-        struct cm_operator *rows =
-            arena_array(analysis->result_arena, operators->capacity, sizeof *rows);
-        struct state_totals *totals =
-            arena_array(analysis->scratch, operators->capacity, sizeof *totals);
-        if (!rows || !totals) return CM_NO_MEMORY;
-        if (n > 0) memcpy(rows, table->operators, n * sizeof *rows);
-        if (n > 0) memcpy(totals, operators->totals, n * sizeof *totals);
-        table->operators = rows;
-        operators->totals = totals;
-    }
-    table->operators[n].op = arena_strdup(analysis->result_arena, name);
-    table->operators[n].costs.latency_ps = DIM_UNKNOWN;
-    table->operators[n].costs.lower_bound_ps = DIM_UNKNOWN;
-    table->n_operators++;
-    return table->operators[n].op ? CM_OK : CM_NO_MEMORY;
-}
-
 /* Adds a time, unless it is unknown. The sum is unknown until the first known time. */
 static void add_time(int64_t *sum, int64_t time) {
     *sum = *sum == DIM_UNKNOWN ? time : checked_add_known(*sum, time);
-}
-
-static void add_node(const struct analysis *analysis, uint32_t id, struct cm_operator *row,
-                     struct state_totals *totals) {
-    const struct cm_costs *costs = &analysis->count.nodes[id].costs;
-    row->nodes++;
-    costs_add(&row->costs, costs, OPERATOR_COSTS);
-    if (!analysis->estimate.done) return;
-    add_time(&row->costs.latency_ps, costs->latency_ps);
-    add_time(&row->costs.lower_bound_ps, costs->lower_bound_ps);
-    const enum cm_measure_state state = estimate_state(analysis, id);
-    if (state == CM_OPAQUE) row->costs.partial |= CM_COST_BIT(latency_ps);
-    totals->nodes[state]++;
-    totals->macs[state] = checked_add_known(totals->macs[state], costs->macs);
 }
 
 /* Lists the states that have nodes. Returns NULL if out of memory. */
@@ -106,9 +63,9 @@ list_states(const struct analysis *analysis, const struct state_totals *totals, 
     return states;
 }
 
-/* Sets the states of each operator and of all operators together. */
-static int sum_states(const struct analysis *analysis, const struct operators *operators) {
-    struct breakdown_table *table = operators->table;
+/* Sets the states of each operator and of all operators together. `totals`: by operator. */
+static int sum_states(const struct analysis *analysis, const struct state_totals *totals,
+                      struct breakdown_table *table) {
     struct state_totals all = {{0}, {0}};
     int64_t macs = 0;
     table->measured_share = -1;
@@ -116,11 +73,11 @@ static int sum_states(const struct analysis *analysis, const struct operators *o
     for (size_t i = 0; i < table->n_operators; i++) {
         struct cm_operator *row = &table->operators[i];
         for (size_t k = 0; k < CM_N_MEASURE_STATES; k++) {
-            all.nodes[k] += operators->totals[i].nodes[k];
-            all.macs[k] = checked_add(all.macs[k], operators->totals[i].macs[k]);
-            macs = checked_add(macs, operators->totals[i].macs[k]);
+            all.nodes[k] += totals[i].nodes[k];
+            all.macs[k] = checked_add(all.macs[k], totals[i].macs[k]);
+            macs = checked_add(macs, totals[i].macs[k]);
         }
-        row->states = list_states(analysis, &operators->totals[i], &row->n_states);
+        row->states = list_states(analysis, &totals[i], &row->n_states);
         if (!row->states) return CM_NO_MEMORY;
     }
     if (is_known(macs) && macs > 0)
@@ -147,21 +104,37 @@ static int compare_operators(const void *left, const void *right) {
 }
 
 static int list_operators(const struct analysis *analysis, struct breakdown_table *table) {
-    struct operators operators = {.table = table};
+    const size_t capacity = analysis->bind.n_kinds; /* some kinds have equal names */
     struct map index;
+    struct state_totals *totals = arena_array(analysis->scratch, capacity, sizeof *totals);
+    table->operators = arena_array(analysis->result_arena, capacity, sizeof *table->operators);
+    if (!totals || !table->operators) return CM_NO_MEMORY;
     map_init(&index, analysis->arena);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const struct cm_costs *costs = &analysis->count.nodes[id].costs;
         const char *name = operator_name(analysis, id);
-        uint32_t row = MAP_NONE;
-        if (!name || map_add(&index, name, (uint32_t)table->n_operators, &row) < 0)
+        uint32_t at = MAP_NONE;
+        if (!name || map_add(&index, name, (uint32_t)table->n_operators, &at) < 0)
             return CM_NO_MEMORY;
-        if (row == MAP_NONE) {
-            row = (uint32_t)table->n_operators;
-            if (add_operator(analysis, &operators, name) < 0) return CM_NO_MEMORY;
+        const bool is_new = at == MAP_NONE;
+        if (is_new) at = (uint32_t)table->n_operators++;
+        struct cm_operator *row = &table->operators[at];
+        if (is_new) {
+            row->op = arena_strdup(analysis->result_arena, name);
+            row->costs.latency_ps = row->costs.lower_bound_ps = DIM_UNKNOWN;
+            if (!row->op) return CM_NO_MEMORY;
         }
-        add_node(analysis, id, &table->operators[row], &operators.totals[row]);
+        row->nodes++;
+        costs_add(&row->costs, costs, OPERATOR_COSTS);
+        if (!analysis->estimate.done) continue;
+        add_time(&row->costs.latency_ps, costs->latency_ps);
+        add_time(&row->costs.lower_bound_ps, costs->lower_bound_ps);
+        const enum cm_measure_state state = estimate_state(analysis, id);
+        if (state == CM_OPAQUE) row->costs.partial |= CM_COST_BIT(latency_ps);
+        totals[at].nodes[state]++;
+        totals[at].macs[state] = checked_add_known(totals[at].macs[state], costs->macs);
     }
-    if (sum_states(analysis, &operators) < 0) return CM_NO_MEMORY;
+    if (sum_states(analysis, totals, table) < 0) return CM_NO_MEMORY;
     if (table->n_operators > 0)
         qsort(table->operators, table->n_operators, sizeof *table->operators,
               compare_operators);
@@ -275,28 +248,6 @@ static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, i
     row->total_ps = checked_add_known(row->total_ps, total);
 }
 
-/* Returns how often each primitive runs in one pass through the model; NULL: out of memory. */
-static int64_t *count_runs(const struct analysis *analysis) {
-    int64_t *runs = arena_array(analysis->scratch, analysis->primitives.n, sizeof *runs);
-    for (uint32_t id = 0; runs && id < analysis->model->n_nodes; id++) {
-        const uint32_t primitive =
-            estimate_runs(analysis, id) ? estimate_primitive(analysis, id) : ID_NONE;
-        const int64_t of_graph = analysis->count.runs[analysis->model->nodes[id].graph];
-        if (primitive != ID_NONE)
-            runs[primitive] = checked_add_known(runs[primitive], of_graph);
-    }
-    return runs;
-}
-
-static const char *kernel_name(const struct analysis *analysis, uint32_t primitive,
-                               const struct cm_kernel *kernel) {
-    struct text text;
-    if (kernel) return arena_strdup(analysis->result_arena, kernel->name);
-    text_init(&text, analysis->result_arena);
-    primitive_print(&analysis->primitives.items[primitive], &text);
-    return text.failed ? NULL : text_string(&text);
-}
-
 static int compare_kernels(const void *left, const void *right) {
     const struct cm_kernel_row *a = left;
     const struct cm_kernel_row *b = right;
@@ -316,20 +267,27 @@ struct kernel_list {
 static int find_row(struct kernel_list *list, uint32_t primitive,
                     const struct cm_kernel *kernel, struct kernel_sum **ret) {
     const struct analysis *analysis = list->analysis;
+    struct arena *arena = analysis->result_arena;
     const struct cm_how *how = &analysis->estimate.items[primitive].how;
     uint32_t at = MAP_NONE;
+    struct text text;
     if (kernel && map_add(&list->index, kernel->name, (uint32_t)list->n, &at) < 0)
         return CM_NO_MEMORY;
     *ret = &list->sums[at == MAP_NONE ? list->n++ : at];
     if (at != MAP_NONE) return CM_OK;
+    text_init(&text, arena);
+    if (kernel)
+        text_append(&text, kernel->name);
+    else
+        primitive_print(&analysis->primitives.items[primitive], &text);
     (*ret)->row = (struct cm_kernel_row){
-        .name = kernel_name(analysis, primitive, kernel),
+        .name = text_string(&text),
         .primitive = kernel ? CM_NO_INDEX : primitive,
         .tensor_cores =
             estimate_tensor_cores_name(kernel ? kernel->tensor_cores : how->tensor_cores),
-        .rule = kernel ? arena_strdup(analysis->result_arena, kernel->rule) : "",
+        .rule = kernel ? arena_strdup(arena, kernel->rule) : "",
     };
-    return (*ret)->row.name && (*ret)->row.rule ? CM_OK : CM_NO_MEMORY;
+    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 /* Returns the number of kernels among which the primitive's time is divided; 0 if their times
@@ -339,62 +297,53 @@ static int32_t count_shares(const struct cm_how *how) {
     return estimate_kernels_sum(how) > 0 ? how->n_kernels : 0;
 }
 
-/* Adds each kernel of a primitive with its part of the median; the parts add up to it. */
-static int add_shares(struct kernel_list *list, uint32_t primitive, int64_t runs,
-                      int64_t median) {
-    const struct cm_how *how = &list->analysis->estimate.items[primitive].how;
-    const int32_t n = count_shares(how);
-    const double sum = estimate_kernels_sum(how);
-    double seconds = 0;
-    int64_t given = 0;
-    for (int32_t i = 0; i < n; i++) {
-        struct kernel_sum *row = NULL;
-        seconds += how->kernels[i].seconds;
-        int64_t end = median;
-        if (i + 1 < n) end = (int64_t)((double)median * (seconds / sum));
-        if (end > median) end = median;
-        const int status = find_row(list, primitive, &how->kernels[i], &row);
-        if (status < 0) return status;
-        add_kernel(row, &how->kernels[i], runs, end - given);
-        given = end;
-    }
-    return CM_OK;
-}
-
-/* Adds the times of all primitives to the rows of their kernels. */
+/* Adds the times of all primitives to the rows of their kernels: the median is divided among
+ * the kernels in proportion to their times, if these are known. */
 static int sum_kernels(struct kernel_list *list) {
     const struct analysis *analysis = list->analysis;
-    const int64_t *runs = count_runs(analysis);
+    const size_t n_primitives = analysis->primitives.n;
+    int64_t *runs = arena_array(analysis->scratch, n_primitives, sizeof *runs);
     if (!runs) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const uint32_t primitive =
+            estimate_runs(analysis, id) ? estimate_primitive(analysis, id) : ID_NONE;
+        const int64_t of_graph = analysis->count.runs[analysis->model->nodes[id].graph];
+        if (primitive != ID_NONE)
+            runs[primitive] = checked_add_known(runs[primitive], of_graph);
+    }
+    for (uint32_t i = 0; i < n_primitives; i++) {
         const struct cm_measurement *measurement = &analysis->estimate.items[i];
+        const struct cm_how *how = &measurement->how;
         const int64_t median = estimate_ps(measurement->cold.median);
-        struct kernel_sum *row = NULL;
         if (!estimate_has_time(measurement) || !is_known(median) || runs[i] == 0) continue;
-        int status = add_shares(list, i, runs[i], median);
-        if (status == CM_OK && count_shares(&measurement->how) == 0) {
-            status = find_row(list, i, NULL, &row);
-            if (status == CM_OK) add_kernel(row, NULL, runs[i], median);
+        const int32_t n = count_shares(how);
+        const double sum = estimate_kernels_sum(how);
+        double seconds = 0;
+        int64_t given = 0;
+        for (int32_t k = 0; k < n || k == 0; k++) {
+            const struct cm_kernel *kernel = n > 0 ? &how->kernels[k] : NULL;
+            struct kernel_sum *row = NULL;
+            int64_t end = median;
+            if (kernel) seconds += kernel->seconds;
+            if (k + 1 < n) end = (int64_t)((double)median * (seconds / sum));
+            if (end > median) end = median;
+            if (find_row(list, i, kernel, &row) < 0) return CM_NO_MEMORY;
+            add_kernel(row, kernel, runs[i], end - given);
+            given = end;
         }
-        if (status < 0) return status;
     }
     return CM_OK;
-}
-
-/* Returns an upper bound of the number of rows. */
-static size_t count_rows(const struct analysis *analysis) {
-    size_t n = 0;
-    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
-        const int32_t shares = count_shares(&analysis->estimate.items[i].how);
-        n += shares > 1 ? (size_t)shares : 1;
-    }
-    return n;
 }
 
 static int list_kernels(const struct analysis *analysis, struct breakdown_table *table) {
     struct kernel_list list = {.analysis = analysis};
+    size_t capacity = 0;
     map_init(&list.index, analysis->arena);
-    list.sums = arena_array(analysis->scratch, count_rows(analysis), sizeof *list.sums);
+    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
+        const int32_t shares = count_shares(&analysis->estimate.items[i].how);
+        capacity += shares > 1 ? (size_t)shares : 1;
+    }
+    list.sums = arena_array(analysis->scratch, capacity, sizeof *list.sums);
     if (!list.sums || sum_kernels(&list) < 0) return CM_NO_MEMORY;
     table->n_kernels = list.n;
     table->kernels = arena_array(analysis->result_arena, list.n, sizeof *table->kernels);

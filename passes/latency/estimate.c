@@ -118,14 +118,7 @@ struct session {
     struct cache *cache; /* NULL: none */
     int64_t when;        /* seconds since 1970 */
     bool failed;         /* out of memory */
-};
-
-/* The primitives that are not in the cache. */
-struct missing {
-    struct session *session;
-    size_t n;
-    size_t *indices;
-    struct cm_measurement *found;
+    size_t *missing;     /* indices of the primitives that are not in the cache */
 };
 
 static void report_progress(const struct session *session, const struct cm_progress *at) {
@@ -163,25 +156,27 @@ static void measure_ceiling(void *context, const struct cm_primitive *primitive,
     store_in_cache(session, primitive, ret);
 }
 
-static void find_ceilings(struct session *session, struct estimate_table *ret) {
-    const struct primitives_table *primitives = &session->analysis->primitives;
-    const struct ceilings_job job = {measure_ceiling, session};
-    bool wanted[CM_N_ELEMENTS];
-    if (ret->facts.modelled || primitives->n == 0) return;
-    if (session->analysis->options->plan_only) return;
-    ceilings_wanted(primitives->items, primitives->n, wanted);
-    ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
-    ret->has_ceilings = ceilings_any(&ret->ceilings);
+static void measure_missing(void *context, size_t index, struct cm_measurement *ret) {
+    const struct session *session = context;
+    subprocess_measure(session->child,
+                       &session->analysis->primitives.items[session->missing[index]], ret);
 }
 
-/* Uses cached times and lists the other primitives. */
-static void use_cache(const struct session *session, struct missing *missing,
-                      struct estimate_table *ret) {
+static void report_round(void *context, int round, size_t done, size_t total) {
+    const struct cm_progress at = {"layers", round, done, total};
+    report_progress(context, &at);
+}
+
+/* Uses cached times and measures the other primitives. */
+static void measure_layers(struct session *session, struct cm_measurement *found,
+                           struct estimate_table *ret) {
     const struct primitives_table *primitives = &session->analysis->primitives;
+    const struct repeat_job job = {measure_missing, report_round, session};
+    size_t n = 0;
     for (size_t i = 0; i < primitives->n; i++) {
         const struct cache_entry *known = find_in_cache(session, &primitives->items[i]);
         if (known == NULL) {
-            missing->indices[missing->n++] = i;
+            session->missing[n++] = i;
             continue;
         }
         ret->items[i] = known->measurement;
@@ -189,42 +184,10 @@ static void use_cache(const struct session *session, struct missing *missing,
         if (ret->n_cached++ == 0 || known->when < ret->cached_since)
             ret->cached_since = known->when;
     }
-}
-
-static void measure_missing(void *context, size_t index, struct cm_measurement *ret) {
-    const struct missing *missing = context;
-    const struct session *session = missing->session;
-    subprocess_measure(session->child,
-                       &session->analysis->primitives.items[missing->indices[index]], ret);
-}
-
-static void report_round(void *context, int round, size_t done, size_t total) {
-    const struct missing *missing = context;
-    const struct cm_progress at = {"layers", round, done, total};
-    report_progress(missing->session, &at);
-}
-
-static void measure_layers(struct missing *missing, struct estimate_table *ret) {
-    struct session *session = missing->session;
-    const struct repeat_job job = {measure_missing, report_round, missing};
-    use_cache(session, missing, ret);
-    repeat_run(&job, missing->n, session->drift, missing->found);
-    for (size_t i = 0; i < missing->n; i++) {
-        const size_t index = missing->indices[i];
-        ret->items[index] = missing->found[i];
-        store_in_cache(session, &session->analysis->primitives.items[index],
-                       &ret->items[index]);
-    }
-}
-
-static void sum_layers(const struct session *session, const struct cm_measurement *items,
-                       struct network_time *ret) {
-    const struct primitives_table *primitives = &session->analysis->primitives;
-    for (uint32_t id = 0; id < session->analysis->model->n_nodes; id++) {
-        if (!ret->included[id]) continue;
-        const struct cm_measurement *item = &items[primitives->of_node[id]];
-        ret->sum_cold_ps = checked_add(ret->sum_cold_ps, estimate_ps(item->cold.median));
-        ret->sum_warm_ps = checked_add(ret->sum_warm_ps, estimate_ps(item->warm.median));
+    repeat_run(&job, n, session->drift, found);
+    for (size_t i = 0; i < n; i++) {
+        ret->items[session->missing[i]] = found[i];
+        store_in_cache(session, &primitives->items[session->missing[i]], &found[i]);
     }
 }
 
@@ -258,20 +221,27 @@ static void report_interruption(const struct session *session,
 }
 
 static int run_network(const struct session *session, struct estimate_table *ret) {
+    const struct analysis *analysis = session->analysis;
     const struct cm_progress at = {.what = "network"};
+    struct network_time *time = &ret->network;
     struct network network;
-    if (!session->analysis->options->end_to_end) return CM_OK;
-    const int status = network_build(session->analysis, ret, &network);
+    if (!analysis->options->end_to_end) return CM_OK;
+    const int status = network_build(analysis, ret, &network);
     if (status != CM_OK) return status;
-    ret->network.included = network.included;
+    time->included = network.included;
     if (network.why_not != NULL) {
-        (void)reason_fail(&ret->network.measurement.reason, 0, "%s", network.why_not);
+        (void)reason_fail(&time->measurement.reason, 0, "%s", network.why_not);
         return CM_OK;
     }
     report_progress(session, &at);
-    subprocess_measure_network(session->child, &network.network, &ret->network.measurement);
-    sum_layers(session, ret->items, &ret->network);
-    check_network_time(session, &ret->network);
+    subprocess_measure_network(session->child, &network.network, &time->measurement);
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        if (!time->included[id]) continue;
+        const struct cm_measurement *item = &ret->items[analysis->primitives.of_node[id]];
+        time->sum_cold_ps = checked_add(time->sum_cold_ps, estimate_ps(item->cold.median));
+        time->sum_warm_ps = checked_add(time->sum_warm_ps, estimate_ps(item->warm.median));
+    }
+    check_network_time(session, time);
     return CM_OK;
 }
 
@@ -316,14 +286,18 @@ static void report_unfused(const struct analysis *analysis) {
 static int measure_all(struct session *session, struct estimate_table *ret) {
     const struct analysis *analysis = session->analysis;
     const size_t n = analysis->primitives.n;
-    struct missing missing = {.session = session};
     ret->items = arena_array(analysis->arena, n, sizeof(*ret->items));
-    missing.indices = arena_array(analysis->arena, n, sizeof(*missing.indices));
-    missing.found = arena_array(analysis->arena, n, sizeof(*missing.found));
-    if (!ret->items || !missing.indices || !missing.found)
-        return diag_no_memory(analysis->diag);
-    find_ceilings(session, ret);
-    measure_layers(&missing, ret);
+    session->missing = arena_array(analysis->arena, n, sizeof(*session->missing));
+    struct cm_measurement *found = arena_array(analysis->arena, n, sizeof(*found));
+    if (!ret->items || !session->missing || !found) return diag_no_memory(analysis->diag);
+    if (!ret->facts.modelled && n > 0 && !analysis->options->plan_only) {
+        const struct ceilings_job job = {measure_ceiling, session};
+        bool wanted[CM_N_ELEMENTS];
+        ceilings_wanted(analysis->primitives.items, n, wanted);
+        ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
+        ret->has_ceilings = ceilings_any(&ret->ceilings);
+    }
+    measure_layers(session, found, ret);
     report_interruption(session, ret);
     if (session->failed) return diag_no_memory(analysis->diag);
     const int status = sum_groups(analysis, ret);

@@ -42,50 +42,22 @@ static const struct {
 
 #define N_LINKS (sizeof(links) / sizeof(links[0]))
 
-/* Returns the time of a training step if it is known, else of a forward pass. */
-static int64_t step_ps(const struct analysis *analysis) {
-    const int64_t training = analysis->gradient_kernels.iteration_ps;
-    return is_known(training) ? training : analysis->modules.modules[0].costs.latency_ps;
-}
-
-static bool omits_nodes(const struct analysis *analysis) {
-    return (analysis->modules.modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0;
-}
-
-static const struct cm_input_link *list_links(const struct analysis *analysis, int64_t demand) {
-    struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
-    for (size_t i = 0; list != NULL && i < N_LINKS; i++)
-        list[i] = (struct cm_input_link){
-            .name = links[i].name,
-            .bytes_per_s = links[i].bytes_per_s,
-            .suffices = is_known(demand) && links[i].bytes_per_s >= demand,
-            .source = links[i].source,
-        };
-    return list;
-}
-
-static const struct cm_input_link *
-slowest_sufficient(const struct cm_input_pipeline *pipeline) {
-    for (size_t i = 0; i < pipeline->n_links; i++)
-        if (pipeline->links[i].suffices) return &pipeline->links[i];
-    return NULL;
-}
-
 /* Returns the advice; NULL if out of memory. */
 static const char *advise(const struct analysis *analysis,
                           const struct cm_input_pipeline *pipeline) {
-    const struct cm_input_link *link = slowest_sufficient(pipeline);
     const double demand = (double)pipeline->bytes_per_s / GB;
     struct text text;
+    size_t i = 0; /* the slowest link that is fast enough */
     text_init(&text, analysis->result_arena);
     if (!is_known(pipeline->bytes_per_s))
         return "The demand is unknown: the step takes no time.";
-    if (omits_nodes(analysis))
+    if ((analysis->modules.modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0)
         text_append(&text,
                     "The step omits nodes without a time: the demand is an upper bound. ");
-    if (link != NULL)
+    while (i < N_LINKS && links[i].bytes_per_s < pipeline->bytes_per_s) i++;
+    if (i < N_LINKS)
         text_printf(&text, "%s (%.2f GB/s) is the slowest link that delivers %.2f GB/s.",
-                    link->name, (double)link->bytes_per_s / GB, demand);
+                    links[i].name, (double)links[i].bytes_per_s / GB, demand);
     else
         text_printf(&text,
                     "No link of the table delivers %.2f GB/s: read from several at once, or "
@@ -103,25 +75,35 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     struct input_pipeline_table *table = own;
     const int64_t bytes = analysis->options->sample_bytes;
     const int64_t batch = analysis->batch.batch;
+    const int64_t training_ps = analysis->gradient_kernels.iteration_ps;
+    const int64_t forward_ps = analysis->modules.modules[0].costs.latency_ps;
     const double host_link = analysis->estimate.facts.host_link;
     if (bytes <= 0 || !analysis->estimate.done) return CM_OK;
     struct cm_input_pipeline *pipeline = arena_alloc(analysis->result_arena, sizeof(*pipeline));
-    if (pipeline == NULL) return diag_no_memory(analysis->diag);
+    struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
+    if (pipeline == NULL || list == NULL) return diag_no_memory(analysis->diag);
     *pipeline = (struct cm_input_pipeline){
         .sample_bytes = bytes,
         .samples = is_known(batch) ? batch : 1,
-        .step_ps = public_count(step_ps(analysis)),
+        .step_ps = public_count(is_known(training_ps) ? training_ps : forward_ps),
         .bytes_per_s = CM_UNKNOWN,
         .host_link = host_link > 0 ? public_rounded(host_link) : CM_UNKNOWN,
         .n_links = N_LINKS,
+        .links = list,
     };
     if (pipeline->step_ps > 0)
         pipeline->bytes_per_s = public_rounded((double)pipeline->samples * (double)bytes /
                                                ((double)pipeline->step_ps * 1e-12));
-    pipeline->links = list_links(analysis, pipeline->bytes_per_s);
+    const int64_t demand = pipeline->bytes_per_s;
+    for (size_t i = 0; i < N_LINKS; i++)
+        list[i] = (struct cm_input_link){
+            .name = links[i].name,
+            .bytes_per_s = links[i].bytes_per_s,
+            .suffices = is_known(demand) && links[i].bytes_per_s >= demand,
+            .source = links[i].source,
+        };
     pipeline->advice = advise(analysis, pipeline);
-    if (pipeline->links == NULL || pipeline->advice == NULL)
-        return diag_no_memory(analysis->diag);
+    if (pipeline->advice == NULL) return diag_no_memory(analysis->diag);
     table->pipeline = pipeline;
     return CM_OK;
 }

@@ -8,8 +8,6 @@
  */
 #include "passes/latency/network.h"
 
-#include <string.h>
-
 #include "backends/primitive.h"
 #include "passes/memory/arena_planner.h"
 #include "passes/pass.h"
@@ -23,7 +21,6 @@
 
 struct building {
     const struct analysis *analysis;
-    struct arena *arena;
     struct network *ret;
     struct cm_network_step *steps;
     struct cm_primitive *primitives; /* of the steps, each once */
@@ -43,24 +40,23 @@ static bool is_in_arena(enum storage storage) {
     return storage == STORAGE_INPUT || storage == STORAGE_ACTIVATION;
 }
 
-static bool was_measured(const struct cm_measurement *measurement) {
-    return measurement->state == CM_MEASURED || measurement->state == CM_PROXY ||
-           measurement->state == CM_INVENTED;
-}
-
 /* Returns the root of the first value, from index *at on, that has room for the operand, and
- * sets *at to the index after it. Returns ID_NONE if there is none. */
-static uint32_t match(const struct building *building, const uint32_t *values, size_t n,
+ * sets *at to the index after it; ID_NONE if there is none. Reserves bytes for the operand. */
+static uint32_t match(struct building *building, const uint32_t *values, size_t n,
                       const struct cm_tensor *tensor, size_t *at) {
     const struct analysis *analysis = building->analysis;
+    const int64_t bytes = round_up(primitive_span(tensor));
     for (size_t i = *at; i < n; i++) {
         if (values[i] == ID_NONE) continue;
         const int64_t elements = shape_elements(&analysis->infer.infos[values[i]].shape);
         const int64_t room = checked_mul(elements, primitive_element_size(tensor->element));
         if (!is_known(room) || primitive_span(tensor) > room) continue;
+        const uint32_t root = analysis->liveness.root[values[i]];
         *at = i + 1;
-        return analysis->liveness.root[values[i]];
+        if (is_overflow(bytes) || bytes > building->bytes[root]) building->bytes[root] = bytes;
+        return root;
     }
+    building->own_bytes = checked_add(building->own_bytes, bytes);
     return ID_NONE;
 }
 
@@ -78,85 +74,55 @@ static void match_operands(struct building *building, uint32_t step) {
             match(building, node->outputs, node->n_outputs, &primitive->outputs[i], &at);
 }
 
-static void reserve_bytes(struct building *building, uint32_t root,
-                          const struct cm_tensor *tensor) {
-    const int64_t bytes = round_up(primitive_span(tensor));
-    if (root == ID_NONE)
-        building->own_bytes = checked_add(building->own_bytes, bytes);
-    else if (is_overflow(bytes) || bytes > building->bytes[root])
-        building->bytes[root] = bytes;
-}
-
-static void reserve_operands(struct building *building, uint32_t step) {
-    const struct cm_primitive *primitive =
-        &building->ret->network.primitives[building->steps[step].primitive];
-    const uint32_t *operands = building->operands[step];
-    for (int32_t i = 0; i < primitive->n_inputs; i++)
-        reserve_bytes(building, operands[i], &primitive->inputs[i]);
-    for (int32_t i = 0; i < primitive->n_outputs; i++)
-        reserve_bytes(building, operands[CM_MAX_INPUTS + i], &primitive->outputs[i]);
-}
-
-static uint32_t add_primitive(struct building *building, uint32_t primitive) {
-    struct cm_network *network = &building->ret->network;
-    uint32_t *index = &building->new_index[primitive];
-    if (*index == 0) {
-        building->primitives[network->n_primitives] =
-            building->analysis->primitives.items[primitive];
-        *index = ++network->n_primitives;
-    }
-    return *index - 1;
-}
-
 /* Lists the steps. Returns false if one is in a body of control flow. */
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct analysis *analysis = building->analysis;
-    const struct primitives_table *primitives = &analysis->primitives;
-    uint32_t n = 0;
+    struct cm_network *network = &building->ret->network;
     for (uint32_t step = 0; step < analysis->liveness.n_steps; step++) {
         const uint32_t node = analysis->liveness.node_at[step];
-        const uint32_t primitive = primitives->of_node[node];
-        if (primitive == ID_NONE || !was_measured(&times->items[primitive])) continue;
+        const uint32_t primitive = analysis->primitives.of_node[node];
+        if (primitive == ID_NONE) continue;
+        const int32_t state = times->items[primitive].state;
+        if (state != CM_MEASURED && state != CM_PROXY && state != CM_INVENTED) continue;
         if (analysis->model->nodes[node].graph != 0) return false;
+        uint32_t *index = &building->new_index[primitive];
+        if (*index == 0) {
+            building->primitives[network->n_primitives] = analysis->primitives.items[primitive];
+            *index = ++network->n_primitives;
+        }
         building->ret->included[node] = true;
-        building->node_of[n] = node;
-        building->steps[n++].primitive = add_primitive(building, primitive);
+        building->node_of[network->n_steps] = node;
+        building->steps[network->n_steps++].primitive = *index - 1;
     }
-    building->ret->network.n_steps = n;
     return true;
 }
 
-/* Assigns consecutive offsets to the weights. */
-static void place_weights(struct building *building) {
+/* Assigns consecutive offsets to the weights, and plans the arena of the activations. */
+static int place_values(struct building *building) {
     const struct analysis *analysis = building->analysis;
-    int64_t *end = &building->ret->network.weight_bytes;
-    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        if (building->bytes[id] == 0 || is_in_arena(analysis->liveness.storage[id])) continue;
-        building->offsets[id] = *end;
-        *end = checked_add(*end, building->bytes[id]);
-    }
-}
-
-static int place_activations(struct building *building) {
-    const struct analysis *analysis = building->analysis;
+    const struct liveness_table *liveness = &analysis->liveness;
     const size_t n_values = analysis->model->n_values;
-    struct block *blocks = arena_array(building->arena, n_values, sizeof(*blocks));
-    uint32_t *values = arena_array(building->arena, n_values, sizeof(*values));
+    struct cm_network *network = &building->ret->network;
+    struct block *blocks = arena_array(analysis->arena, n_values, sizeof(*blocks));
+    uint32_t *values = arena_array(analysis->arena, n_values, sizeof(*values));
     struct arena_layout plan;
-    int64_t total = 0;
     size_t n = 0;
     if (!blocks || !values) return CM_NO_MEMORY;
     for (uint32_t id = 0; id < n_values; id++) {
-        if (building->bytes[id] == 0 || !is_in_arena(analysis->liveness.storage[id])) continue;
-        total = checked_add(total, building->bytes[id]);
+        const int64_t bytes = building->bytes[id];
+        if (bytes == 0) continue;
+        if (!is_in_arena(liveness->storage[id])) {
+            building->offsets[id] = network->weight_bytes;
+            network->weight_bytes = checked_add(network->weight_bytes, bytes);
+            continue;
+        }
+        network->arena_bytes = checked_add(network->arena_bytes, bytes);
         values[n] = id;
-        blocks[n++] = (struct block){building->bytes[id], analysis->liveness.first[id],
-                                     analysis->liveness.last[id]};
+        blocks[n++] = (struct block){bytes, liveness->first[id], liveness->last[id]};
     }
-    building->ret->network.arena_bytes = total;
-    if (n == 0 || !is_known(total)) return CM_OK;
-    if (arena_layout(building->arena, blocks, n, false, NULL, &plan) < 0) return CM_NO_MEMORY;
-    building->ret->network.arena_bytes = plan.bytes;
+    if (n == 0 || !is_known(network->arena_bytes)) return CM_OK;
+    if (arena_layout(analysis->arena, blocks, n, false, NULL, &plan) < 0) return CM_NO_MEMORY;
+    network->arena_bytes = plan.bytes;
     for (size_t i = 0; i < n; i++) building->offsets[values[i]] = plan.offsets[i];
     return CM_OK;
 }
@@ -173,64 +139,51 @@ static struct cm_place place(const struct building *building, uint32_t root,
     return ret;
 }
 
-static void place_operands(struct building *building, uint32_t index, int64_t *own) {
-    struct cm_network_step *step = &building->steps[index];
-    const struct cm_primitive *primitive = &building->ret->network.primitives[step->primitive];
-    const uint32_t *operands = building->operands[index];
-    for (int32_t i = 0; i < primitive->n_inputs; i++)
-        step->inputs[i] = place(building, operands[i], &primitive->inputs[i], own);
-    for (int32_t i = 0; i < primitive->n_outputs; i++)
-        step->outputs[i] =
-            place(building, operands[CM_MAX_INPUTS + i], &primitive->outputs[i], own);
-}
-
-static int place_all(struct building *building) {
-    struct cm_network *network = &building->ret->network;
-    for (uint32_t i = 0; i < network->n_steps; i++) {
-        match_operands(building, i);
-        reserve_operands(building, i);
-    }
-    place_weights(building);
-    const int status = place_activations(building);
-    int64_t own = network->weight_bytes;
-    for (uint32_t i = 0; status == CM_OK && i < network->n_steps; i++)
-        place_operands(building, i, &own);
-    network->weight_bytes = checked_add(network->weight_bytes, building->own_bytes);
-    if (!is_known(network->weight_bytes) || !is_known(network->arena_bytes))
-        building->ret->why_not = "its activations and weights exceed 2^63 bytes";
-    return status;
-}
-
-static bool make_tables(struct building *building) {
-    const struct model *model = building->analysis->model;
-    struct arena *arena = building->arena;
-    const size_t n = building->analysis->liveness.n_steps;
-    const size_t n_primitives = building->analysis->primitives.n;
-    building->ret->included = arena_array(arena, model->n_nodes, sizeof(bool));
-    building->primitives = arena_array(arena, n_primitives, sizeof(*building->primitives));
-    building->new_index = arena_array(arena, n_primitives, sizeof(*building->new_index));
-    building->steps = arena_array(arena, n, sizeof(*building->steps));
-    building->node_of = arena_array(arena, n, sizeof(*building->node_of));
-    building->operands = arena_array(arena, n, sizeof(*building->operands));
-    building->bytes = arena_array(arena, model->n_values, sizeof(*building->bytes));
-    building->offsets = arena_array(arena, model->n_values, sizeof(*building->offsets));
-    return !arena_failed(arena);
-}
-
 int network_build(const struct analysis *analysis, const struct estimate_table *times,
                   struct network *ret) {
-    struct building building = {.analysis = analysis, .arena = analysis->arena, .ret = ret};
-    memset(ret, 0, sizeof(*ret));
-    if (!make_tables(&building)) return diag_no_memory(analysis->diag);
-    ret->network.primitives = building.primitives;
-    ret->network.steps = building.steps;
+    struct arena *arena = analysis->arena;
+    const struct model *model = analysis->model;
+    const size_t n_steps = analysis->liveness.n_steps;
+    const size_t n_primitives = analysis->primitives.n;
+    struct building building = {
+        .analysis = analysis,
+        .ret = ret,
+        .steps = arena_array(arena, n_steps, sizeof(*building.steps)),
+        .primitives = arena_array(arena, n_primitives, sizeof(*building.primitives)),
+        .new_index = arena_array(arena, n_primitives, sizeof(*building.new_index)),
+        .node_of = arena_array(arena, n_steps, sizeof(*building.node_of)),
+        .bytes = arena_array(arena, model->n_values, sizeof(*building.bytes)),
+        .offsets = arena_array(arena, model->n_values, sizeof(*building.offsets)),
+        .operands = arena_array(arena, n_steps, sizeof(*building.operands)),
+    };
+    struct cm_network *network = &ret->network;
+    *ret = (struct network){.included = arena_array(arena, model->n_nodes, sizeof(bool))};
+    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
+    network->primitives = building.primitives;
+    network->steps = building.steps;
     if (!list_steps(&building, times)) {
         ret->why_not = "the model has control flow, whose trip counts are data-dependent";
         return CM_OK;
     }
-    if (ret->network.n_steps == 0) {
+    if (network->n_steps == 0) {
         ret->why_not = "no layer was run";
         return CM_OK;
     }
-    return place_all(&building) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    for (uint32_t i = 0; i < network->n_steps; i++) match_operands(&building, i);
+    if (place_values(&building) < 0) return diag_no_memory(analysis->diag);
+    int64_t own = network->weight_bytes;
+    for (uint32_t i = 0; i < network->n_steps; i++) {
+        struct cm_network_step *step = &building.steps[i];
+        const struct cm_primitive *primitive = &building.primitives[step->primitive];
+        const uint32_t *operands = building.operands[i];
+        for (int32_t k = 0; k < primitive->n_inputs; k++)
+            step->inputs[k] = place(&building, operands[k], &primitive->inputs[k], &own);
+        for (int32_t k = 0; k < primitive->n_outputs; k++)
+            step->outputs[k] =
+                place(&building, operands[CM_MAX_INPUTS + k], &primitive->outputs[k], &own);
+    }
+    network->weight_bytes = checked_add(network->weight_bytes, building.own_bytes);
+    if (!is_known(network->weight_bytes) || !is_known(network->arena_bytes))
+        ret->why_not = "its activations and weights exceed 2^63 bytes";
+    return CM_OK;
 }

@@ -41,33 +41,10 @@ double roofline_bounds_bandwidth(const struct analysis *analysis) {
     return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
 }
 
-/* Returns the peak rate of products of this element type in FLOP/s; 0: unknown. */
-static double peak_rate(const struct analysis *analysis, int32_t element) {
-    const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
-    return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
-}
-
 /* Returns the seconds that an empty primitive takes; 0: unknown. */
 static double launch_floor(const struct analysis *analysis) {
     const double measured = analysis->estimate.ceilings.floor_s;
     return measured > 0 ? measured : analysis->estimate.facts.floor;
-}
-
-/* Returns the lower bound by the bandwidth in seconds; negative: unknown. */
-static double memory_lower_bound(const struct analysis *analysis,
-                                 const struct cm_primitive *primitive) {
-    const double bandwidth = roofline_bounds_bandwidth(analysis);
-    return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
-}
-
-/* Returns the lower bound by the peak rate in seconds. If the rate is unknown, returns a
- * negative number for a product, and 0 for others: their arithmetic intensity is too low to
- * matter. */
-static double compute_lower_bound(const struct analysis *analysis,
-                                  const struct cm_primitive *primitive) {
-    const double rate = peak_rate(analysis, primitive->inputs[0].element);
-    if (rate > 0) return (double)primitive->flops / rate;
-    return primitive_is_product(primitive) ? -1 : 0;
 }
 
 /* Returns true if every kernel has fewer blocks than multiprocessors. */
@@ -90,24 +67,28 @@ static void judge_model(const struct cm_measurement *measurement, struct achieve
     ret->limited_by = is_limit ? limits[measurement->limit] : LIMITED_BY_UNKNOWN;
 }
 
-static enum limited_by limit_of_shares(double compute, double memory) {
-    if (fmax(compute, memory) >= MIN_SHARE)
-        return compute > memory ? LIMITED_BY_COMPUTE : LIMITED_BY_MEMORY;
-    return compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_OCCUPANCY;
-}
-
+/* The lower bound needs the peak rate of a product only: the arithmetic intensity of others is
+ * too low to matter. */
 static void judge_run(const struct analysis *analysis, const struct cm_primitive *primitive,
                       const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;
-    const double memory = memory_lower_bound(analysis, primitive);
-    const double compute = compute_lower_bound(analysis, primitive);
+    const double bandwidth = roofline_bounds_bandwidth(analysis);
+    const int32_t element = primitive->inputs[0].element;
+    const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
+    const double rate = is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
+    /* Negative: unknown. */
+    const double memory = bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
+    double compute = primitive_is_product(primitive) ? -1 : 0;
+    if (rate > 0) compute = (double)primitive->flops / rate;
     if (memory >= 0 && compute >= 0) ret->lower_bound_s = fmax(memory, compute);
     if (seconds < LAUNCH_FLOORS * launch_floor(analysis))
         ret->limited_by = LIMITED_BY_LAUNCH;
     else if (is_tiny_grid(&measurement->how))
         ret->limited_by = LIMITED_BY_OCCUPANCY;
+    else if (fmax(compute / seconds, memory / seconds) >= MIN_SHARE)
+        ret->limited_by = compute > memory ? LIMITED_BY_COMPUTE : LIMITED_BY_MEMORY;
     else
-        ret->limited_by = limit_of_shares(compute / seconds, memory / seconds);
+        ret->limited_by = compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_OCCUPANCY;
 }
 
 /* Imported times have the lower bound of the modelled device; without one, nothing is set. */
@@ -151,23 +132,6 @@ struct tally {
     double by_limit[N_LIMITED_BY];
 };
 
-static void add_node(const struct analysis *analysis, uint32_t node,
-                     const struct achieved *achieved, struct tally *ret) {
-    const struct cm_measurement *measurement = estimate_of_node(analysis, node);
-    const struct cm_primitive *primitive =
-        &analysis->primitives.items[estimate_primitive(analysis, node)];
-    const double runs = (double)analysis->count.runs[analysis->model->nodes[node].graph] *
-                        estimate_share(analysis, node);
-    const double seconds = measurement->cold.median * runs;
-    ret->seconds += seconds;
-    ret->flops += (double)primitive->flops * runs;
-    ret->bytes += roofline_bounds_bytes(primitive) * runs;
-    ret->by_limit[achieved->limited_by] += seconds;
-    if (achieved->lower_bound_s < 0) return;
-    ret->lower_bound_s += achieved->lower_bound_s * runs;
-    ret->bounded_s += seconds;
-}
-
 static void add_tally(struct tally *sum, const struct tally *more) {
     sum->seconds += more->seconds;
     sum->flops += more->flops;
@@ -189,15 +153,6 @@ static struct achieved of_tally(const struct tally *tally) {
     return ret;
 }
 
-static const struct achieved *achieved_of(const struct analysis *analysis,
-                                          const struct roofline_bounds_table *table,
-                                          uint32_t node) {
-    const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
-    if (estimate_of_node(analysis, node) == NULL || !is_known(runs) || runs == 0) return NULL;
-    const struct achieved *achieved = &table->of_primitive[estimate_primitive(analysis, node)];
-    return achieved->present ? achieved : NULL;
-}
-
 static int compute_modules(const struct analysis *analysis,
                            struct roofline_bounds_table *table) {
     const struct modules_table *modules = &analysis->modules;
@@ -206,13 +161,27 @@ static int compute_modules(const struct analysis *analysis,
         arena_array(analysis->arena, modules->n_modules, sizeof(*table->of_module));
     if (!tallies || !table->of_module) return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
-        const struct achieved *achieved = achieved_of(analysis, table, node);
-        if (achieved == NULL) continue;
+        const int64_t graph_runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        const struct cm_measurement *measurement = estimate_of_node(analysis, node);
+        if (measurement == NULL || !is_known(graph_runs) || graph_runs == 0) continue;
+        const uint32_t at = estimate_primitive(analysis, node);
+        const struct cm_primitive *primitive = &analysis->primitives.items[at];
+        const struct achieved *achieved = &table->of_primitive[at];
+        if (!achieved->present) continue;
         struct limit_total *total = &table->totals[achieved->limited_by];
+        struct tally *tally = &tallies[modules->of_node[node]];
+        const double runs = (double)graph_runs * estimate_share(analysis, node);
+        const double seconds = measurement->cold.median * runs;
         total->nodes++;
         total->latency_ps =
             checked_add_known(total->latency_ps, analysis->count.nodes[node].costs.latency_ps);
-        add_node(analysis, node, achieved, &tallies[modules->of_node[node]]);
+        tally->seconds += seconds;
+        tally->flops += (double)primitive->flops * runs;
+        tally->bytes += roofline_bounds_bytes(primitive) * runs;
+        tally->by_limit[achieved->limited_by] += seconds;
+        if (achieved->lower_bound_s < 0) continue;
+        tally->lower_bound_s += achieved->lower_bound_s * runs;
+        tally->bounded_s += seconds;
     }
     for (size_t i = modules->n_modules; i-- > 1;)
         add_tally(&tallies[modules->parents[i]], &tallies[i]);
