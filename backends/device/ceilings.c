@@ -35,56 +35,22 @@ static struct cm_tensor packed(int32_t element, int32_t rank, int64_t size) {
     return tensor;
 }
 
-static int64_t bytes_of(const struct cm_tensor *tensor) {
-    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
-}
-
-static void count_bytes(struct cm_primitive *primitive) {
-    for (int32_t i = 0; i < primitive->n_inputs; i++)
-        primitive->bytes_read =
-            checked_add(primitive->bytes_read, bytes_of(&primitive->inputs[i]));
-    primitive->bytes_written = bytes_of(&primitive->outputs[0]);
-}
-
-/* 8-bit types accumulate in 32 bits. */
-static int32_t sum_element(int32_t element) {
-    if (element == CM_I8) return CM_I32;
-    return element == CM_F8E4M3 ? CM_F32 : element;
-}
-
-static struct cm_primitive square_gemm(int32_t element, int64_t n) {
-    struct cm_primitive gemm;
-    memset(&gemm, 0, sizeof(gemm));
-    gemm.kind = CM_GEMM;
-    gemm.n_inputs = 2;
-    gemm.n_outputs = 1;
-    gemm.inputs[0] = gemm.inputs[1] = packed(element, 2, n);
-    gemm.outputs[0] = packed(sum_element(element), 2, n);
-    gemm.flops = 2 * n * n * n;
-    count_bytes(&gemm);
-    return gemm;
-}
-
-static struct cm_primitive copy_of(int64_t bytes) {
-    struct cm_primitive copy;
-    memset(&copy, 0, sizeof(copy));
-    copy.kind = CM_COPY;
-    copy.n_inputs = copy.n_outputs = 1;
-    copy.inputs[0] = copy.outputs[0] = packed(CM_F32, 1, bytes / 4);
-    count_bytes(&copy);
-    return copy;
-}
-
-static struct cm_primitive smallest_relu(void) {
-    struct cm_primitive relu;
-    memset(&relu, 0, sizeof(relu));
-    relu.kind = CM_ELTWISE;
-    relu.n_inputs = relu.n_outputs = relu.n_steps = 1;
-    relu.inputs[0] = relu.outputs[0] = packed(CM_F32, 1, 1);
-    relu.steps[0].function = CM_RELU;
-    relu.flops = 1;
-    count_bytes(&relu);
-    return relu;
+/* Returns a primitive on `n_inputs` equal operands. */
+static struct cm_primitive make(int32_t kind, int32_t n_inputs, struct cm_tensor input,
+                                struct cm_tensor output, int64_t flops) {
+    struct cm_primitive ret;
+    memset(&ret, 0, sizeof(ret));
+    ret.kind = kind;
+    ret.n_inputs = n_inputs;
+    ret.n_outputs = 1;
+    ret.outputs[0] = output;
+    ret.flops = flops;
+    for (int32_t i = 0; i < n_inputs; i++) {
+        ret.inputs[i] = input;
+        ret.bytes_read = checked_add(ret.bytes_read, primitive_bytes(&input));
+    }
+    ret.bytes_written = primitive_bytes(&output);
+    return ret;
 }
 
 /* Returns false unless the primitive itself was timed; a proxy does not count. */
@@ -98,12 +64,15 @@ static bool measure(const struct survey *survey, const struct cm_primitive *prim
     return ret->cold.median > 0;
 }
 
-/* Returns the best rate: a larger product need not be faster. */
+/* Returns the best rate: a larger product need not be faster. 8-bit types accumulate in 32
+ * bits. */
 static double measure_gemms(const struct survey *survey, int32_t element) {
+    const int32_t sum = element == CM_I8 ? CM_I32 : element == CM_F8E4M3 ? CM_F32 : element;
     struct cm_measurement got;
     double best = 0;
     for (int64_t n = SMALLEST_GEMM; n <= LARGEST_GEMM; n *= 2) {
-        const struct cm_primitive gemm = square_gemm(element, n);
+        const struct cm_primitive gemm =
+            make(CM_GEMM, 2, packed(element, 2, n), packed(sum, 2, n), 2 * n * n * n);
         if (!measure(survey, &gemm, &got)) break;
         best = fmax(best, (double)gemm.flops / got.cold.median);
         if (got.cold.median >= LONG_GEMM_S) break;
@@ -117,7 +86,8 @@ static double measure_copies(const struct survey *survey, int64_t cache_bytes) {
     double last = 0;
     for (int64_t bytes = SMALLEST_COPY; bytes <= LARGEST_COPY; bytes *= 4) {
         if (bytes < checked_mul(CACHES, cache_bytes) && bytes < LARGEST_COPY) continue;
-        const struct cm_primitive copy = copy_of(bytes);
+        const struct cm_tensor floats = packed(CM_F32, 1, bytes / 4);
+        const struct cm_primitive copy = make(CM_COPY, 1, floats, floats, 0);
         if (!measure(survey, &copy, &got)) break;
         last = (double)(copy.bytes_read + copy.bytes_written) / got.cold.median;
         if (got.cold.median >= LONG_COPY_S) break;
@@ -128,8 +98,11 @@ static double measure_copies(const struct survey *survey, int64_t cache_bytes) {
 void ceilings_measure(const struct ceilings_job *job, const struct cm_device_facts *facts,
                       const bool *wanted, struct ceilings *ret) {
     const struct survey survey = {job, facts->memory_bytes / 4, ret};
-    const struct cm_primitive relu = smallest_relu();
+    const struct cm_tensor one = packed(CM_F32, 1, 1);
+    struct cm_primitive relu = make(CM_ELTWISE, 1, one, one, 1);
     struct cm_measurement got;
+    relu.n_steps = 1;
+    relu.steps[0].function = CM_RELU;
     memset(ret, 0, sizeof(*ret));
     if (measure(&survey, &relu, &got)) ret->floor_s = got.warm.median;
     ret->copy_bytes_per_s = measure_copies(&survey, facts->cache_bytes);

@@ -105,11 +105,6 @@ static int read_sources(const struct reading *reading, const struct json_value *
     return status;
 }
 
-static const struct json_value *find_source(const struct reading *reading, const char *key) {
-    const struct json_value *sources = json_get(reading->root, "sources");
-    return json_get(sources, key);
-}
-
 /* Checks one member of a figure object. */
 static int check_part(const struct reading *reading, const struct json_value *part) {
     static const char *const texts[] = {"source", "where", "derivation", "checked", NULL};
@@ -120,10 +115,11 @@ static int check_part(const struct reading *reading, const struct json_value *pa
     const int status = check_text(reading, part);
     if (status != CM_BACKEND_OK) return status;
     const bool names_source = i == 0 || text_equal(json_key(part), "checked");
-    if (names_source && find_source(reading, json_string(part)) == NULL)
+    const char *source = json_string(part);
+    if (names_source && json_get(json_get(reading->root, "sources"), source) == NULL)
         return reason_fail(reading->reason, CM_BACKEND_REFUSED,
                            "device file '%s': '%s' is not listed in 'sources'", reading->path,
-                           json_string(part));
+                           source);
     return CM_BACKEND_OK;
 }
 
@@ -141,21 +137,20 @@ static int read_figure(const struct reading *reading, const struct json_value *i
     return read_number(reading, value, ret);
 }
 
-static int read_rate(const struct reading *reading, const struct json_value *item) {
-    for (int i = RATE_NONE + 1; i < N_RATES; i++)
-        if (text_equal(device_rate_name((enum device_rate)i), json_key(item)))
-            return read_figure(reading, item, &reading->ret->rates[i]);
-    return key_fault(reading, item, "is not a known key");
-}
-
 static int read_rates(const struct reading *reading, const struct json_value *rates) {
-    int status = CM_BACKEND_OK;
     if (!json_is_object(rates)) return key_fault(reading, rates, "must be an object");
     json_each(item, rates) {
-        if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
-        if (status == CM_BACKEND_OK) status = read_rate(reading, item);
+        int i = RATE_NONE + 1;
+        int status = check_once(reading, rates, item);
+        if (status != CM_BACKEND_OK) return status;
+        while (i < N_RATES &&
+               !text_equal(device_rate_name((enum device_rate)i), json_key(item)))
+            i++;
+        if (i == N_RATES) return key_fault(reading, item, "is not a known key");
+        status = read_figure(reading, item, &reading->ret->rates[i]);
+        if (status != CM_BACKEND_OK) return status;
     }
-    return status;
+    return CM_BACKEND_OK;
 }
 
 static int read_count(const struct reading *reading, const struct json_value *item,
@@ -176,11 +171,6 @@ static int read_bytes(const struct reading *reading, const struct json_value *it
     return status;
 }
 
-static int read_schema(const struct reading *reading, const struct json_value *item) {
-    if (text_equal(json_string(item), "costmodel/device/1")) return CM_BACKEND_OK;
-    return device_fault(reading, "schema must be \"costmodel/device/1\"");
-}
-
 static int read_efficiency(const struct reading *reading, const struct json_value *object,
                            struct device_efficiency *ret) {
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
@@ -199,35 +189,38 @@ static int read_efficiency(const struct reading *reading, const struct json_valu
     return CM_BACKEND_OK;
 }
 
-/* Reads the efficiencies of the runtime that the key names. */
-static int read_runtime(const struct reading *reading, const struct json_value *item) {
-    for (int32_t runtime = 0; runtime < CM_N_RUNTIMES; runtime++)
-        if (text_equal(json_key(item), primitive_runtime_name(runtime)))
-            return read_efficiency(reading, item, &reading->ret->efficiency[runtime]);
-    return key_fault(reading, item, "is not a known key");
-}
-
 /* Reads "calibration": the basis of the fit, and the efficiencies of each runtime. */
 static int read_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
     json_each(item, object) {
+        int32_t runtime = 0;
         int status = check_once(reading, object, item);
         if (status != CM_BACKEND_OK) return status;
+        while (runtime < CM_N_RUNTIMES &&
+               !text_equal(json_key(item), primitive_runtime_name(runtime)))
+            runtime++;
         if (text_equal(json_key(item), "basis"))
             status = read_string(reading, item, &ret->calibration);
+        else if (runtime < CM_N_RUNTIMES)
+            status = read_efficiency(reading, item, &ret->efficiency[runtime]);
         else
-            status = read_runtime(reading, item);
+            status = key_fault(reading, item, "is not a known key");
         if (status != CM_BACKEND_OK) return status;
     }
     if (ret->calibration == NULL) return key_fault(reading, object, "has no 'basis'");
     return CM_BACKEND_OK;
 }
 
+static int check_schema(const struct reading *reading, const struct json_value *schema) {
+    if (text_equal(json_string(schema), "costmodel/device/1")) return CM_BACKEND_OK;
+    return device_fault(reading, "schema must be \"costmodel/device/1\"");
+}
+
 static int read_member(const struct reading *reading, const struct json_value *item) {
     struct device_model *ret = reading->ret;
     const char *key = json_key(item);
-    if (text_equal(key, "schema")) return read_schema(reading, item);
+    if (text_equal(key, "schema")) return check_schema(reading, item);
     if (text_equal(key, "name")) return read_string(reading, item, &ret->title);
     if (text_equal(key, "note")) return check_text(reading, item);
     if (text_equal(key, "source")) return read_string(reading, item, &ret->source);
@@ -246,14 +239,11 @@ static int read_member(const struct reading *reading, const struct json_value *i
     return key_fault(reading, item, "is not a known key");
 }
 
-static bool figure_has_source(const struct json_value *figure, const char *source) {
-    const struct json_value *named = json_get(figure, "source");
-    return text_equal(json_string(named), source);
-}
-
+/* Returns true if a figure of the object has that source. */
 static bool any_has_source(const struct json_value *object, const char *source) {
     json_each(item, object) {
-        if (json_is_object(item) && figure_has_source(item, source)) return true;
+        if (json_is_object(item) && text_equal(json_string(json_get(item, "source")), source))
+            return true;
     }
     return false;
 }
@@ -282,26 +272,21 @@ static int join_sources(const struct reading *reading) {
     return CM_BACKEND_OK;
 }
 
-static int check_whole(const struct reading *reading) {
+static int read_root(const struct reading *reading) {
+    const struct device_model *ret = reading->ret;
     double largest = 0;
-    for (int i = RATE_NONE + 1; i < N_RATES; i++)
-        largest = fmax(largest, reading->ret->rates[i]);
-    if (reading->ret->title == NULL) return device_fault(reading, "has no 'name'");
-    if (reading->ret->bandwidth <= 0) return device_fault(reading, "has no 'bandwidth'");
-    if (largest <= 0) return device_fault(reading, "has no rate");
-    return join_sources(reading);
-}
-
-static int read_object(const struct reading *reading) {
     if (!json_is_object(reading->root)) return device_fault(reading, "is not a JSON object");
-    if (json_get(reading->root, "schema") == NULL)
-        return device_fault(reading, "schema must be \"costmodel/device/1\"");
+    if (json_get(reading->root, "schema") == NULL) return check_schema(reading, NULL);
     json_each(item, reading->root) {
         int status = check_once(reading, reading->root, item);
         if (status == CM_BACKEND_OK) status = read_member(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
-    return check_whole(reading);
+    for (int i = RATE_NONE + 1; i < N_RATES; i++) largest = fmax(largest, ret->rates[i]);
+    if (ret->title == NULL) return device_fault(reading, "has no 'name'");
+    if (ret->bandwidth <= 0) return device_fault(reading, "has no 'bandwidth'");
+    if (largest <= 0) return device_fault(reading, "has no rate");
+    return join_sources(reading);
 }
 
 int device_parse(const char *path, const char *text, struct arena *arena,
@@ -310,7 +295,7 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     struct json_value *root = NULL;
     const int parsed = json_parse(text, strlen(text), NULL, &root);
     const struct reading reading = {path, arena, root, &model, reason};
-    const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : read_object(&reading);
+    const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : read_root(&reading);
     json_free(root);
     device_efficiency_complete(&model);
     if (status == CM_BACKEND_OK) *ret = model;

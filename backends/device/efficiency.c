@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Efficiencies of devices without measurements, by generation. */
 #include <stddef.h>
-#include <string.h>
 
 #include "backends/device/devices.h"
 #include "support/json/json_writer.h"
@@ -79,17 +78,10 @@ static const struct generation {
     /* clang-format on */
 };
 
-static const struct generation *generation_of(const char *architecture) {
-    const struct generation *generation = generations;
-    if (architecture == NULL) architecture = "";
-    while (strncmp(generation->architecture, architecture, strlen(generation->architecture)) !=
-           0)
-        generation++;
-    return generation;
-}
-
 void device_efficiency_complete(struct device_model *model) {
-    const struct generation *generation = generation_of(model->architecture);
+    const char *architecture = model->architecture ? model->architecture : "";
+    const struct generation *generation = generations;
+    while (!text_starts_with(architecture, generation->architecture)) generation++;
     for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
         struct device_efficiency *efficiency = &model->efficiency[runtime];
         struct device_efficiency missing = generation->efficiency[runtime];

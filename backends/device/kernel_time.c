@@ -122,11 +122,6 @@ static double product_seconds(const struct device_model *model,
     return best;
 }
 
-/* Returns true if libraries have dedicated kernels for groups of `width` channels. */
-static bool has_group_kernel(double width) {
-    return width == 2 || width == 4 || width == 8 || width == 16 || width == 32;
-}
-
 static bool is_depthwise(const struct cm_primitive *primitive) {
     return is_convolution(primitive) && primitive->groups > 1 &&
            primitive->inputs[1].dims[1] == 1;
@@ -142,24 +137,9 @@ static bool is_3x3_stride_1(const struct cm_primitive *primitive) {
     return true;
 }
 
-/* Returns the seconds of the arithmetic of a convolution with groups of several channels. */
-static double grouped_seconds(const struct device_efficiency *efficiency,
-                              const struct cm_primitive *primitive, double rate) {
-    const double width = convolution_geometry(primitive).n;
-    const double padding = has_group_kernel(width) ? 1 : efficiency->group_tile / width;
-    return (double)primitive->flops * fmax(1, padding) / rate;
-}
-
 /* Returns n, rounded up to whole tiles, divided by n: padding(100, 64) is 1.28. */
 static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
-}
-
-/* Returns the ratio of the work of fused attention to its FLOPs: the queries and the columns of
- * a head are rounded up to tiles of 64. */
-static double attention_padding(const struct cm_primitive *primitive) {
-    return padding(size(&primitive->inputs[0], 2), 64) *
-           padding(size(&primitive->inputs[0], 3), 64);
 }
 
 /* Returns the seconds of the arithmetic. Requires FLOPs > 0 and a known rate. */
@@ -169,26 +149,28 @@ static double compute_seconds(const struct device_model *model,
     const double peak = model->rates[rate];
     const double bytes = (double)primitive_element_size(primitive->inputs[0].element);
     const double flops = (double)primitive->flops;
-    if (primitive->kind == CM_ATTENTION)
-        return flops * attention_padding(primitive) / (peak * efficiency->attention);
+    if (primitive->kind == CM_ATTENTION) { /* queries and columns of a head in tiles of 64 */
+        const struct cm_tensor *query = &primitive->inputs[0];
+        return flops * (padding(size(query, 2), 64) * padding(size(query, 3), 64)) /
+               (peak * efficiency->attention);
+    }
     if (primitive->kind == CM_GEMM) {
         const struct geometry product = matrix_geometry(primitive);
         return product_seconds(model, efficiency, &product, peak * efficiency->product, bytes);
     }
-    if (is_convolution(primitive) && primitive->groups == 1) {
-        const struct geometry product = convolution_geometry(primitive);
-        const double saving = is_3x3_stride_1(primitive) && !device_rate_is_matrix(rate)
-                                  ? efficiency->winograd
-                                  : 1;
-        return product_seconds(model, efficiency, &product, peak * efficiency->convolution,
-                               bytes) /
-               saving;
+    if (!is_convolution(primitive))
+        return flops / (primitive_is_product(primitive) ? peak * efficiency->product : peak);
+    if (is_depthwise(primitive)) return flops / peak;
+    const struct geometry product = convolution_geometry(primitive);
+    const double reached = peak * efficiency->convolution;
+    if (primitive->groups > 1) { /* libraries have dedicated kernels for some widths */
+        const double n = product.n;
+        const bool is_usual = n == 2 || n == 4 || n == 8 || n == 16 || n == 32;
+        return flops * fmax(1, is_usual ? 1 : efficiency->group_tile / n) / reached;
     }
-    if (is_convolution(primitive) && !is_depthwise(primitive))
-        return grouped_seconds(efficiency, primitive, peak * efficiency->convolution);
-    if (primitive_is_product(primitive) && !is_convolution(primitive))
-        return flops / (peak * efficiency->product);
-    return flops / peak;
+    const double saving =
+        is_3x3_stride_1(primitive) && !device_rate_is_matrix(rate) ? efficiency->winograd : 1;
+    return product_seconds(model, efficiency, &product, reached, bytes) / saving;
 }
 
 /* Returns the seconds of the arithmetic, 0 if *rate is RATE_NONE. If *rate is tf32, kernels may
@@ -217,45 +199,29 @@ static double quantization_seconds(const struct device_model *model,
            (row_seconds + product.k / elements_per_second);
 }
 
-/* Returns the share of the peak bandwidth that kernels of this kind reach. */
-static double memory_share(const struct device_efficiency *efficiency,
-                           const struct cm_primitive *primitive) {
-    if (is_depthwise(primitive)) return efficiency->depthwise;
-    switch (primitive->kind) {
-    case CM_NORM:
-        return primitive->algorithm == CM_NORM_BATCH ||
-                       primitive->algorithm == CM_NORM_BATCH_TRAINING
-                   ? efficiency->bandwidth
-                   : efficiency->reduction;
-    case CM_SOFTMAX:
-    case CM_REDUCE:
-        return efficiency->reduction;
-    case CM_POOL:
-    case CM_RESAMPLE:
-        return efficiency->pool;
-    default:
-        return efficiency->bandwidth;
-    }
-}
-
-/* Returns the bytes that a BatchNormalization in training reads again: computing the batch
- * statistics is a separate pass over the operands. 0 for other kernels. */
-static int64_t statistics_bytes(const struct cm_primitive *primitive) {
-    return primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH_TRAINING &&
-                   primitive->fusion.gradient == CM_GRADIENT_NONE
-               ? primitive->bytes_read
-               : 0;
-}
-
-/* Returns the seconds of the memory traffic. Part of it is read from the last-level cache,
- * where earlier kernels left operands. */
+/* Returns the seconds of the memory traffic at the share of the peak bandwidth that kernels of
+ * this kind reach. Part of it is read from the last-level cache, where earlier kernels left
+ * operands. A BatchNormalization in training reads its operands twice: computing the batch
+ * statistics is a separate pass. */
 static double memory_seconds(const struct device_model *model,
                              const struct device_efficiency *efficiency,
                              const struct cm_primitive *primitive) {
-    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written +
-                         (double)statistics_bytes(primitive);
+    const int32_t kind = primitive->kind;
+    const bool is_training = kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH_TRAINING;
+    const bool is_batch_norm =
+        is_training || (kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
+    double share = efficiency->bandwidth;
+    if (is_depthwise(primitive))
+        share = efficiency->depthwise;
+    else if (kind == CM_POOL || kind == CM_RESAMPLE)
+        share = efficiency->pool;
+    else if (kind == CM_SOFTMAX || kind == CM_REDUCE || (kind == CM_NORM && !is_batch_norm))
+        share = efficiency->reduction;
+    double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
+    if (is_training && primitive->fusion.gradient == CM_GRADIENT_NONE)
+        moved += (double)primitive->bytes_read;
     const double resident = fmin(moved, efficiency->resident * (double)model->cache_bytes);
-    return (moved - resident) / (model->bandwidth * memory_share(efficiency, primitive)) +
+    return (moved - resident) / (model->bandwidth * share) +
            resident / efficiency->cache_bandwidth;
 }
 
@@ -278,15 +244,6 @@ static double bound_seconds(const struct device_model *model,
         model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
     const double compute = flops > 0 && peak > 0 ? flops / fmax(peak, narrow) : 0;
     return fmax(compute, from_memory / model->bandwidth);
-}
-
-/* Returns the share of the forward rates that the kernel reaches: 1 if it computes no gradient.
- */
-static double gradient_share(const struct device_efficiency *efficiency,
-                             const struct cm_primitive *primitive) {
-    if (primitive->fusion.gradient == CM_GRADIENT_NONE) return 1;
-    return is_convolution(primitive) && primitive->groups > 1 ? efficiency->grouped_gradient
-                                                              : efficiency->gradient;
 }
 
 enum device_rate kernel_rate(const struct device_model *model,
@@ -314,7 +271,11 @@ struct kernel_time kernel_time(const struct device_model *model,
     const double compute = fastest_seconds(model, efficiency, primitive, &rate);
     const double memory = memory_seconds(model, efficiency, primitive);
     const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
-    const double share = gradient_share(efficiency, primitive);
+    double share = 1; /* of the forward rates that the kernel reaches */
+    if (fusion->gradient != CM_GRADIENT_NONE)
+        share = is_convolution(primitive) && primitive->groups > 1
+                    ? efficiency->grouped_gradient
+                    : efficiency->gradient;
     struct kernel_time ret = {.expected = (together + around) / share + launch, .rate = rate};
     ret.lower_bound = bound_seconds(model, primitive, peak);
     ret.expected = fmax(ret.expected, ret.lower_bound);

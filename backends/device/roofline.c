@@ -27,10 +27,10 @@ struct cm_device {
     int32_t runtime;   /* enum cm_runtime */
 };
 
-/* Refuses work whose size is unknown or that does not fit in the device's memory. */
-static int check_size(const struct cm_device *device, const struct cm_primitive *primitive,
-                      struct cm_reason *reason) {
+static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
+                             struct cm_measurement *ret, struct cm_reason *reason) {
     const struct device_model *model = &device->model;
+    const enum cm_precision precision = (enum cm_precision)device->precision;
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
     if (!is_known(bytes) || !is_known(primitive->flops))
         return reason_fail(reason, CM_BACKEND_REFUSED, "its FLOPs or bytes are unknown");
@@ -38,46 +38,29 @@ static int check_size(const struct cm_device *device, const struct cm_primitive 
         return reason_fail(reason, CM_BACKEND_NO_MEMORY,
                            "needs %lld bytes, the device has %lld", (long long)bytes,
                            (long long)model->memory_bytes);
-    return CM_BACKEND_OK;
-}
-
-/* Sets the limiting resource, and the assumed rate even if arithmetic does not limit. */
-static void set_limit(enum cm_limit limit, enum device_rate rate, struct cm_measurement *ret) {
-    if (limit == CM_LIMIT_LAUNCH)
-        (void)reason_fail(&ret->reason, 0, "limited by kernel launch");
-    else if (limit == CM_LIMIT_COMPUTE)
-        (void)reason_fail(&ret->reason, 0, "limited by arithmetic at %s",
-                          device_rate_name(rate));
-    else
-        (void)reason_fail(&ret->reason, 0, "limited by memory");
-    if (rate == RATE_NONE) return;
-    (void)snprintf(ret->how.algorithm, sizeof(ret->how.algorithm), "%s",
-                   device_rate_name(rate));
-    ret->how.tensor_cores =
-        device_rate_is_matrix(rate) ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_NO;
-}
-
-static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
-                             struct cm_measurement *ret, struct cm_reason *reason) {
-    const enum cm_precision precision = (enum cm_precision)device->precision;
-    const int status = check_size(device, primitive, reason);
-    if (status != CM_BACKEND_OK) return status;
-    if (primitive->flops > 0 && kernel_rate(&device->model, primitive, precision) == RATE_NONE)
+    if (primitive->flops > 0 && kernel_rate(model, primitive, precision) == RATE_NONE)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the device has no rate for %s",
                            primitive_element_name(primitive->inputs[0].element));
-    const struct kernel_time time = kernel_time(
-        &device->model, &device->model.efficiency[device->runtime], primitive, precision);
-    if (!(time.expected < MAX_SECONDS))
+    const struct kernel_time time =
+        kernel_time(model, &model->efficiency[device->runtime], primitive, precision);
+    const double s = time.expected;
+    if (!(s < MAX_SECONDS))
         return reason_fail(reason, CM_BACKEND_REFUSED, "takes more than 100 days");
     ret->state = CM_MODELLED;
-    ret->cold = (struct cm_timing){.median = time.expected,
-                                   .q1 = time.expected,
-                                   .q3 = time.expected,
-                                   .min = time.expected,
-                                   .max = time.expected};
+    ret->cold = (struct cm_timing){.median = s, .q1 = s, .q3 = s, .min = s, .max = s};
     ret->lower_bound = time.lower_bound;
     ret->limit = (int32_t)time.limit;
-    set_limit(time.limit, time.rate, ret);
+    const char *rate = device_rate_name(time.rate);
+    if (time.limit == CM_LIMIT_LAUNCH)
+        (void)reason_fail(&ret->reason, 0, "limited by kernel launch");
+    else if (time.limit == CM_LIMIT_COMPUTE)
+        (void)reason_fail(&ret->reason, 0, "limited by arithmetic at %s", rate);
+    else
+        (void)reason_fail(&ret->reason, 0, "limited by memory");
+    if (time.rate == RATE_NONE) return CM_BACKEND_OK;
+    (void)snprintf(ret->how.algorithm, sizeof(ret->how.algorithm), "%s", rate);
+    ret->how.tensor_cores =
+        device_rate_is_matrix(time.rate) ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_NO;
     return CM_BACKEND_OK;
 }
 
@@ -107,12 +90,6 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
     return CM_BACKEND_OK;
 }
 
-static bool has_matrix_units(const struct device_model *model) {
-    for (int i = RATE_NONE + 1; i < N_RATES; i++)
-        if (device_rate_is_matrix((enum device_rate)i) && model->rates[i] > 0) return true;
-    return false;
-}
-
 /* Copies a text, truncated at a character boundary. */
 static void copy_fact(char *ret, size_t size, const char *text) {
     if (text == NULL) return;
@@ -120,15 +97,6 @@ static void copy_fact(char *ret, size_t size, const char *text) {
 }
 
 _Static_assert(N_RATES <= CM_MAX_RATES, "every rate of a device is a fact");
-
-static void copy_rates(const struct device_model *model, struct cm_device_facts *ret) {
-    for (int i = RATE_NONE + 1; i < N_RATES; i++) {
-        if (!(model->rates[i] > 0)) continue;
-        struct cm_peak_rate *rate = &ret->rates[ret->n_rates++];
-        copy_fact(rate->name, sizeof(rate->name), device_rate_name((enum device_rate)i));
-        rate->flops_per_s = model->rates[i];
-    }
-}
 
 static void roofline_facts(const struct cm_device *device, struct cm_device_facts *ret) {
     const struct device_model *model = &device->model;
@@ -141,12 +109,17 @@ static void roofline_facts(const struct cm_device *device, struct cm_device_fact
     ret->cache_bytes = model->cache_bytes;
     ret->n_units = model->n_units;
     ret->threads_a_unit = model->threads_a_unit;
-    ret->has_tensor_cores = has_matrix_units(model);
     ret->modelled = 1;
     ret->bandwidth = model->bandwidth;
     ret->floor = model->floor;
     ret->host_link = model->host_link;
-    copy_rates(model, ret);
+    for (int i = RATE_NONE + 1; i < N_RATES; i++) {
+        if (!(model->rates[i] > 0)) continue;
+        struct cm_peak_rate *rate = &ret->rates[ret->n_rates++];
+        copy_fact(rate->name, sizeof(rate->name), device_rate_name((enum device_rate)i));
+        rate->flops_per_s = model->rates[i];
+        if (device_rate_is_matrix((enum device_rate)i)) ret->has_tensor_cores = 1;
+    }
 }
 
 static void roofline_close(struct cm_device *device) {

@@ -22,22 +22,19 @@ struct csv {
 /* Reads one field up to the comma or the end of the line, without its quotes. Returns NULL if a
  * quote is not closed or if out of memory, which is sticky in the arena. */
 static char *read_field(struct csv *csv) {
-    const bool is_quoted = csv->at < csv->end && *csv->at == '"';
-    char *field = NULL;
+    const char *start = csv->at;
     size_t n = 0;
-    if (!is_quoted) {
-        const char *start = csv->at;
+    if (start == csv->end || *start != '"') {
         while (csv->at < csv->end && strchr(",\r\n", *csv->at) == NULL) csv->at++;
         return arena_strndup(csv->times->arena, start, (size_t)(csv->at - start));
     }
-    const char *close = csv->at + 1;
+    const char *close = start + 1;
     while (close < csv->end && (*close != '"' || (close + 1 < csv->end && close[1] == '"')))
         close += *close == '"' ? 2 : 1;
     if (close >= csv->end) return NULL;
-    field = arena_alloc(csv->times->arena, (size_t)(close - csv->at));
-    for (const char *from = csv->at + 1; field && from < close; from += *from == '"' ? 2 : 1)
+    char *field = arena_alloc(csv->times->arena, (size_t)(close - start)); /* zeroed */
+    for (const char *from = start + 1; field && from < close; from += *from == '"' ? 2 : 1)
         field[n++] = *from;
-    if (field) field[n] = '\0';
     csv->at = close + 1;
     return field;
 }
@@ -79,7 +76,7 @@ static int read_row(struct csv *csv) {
     layer->rank = -1;
     layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
     layer->role = times_names_split(name, &refs);
-    if (refs.failed) return diag_no_memory(csv->diag);
+    if (arena_failed(refs.arena)) return diag_no_memory(csv->diag);
     times_refs_finish(&refs, layer);
     csv->times->n++;
     return CM_OK;

@@ -133,32 +133,38 @@ static void read_shape(const struct json_value *args, struct times_layer *ret) {
     ret->rank = rank;
 }
 
-/* Returns TIMES_COPIES for operators that optimizers insert to move tensors between devices and
- * layouts. */
-static enum times_role role_of(const char *op) {
-    static const char *const copies[] = {"ReorderInput", "ReorderOutput", "MemcpyFromHost",
-                                         "MemcpyToHost", "Transpose",     "Squeeze",
-                                         "Unsqueeze",    "Reshape",       "Gather",
-                                         "Slice",        "Cast",          "Identity"};
-    for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
-        if (text_equal(op, copies[i])) return TIMES_COPIES;
-    return TIMES_RUNS;
+/* Operators that optimizers insert to move tensors between devices and layouts. */
+static const char *const copies[] = {"ReorderInput",
+                                     "ReorderOutput",
+                                     "MemcpyFromHost",
+                                     "MemcpyToHost",
+                                     "Transpose",
+                                     "Squeeze",
+                                     "Unsqueeze",
+                                     "Reshape",
+                                     "Gather",
+                                     "Slice",
+                                     "Cast",
+                                     "Identity",
+                                     NULL};
+
+/* Execution providers that start work on a device and do not wait for it. */
+static const char *const asynchronous[] = {"CUDAExecutionProvider",
+                                           "ROCMExecutionProvider",
+                                           "TensorrtExecutionProvider",
+                                           "MIGraphXExecutionProvider",
+                                           "DmlExecutionProvider",
+                                           "WebGpuExecutionProvider",
+                                           NULL};
+
+static bool is_one_of(const char *name, const char *const *list) {
+    while (*list != NULL && !text_equal(*list, name)) list++;
+    return *list != NULL;
 }
 
-/* Records the first two distinct execution providers, as in "CUDAExecutionProvider,
+/* Sets *ret to the layer with this name and operator; adds the layer if it is new. Records the
+ * first two distinct execution providers, as in "CUDAExecutionProvider,
  * CPUExecutionProvider". */
-static void note_provider(struct reader *reader, const char *provider) {
-    struct cm_times *times = reader->times;
-    if (provider == NULL || strchr(times->provider, ',') != NULL ||
-        text_equal(times->provider, provider))
-        return;
-    const char *both = times->provider[0] == '\0'
-                           ? arena_strdup(times->arena, provider)
-                           : arena_printf(times->arena, "%s, %s", times->provider, provider);
-    if (both != NULL) times->provider = both;
-}
-
-/* Sets *ret to the layer with this name and operator; adds the layer if it is new. */
 static int find_layer(struct reader *reader, const char *name, size_t length,
                       const struct json_value *args, uint32_t *ret) {
     struct cm_times *times = reader->times;
@@ -175,24 +181,18 @@ static int find_layer(struct reader *reader, const char *name, size_t length,
     layer->name = arena_strndup(times->arena, name, length);
     layer->op = arena_strdup(times->arena, op);
     layer->alternatives = true;
-    layer->role = role_of(op);
+    layer->role = is_one_of(op, copies) ? TIMES_COPIES : TIMES_RUNS;
     read_shape(args, layer);
-    note_provider(reader, json_string(json_get(args, "provider")));
+    const char *provider = json_string(json_get(args, "provider"));
+    if (provider != NULL && strchr(times->provider, ',') == NULL &&
+        !text_equal(times->provider, provider))
+        times->provider = arena_printf(times->arena, "%s%s%s", times->provider,
+                                       times->provider[0] == '\0' ? "" : ", ", provider);
     if (stem != NULL) add_refs(&refs, stem, op);
-    if (refs.failed || arena_failed(reader->scratch) || arena_failed(times->arena))
+    if (arena_failed(reader->scratch) || arena_failed(times->arena))
         return diag_no_memory(reader->diag);
     times_refs_finish(&refs, layer);
     return CM_OK;
-}
-
-/* Returns true for execution providers that start work on a device and do not wait for it. */
-static bool is_asynchronous(const char *provider) {
-    static const char *const providers[] = {
-        "CUDAExecutionProvider",     "ROCMExecutionProvider", "TensorrtExecutionProvider",
-        "MIGraphXExecutionProvider", "DmlExecutionProvider",  "WebGpuExecutionProvider"};
-    for (size_t i = 0; i < sizeof(providers) / sizeof(*providers); i++)
-        if (text_equal(provider, providers[i])) return true;
-    return false;
 }
 
 /* Returns the length of the node's name in the name of an event: "/conv1/Conv" in
@@ -204,13 +204,6 @@ static size_t node_length(const char *name) {
         if (text_ends_with(name, suffixes_of_events[i]))
             return strlen(name) - strlen(suffixes_of_events[i]);
     return strlen(name);
-}
-
-/* Returns the name of the event of the node that started a kernel; NULL if it is unknown. */
-static const char *parent_of(const struct reader *reader, const struct json_value *args) {
-    const char *name = json_string(json_get(args, "parent_name"));
-    if (name != NULL) return name;
-    return json_get(args, "op_name") != NULL ? reader->last_node : NULL;
 }
 
 static int read_event(struct reader *reader, const struct json_value *from, size_t index,
@@ -233,31 +226,17 @@ static int read_event(struct reader *reader, const struct json_value *from, size
             reader->diag, DIAG_FORMAT,
             "ts and dur of event %zu must be times in microseconds, got %s and %s", index,
             json_describe(json_get(from, "ts")), json_describe(json_get(from, "dur")));
-    const char *parent = is_kernel ? parent_of(reader, args) : name;
+    /* The name of the event of the node that started a kernel; NULL if it is unknown. */
+    const char *parent = is_kernel ? json_string(json_get(args, "parent_name")) : name;
+    if (parent == NULL && json_get(args, "op_name") != NULL) parent = reader->last_node;
     const size_t length = parent ? node_length(parent) : strlen(name);
     const int status = find_layer(reader, parent ? parent : name, length, args, &event->layer);
     if (status < 0) return status;
-    if (is_kernel || is_asynchronous(json_string(json_get(args, "provider"))))
+    if (is_kernel || is_one_of(json_string(json_get(args, "provider")), asynchronous))
         reader->on_device[event->layer] = true;
     reader->has_kernels |= is_kernel;
     reader->n++;
     return CM_OK;
-}
-
-static int read_events(struct reader *reader, const struct json_value *events) {
-    size_t index = 0;
-    int status = CM_OK;
-    json_each(event, events) {
-        const char *category = json_string(json_get(event, "cat"));
-        const char *name = json_string(json_get(event, "name"));
-        const bool is_kernel = text_equal(category, "Kernel");
-        if (status == CM_OK && (is_kernel || text_equal(category, "Node")))
-            status = read_event(reader, event, index, is_kernel);
-        else if (text_equal(category, "Session") && text_equal(name, "model_run"))
-            reader->times->runs++;
-        index++;
-    }
-    return status;
 }
 
 /* Orders events by thread and start time; an enclosing event precedes its nested events. */
@@ -270,39 +249,23 @@ static int compare_time(const void *left, const void *right) {
 }
 
 /* Sets `own` of each event. The duration of Loop, If and Scan includes their body nodes, which
- * also have events. Times are rounded down, so consecutive events never overlap. */
-static int subtract_bodies(struct reader *reader) {
-    size_t *open = arena_array(reader->scratch, reader->n, sizeof(*open));
+ * also have events. Times are rounded down, so consecutive events never overlap. `open`:
+ * scratch, indices of the events around the current one. */
+static void subtract_bodies(struct reader *reader, size_t *open) {
     size_t depth = 0;
-    if (open == NULL) return diag_no_memory(reader->diag);
     if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*reader->events), compare_time);
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
         event->own = event->duration;
         if (event->is_kernel) continue;
-        while (depth > 0) {
+        for (; depth > 0; depth--) {
             const struct event *around = &reader->events[open[depth - 1]];
             if (around->thread == event->thread &&
                 event->start < around->start + around->duration)
                 break;
-            depth--;
         }
         if (depth > 0) reader->events[open[depth - 1]].own -= event->duration;
         open[depth++] = i;
-    }
-    return CM_OK;
-}
-
-/* For layers on a GPU, uses the time of their kernels instead of the host time or, if the
- * profile has no kernels, sets without_kernels. */
-static void use_kernels(struct reader *reader) {
-    for (size_t i = 0; i < reader->n; i++) {
-        struct event *event = &reader->events[i];
-        if (!reader->on_device[event->layer] || event->is_kernel) continue;
-        if (reader->has_kernels)
-            event->own = 0;
-        else
-            reader->times->without_kernels = true;
     }
 }
 
@@ -319,70 +282,73 @@ static int compare_double(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Sets `median` to the mean over all runs of the model, and the quartiles, min and max over the
- * runs that executed the layer. */
-static void summarize(double *samples, size_t n, int64_t runs, struct cm_timing *ret) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += samples[i];
-    qsort(samples, n, sizeof(*samples), compare_double);
-    *ret = (struct cm_timing){.median = sum / (double)runs,
-                              .q1 = samples[(n - 1) / 4],
-                              .q3 = samples[n - 1 - (n - 1) / 4],
-                              .min = samples[0],
-                              .max = samples[n - 1],
-                              .n_samples = n < INT32_MAX ? (int32_t)n : INT32_MAX,
-                              .per_sample = 1};
-}
-
-/* Sums the event times of each layer per run of the model, and summarizes them. */
-static int sum_layers(struct reader *reader) {
+/* Sums the event times of each layer per run of the model. Sets `median` to the mean over all
+ * runs of the model, and the quartiles, min and max over the runs that executed the layer. */
+static void sum_layers(struct reader *reader, double *samples) {
     struct cm_times *times = reader->times;
-    double *samples = arena_array(reader->scratch, reader->n, sizeof(*samples));
-    if (samples == NULL) return diag_no_memory(reader->diag);
-    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*reader->events), compare_layer);
+    const struct event *events = reader->events;
+    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*events), compare_layer);
     for (size_t i = 0; i < reader->n;) {
-        const struct event *first = &reader->events[i];
+        const uint32_t layer = events[i].layer;
+        double sum = 0;
         size_t n = 0;
-        for (; i < reader->n && reader->events[i].layer == first->layer; i++) {
-            const bool is_new = n == 0 || reader->events[i].run != reader->events[i - 1].run;
-            if (is_new) samples[n++] = 0;
-            samples[n - 1] += SECONDS(reader->events[i].own > 0 ? reader->events[i].own : 0);
+        for (; i < reader->n && events[i].layer == layer; i++) {
+            if (n == 0 || events[i].run != events[i - 1].run) samples[n++] = 0;
+            samples[n - 1] += SECONDS(events[i].own > 0 ? events[i].own : 0);
         }
-        summarize(samples, n, times->runs, &times->layers[first->layer].timing);
+        for (size_t k = 0; k < n; k++) sum += samples[k];
+        qsort(samples, n, sizeof(*samples), compare_double);
+        times->layers[layer].timing =
+            (struct cm_timing){.median = sum / (double)times->runs,
+                               .q1 = samples[(n - 1) / 4],
+                               .q3 = samples[n - 1 - (n - 1) / 4],
+                               .min = samples[0],
+                               .max = samples[n - 1],
+                               .n_samples = n < INT32_MAX ? (int32_t)n : INT32_MAX,
+                               .per_sample = 1};
     }
-    return CM_OK;
 }
 
-/* Sets slow_start = time of the first run / mean time of the others. The first run allocates
- * memory and warms up caches. */
-static void find_slow_start(struct reader *reader) {
+static int read_all(struct reader *reader, const struct json_value *list) {
     struct cm_times *times = reader->times;
-    double first = 0;
+    const size_t n = json_count(list);
+    size_t index = 0;
+    double first = 0; /* seconds of the first run, which allocates memory and warms up caches */
     double others = 0;
+    reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
+    reader->on_device = arena_array(reader->scratch, n, sizeof(*reader->on_device));
+    size_t *open = arena_array(reader->scratch, n, sizeof(*open));
+    double *samples = arena_array(reader->scratch, n, sizeof(*samples));
+    times->layers = arena_array(times->arena, n, sizeof(*times->layers));
+    if (arena_failed(reader->scratch) || !times->layers) return diag_no_memory(reader->diag);
+    json_each(item, list) {
+        const char *category = json_string(json_get(item, "cat"));
+        const bool is_kernel = text_equal(category, "Kernel");
+        if (is_kernel || text_equal(category, "Node")) {
+            const int status = read_event(reader, item, index, is_kernel);
+            if (status < 0) return status;
+        } else if (text_equal(category, "Session") &&
+                   text_equal(json_string(json_get(item, "name")), "model_run")) {
+            times->runs++;
+        }
+        index++;
+    }
+    if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
+    subtract_bodies(reader, open);
     for (size_t i = 0; i < reader->n; i++) {
-        double *sum = reader->events[i].run == 0 ? &first : &others;
-        *sum += SECONDS(reader->events[i].own);
+        struct event *event = &reader->events[i];
+        if (reader->on_device[event->layer] && !event->is_kernel) {
+            /* The time of the host does not count if there are times of kernels. */
+            if (reader->has_kernels) event->own = 0;
+            times->without_kernels = !reader->has_kernels;
+        }
+        double *sum = event->run == 0 ? &first : &others;
+        *sum += SECONDS(event->own);
     }
     if (times->runs > 1 && others > 0)
         times->slow_start = first * (double)(times->runs - 1) / others;
-}
-
-static int read_all(struct reader *reader, const struct json_value *events) {
-    struct cm_times *times = reader->times;
-    const size_t n = json_count(events);
-    reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
-    reader->on_device = arena_array(reader->scratch, n, sizeof(*reader->on_device));
-    times->layers = arena_array(times->arena, n, sizeof(*times->layers));
-    if (!reader->events || !reader->on_device || !times->layers)
-        return diag_no_memory(reader->diag);
-    int status = read_events(reader, events);
-    if (status < 0) return status;
-    if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
-    status = subtract_bodies(reader);
-    if (status < 0) return status;
-    use_kernels(reader);
-    find_slow_start(reader);
-    return sum_layers(reader);
+    sum_layers(reader, samples);
+    return CM_OK;
 }
 
 int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostics *diag,

@@ -31,28 +31,12 @@ static int name_layer(struct cm_times *times, const char *name, struct times_ref
     layer->op = "";
     layer->rank = -1;
     if (refs->n == 0) layer->role = times_names_split(name, refs);
-    if (layer->name == NULL || refs->failed) return diag_no_memory(diag);
+    if (arena_failed(times->arena)) return diag_no_memory(diag);
     times_refs_finish(refs, layer);
     return CM_OK;
 }
 
-/* Reads the mean over all runs; the profile does not contain the times of single runs. */
-static int read_row(const struct json_value *row, size_t index, struct cm_diagnostics *diag,
-                    struct cm_times *times) {
-    const char *name = json_string(json_get(row, "name"));
-    struct times_refs refs = {.arena = times->arena};
-    double ms = 0;
-    if (name == NULL) return diag_error(diag, DIAG_FORMAT, "layer %zu must have a name", index);
-    if (!json_to_double(json_get(row, "averageMs"), &ms) || !(ms >= 0 && ms < 1e12))
-        return diag_error(diag, DIAG_FORMAT, "averageMs of layer %zu must be a time, got %s",
-                          index, json_describe(json_get(row, "averageMs")));
-    int status = name_layer(times, name, &refs, diag);
-    if (status < 0) return status;
-    const double s = ms * 1e-3;
-    times->layers[times->n - 1].timing = (struct cm_timing){s, s, s, s, s, 1, 1};
-    return CM_OK;
-}
-
+/* Reads the means over all runs; the profile does not contain the times of single runs. */
 int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnostics *diag,
                                struct cm_times *ret) {
     const struct json_value *first = json_first(rows);
@@ -62,11 +46,25 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
     if (!json_to_int64(json_get(first, "count"), &ret->runs) || ret->runs < 1)
         return diag_error(diag, DIAG_FORMAT, "count must be an integer >= 1, got %s",
                           json_describe(json_get(first, "count")));
-    for (const struct json_value *row = json_next(first); row && status == CM_OK;
-         row = json_next(row))
-        status = read_row(row, ++index, diag, ret);
     ret->has_times = true;
-    return status;
+    for (const struct json_value *row = json_next(first); row; row = json_next(row)) {
+        const char *name = json_string(json_get(row, "name"));
+        const struct json_value *mean = json_get(row, "averageMs");
+        struct times_refs refs = {.arena = ret->arena};
+        double ms = 0;
+        index++;
+        if (name == NULL)
+            return diag_error(diag, DIAG_FORMAT, "layer %zu must have a name", index);
+        if (!json_to_double(mean, &ms) || !(ms >= 0 && ms < 1e12))
+            return diag_error(diag, DIAG_FORMAT,
+                              "averageMs of layer %zu must be a time, got %s", index,
+                              json_describe(mean));
+        status = name_layer(ret, name, &refs, diag);
+        if (status < 0) return status;
+        const double s = ms * 1e-3;
+        ret->layers[ret->n - 1].timing = (struct cm_timing){s, s, s, s, s, 1, 1};
+    }
+    return CM_OK;
 }
 
 /* Returns the first `what` in [at, end), or `end`. */
@@ -92,27 +90,27 @@ static void add_metadata(struct times_refs *refs, const char *metadata) {
     }
 }
 
-static int read_layer(const struct json_value *layer, size_t index, struct cm_diagnostics *diag,
-                      struct cm_times *times) {
-    const char *name = json_string(layer);
-    struct times_refs refs = {.arena = times->arena};
-    if (name == NULL) name = json_string(json_get(layer, "Name"));
-    if (name == NULL) return diag_error(diag, DIAG_FORMAT, "layer %zu must have a Name", index);
-    /* Metadata lists nodes but does not show that a layer is a block or a copy; names do. */
-    if (times_names_split(name, &refs) == TIMES_RUNS) {
-        struct times_refs listed = {.arena = times->arena};
-        add_metadata(&listed, json_string(json_get(layer, "Metadata")));
-        if (listed.n > 0 || listed.failed) refs = listed;
-    }
-    return name_layer(times, name, &refs, diag);
-}
-
 int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnostics *diag,
                               struct cm_times *ret) {
     size_t index = 0;
     int status = make_layers(ret, json_count(layers), diag);
+    if (status < 0) return status;
     json_each(layer, layers) {
-        if (status == CM_OK) status = read_layer(layer, index++, diag, ret);
+        struct times_refs refs = {.arena = ret->arena};
+        struct times_refs listed = {.arena = ret->arena};
+        const char *name = json_string(layer);
+        if (name == NULL) name = json_string(json_get(layer, "Name"));
+        if (name == NULL)
+            return diag_error(diag, DIAG_FORMAT, "layer %zu must have a Name", index);
+        /* Metadata lists nodes but does not show that a layer is a block or a copy; names do.
+         */
+        if (times_names_split(name, &refs) == TIMES_RUNS) {
+            add_metadata(&listed, json_string(json_get(layer, "Metadata")));
+            if (listed.n > 0) refs = listed;
+        }
+        status = name_layer(ret, name, &refs, diag);
+        if (status < 0) return status;
+        index++;
     }
-    return status;
+    return CM_OK;
 }

@@ -11,17 +11,13 @@
 
 void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role) {
-    if (length == 0 || refs->failed) return;
+    if (length == 0) return;
+    const char *copy = arena_strndup(refs->arena, name, length);
     struct times_ref *items =
         arena_grow(refs->arena, refs->items, refs->n, &refs->capacity, sizeof(*items));
-    if (items == NULL) {
-        refs->failed = true;
-        return;
-    }
+    if (items == NULL) return;
     refs->items = items;
-    const char *copy = arena_strndup(refs->arena, name, length);
-    if (copy == NULL) refs->failed = true;
-    refs->items[refs->n++] = (struct times_ref){copy, role};
+    items[refs->n++] = (struct times_ref){copy, role};
 }
 
 void times_refs_finish(const struct times_refs *refs, struct times_layer *ret) {
@@ -68,9 +64,11 @@ static void add_pieces(struct times_refs *refs, const char *name, size_t length,
     const char *piece = name;
     for (const char *at = name; at < end;) {
         const size_t n = separator(at);
-        if (n > 0) add_piece(refs, piece, (size_t)(at - piece), role);
+        if (n > 0) {
+            add_piece(refs, piece, (size_t)(at - piece), role);
+            piece = at + n;
+        }
         at += n > 0 ? n : 1;
-        if (n > 0) piece = at;
     }
     if (piece < end) add_piece(refs, piece, (size_t)(end - piece), role);
 }

@@ -5,13 +5,13 @@
 
 #include "backends/times/times.h"
 
-/* A growing list of refs in an arena. `failed` is sticky: check it once, at the end. */
+/* A growing list of refs. If memory runs out, the arena has failed: check it once, at the end.
+ */
 struct times_refs {
     struct arena *arena;
     size_t n;
     size_t capacity;
     struct times_ref *items;
-    bool failed;
 };
 
 /* Adds a copy of the first `length` bytes of the name. */

@@ -9,20 +9,6 @@
 
 #include "support/banned.h"
 
-static int read_json(const struct json_value *root, struct cm_diagnostics *diag,
-                     struct cm_times *times) {
-    const struct json_value *first = json_first(root);
-    const struct json_value *layers = json_get(root, "Layers");
-    if (json_is_array(root) && json_get(first, "count") != NULL)
-        return times_read_trtexec_profile(root, diag, times);
-    if (json_is_array(root) && json_get(first, "cat") != NULL)
-        return times_read_onnxruntime(root, diag, times);
-    if (json_is_array(layers)) return times_read_trtexec_layers(layers, diag, times);
-    return diag_error(diag, DIAG_FORMAT,
-                      "times must be a profile of ONNX Runtime, a profile or layer information "
-                      "of trtexec, or CSV with the columns node,time_us");
-}
-
 /* The first character that is not blank decides: JSON starts with a bracket. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) {
@@ -38,7 +24,18 @@ int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
         return times_read_csv(text, size, diag, times);
     int status = json_parse(text, size, diag, &root);
     if (status < 0) return status;
-    status = read_json(root, diag, times);
+    const struct json_value *first = json_first(root);
+    const struct json_value *layers = json_get(root, "Layers");
+    if (json_is_array(root) && json_get(first, "count") != NULL)
+        status = times_read_trtexec_profile(root, diag, times);
+    else if (json_is_array(root) && json_get(first, "cat") != NULL)
+        status = times_read_onnxruntime(root, diag, times);
+    else if (json_is_array(layers))
+        status = times_read_trtexec_layers(layers, diag, times);
+    else
+        status = diag_error(diag, DIAG_FORMAT,
+                            "times must be a profile of ONNX Runtime, a profile or layer "
+                            "information of trtexec, or CSV with the columns node,time_us");
     json_free(root);
     return status;
 }

@@ -209,17 +209,6 @@ static void check_network_time(const struct session *session, const struct netwo
                   (double)network_ps / (double)time->sum_warm_ps);
 }
 
-static void report_interruption(const struct session *session,
-                                const struct estimate_table *table) {
-    const size_t n = session->analysis->primitives.n;
-    size_t n_timed = 0;
-    if (!subprocess_is_stopped(session->child)) return;
-    for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&table->items[i]);
-    diag_warn(session->analysis->diag, DIAG_INTERRUPTED,
-              "interrupted: %zu of %zu distinct layers have a time, sums of times are partial",
-              n_timed, n);
-}
-
 static int run_network(const struct session *session, struct estimate_table *ret) {
     const struct analysis *analysis = session->analysis;
     const struct cm_progress at = {.what = "network"};
@@ -281,6 +270,16 @@ static void report_unfused(const struct analysis *analysis) {
             n_unfused, n_groups, why);
 }
 
+static void report_interruption(const struct session *session,
+                                const struct estimate_table *table) {
+    const size_t n = session->analysis->primitives.n;
+    size_t n_timed = 0;
+    for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&table->items[i]);
+    diag_warn(session->analysis->diag, DIAG_INTERRUPTED,
+              "interrupted: %zu of %zu distinct layers have a time, sums of times are partial",
+              n_timed, n);
+}
+
 /* Measures the ceilings (meanwhile an idle device raises its clock), then the layers in rounds,
  * then the network end to end. */
 static int measure_all(struct session *session, struct estimate_table *ret) {
@@ -298,11 +297,12 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
         ret->has_ceilings = ceilings_any(&ret->ceilings);
     }
     measure_layers(session, found, ret);
-    report_interruption(session, ret);
+    const bool is_stopped = subprocess_is_stopped(session->child);
+    if (is_stopped) report_interruption(session, ret);
     if (session->failed) return diag_no_memory(analysis->diag);
     const int status = sum_groups(analysis, ret);
     if (status < 0) return status;
-    if (!subprocess_is_stopped(session->child)) report_unfused(analysis);
+    if (!is_stopped) report_unfused(analysis);
     return run_network(session, ret);
 }
 
@@ -329,41 +329,30 @@ static void report_cache(const struct analysis *analysis, const struct cm_reason
               analysis->options->cache, reason->text);
 }
 
-/* Returns true if a cache is requested, and the times are measured and not marked as doubtful
+/* A cache is opened if one is requested, and the times are measured and not marked as doubtful
  * by the device. The fake backend also requires its setting cache=invented. */
-static bool may_cache(const struct analysis *analysis, const struct request *request,
-                      const struct cm_device_facts *facts) {
-    const struct cm_settings *settings = &request->setup.settings;
-    const char *cached = settings_get(settings, "cache");
-    if (request->backend == &fake_backend && !text_equal(cached, "invented")) return false;
-    return analysis->options->cache != NULL && !facts->modelled && facts->warning[0] == '\0' &&
-           !settings->plan_only;
-}
-
-static int open_cache(const struct analysis *analysis, const struct request *request,
-                      const struct cm_device_facts *facts, struct cache **ret) {
-    const struct cache_key key = {request->backend, request->module, facts,
-                                  &request->setup.settings, &request->setup.policy};
-    struct cm_reason note = {""};
-    if (!may_cache(analysis, request, facts)) return CM_OK;
-    const int status =
-        cache_open(analysis->options->cache, &key, request->backend == &fake_backend,
-                   analysis->arena, ret, &note);
-    if (status != CM_BACKEND_OK) return diag_no_memory(analysis->diag);
-    report_cache(analysis, &note);
-    return CM_OK;
-}
-
 static int run_session(const struct analysis *analysis, const struct request *request,
                        struct subprocess *child, struct estimate_table *ret) {
+    const struct cm_settings *settings = &request->setup.settings;
+    const char *path = analysis->options->cache;
+    const bool is_fake = request->backend == &fake_backend;
     struct cm_reason reason = {""};
     struct session session = {.analysis = analysis,
                               .child = child,
                               .drift = request->setup.policy.drift,
                               .when = (int64_t)time(NULL)};
     ret->facts = *subprocess_facts(child);
-    int status = open_cache(analysis, request, &ret->facts, &session.cache);
-    if (status == CM_OK) status = measure_all(&session, ret);
+    if (path != NULL && !ret->facts.modelled && ret->facts.warning[0] == '\0' &&
+        !settings->plan_only &&
+        (!is_fake || text_equal(settings_get(settings, "cache"), "invented"))) {
+        const struct cache_key key = {request->backend, request->module, &ret->facts, settings,
+                                      &request->setup.policy};
+        if (cache_open(path, &key, is_fake, analysis->arena, &session.cache, &reason) !=
+            CM_BACKEND_OK)
+            return diag_no_memory(analysis->diag);
+        report_cache(analysis, &reason);
+    }
+    const int status = measure_all(&session, ret);
     if (status != CM_OK) return status;
     if (session.cache && cache_save(session.cache, &reason) != CM_BACKEND_OK)
         report_cache(analysis, &reason);

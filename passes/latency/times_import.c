@@ -9,7 +9,6 @@
 #include "backends/plugin/reason.h"
 #include "backends/times/times.h"
 #include "passes/latency/estimate.h"
-#include "passes/latency/times_match.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -29,14 +28,6 @@
 /* Warn if at least 1 of this many layers has another output shape than the model. */
 #define OTHER_SHAPES 4
 
-static void add_timing(struct cm_timing *sum, const struct cm_timing *more) {
-    sum->median += more->median;
-    sum->q1 += more->q1;
-    sum->q3 += more->q3;
-    sum->min += more->min;
-    sum->max += more->max;
-}
-
 /* Adds the layers of one file. Layers with equal name and operator are merged; their times are
  * added. */
 static int join_file(const struct analysis *analysis, const struct cm_times *times,
@@ -53,23 +44,19 @@ static int join_file(const struct analysis *analysis, const struct cm_times *tim
                               "layer '%s' must have times in one file, got '%s' and '%s'",
                               from->name, of_layer[at]->path, times->path);
         if (at == MAP_NONE) {
-            of_layer[ret->n] = times;
-            ret->layers[ret->n++].from = from;
-            at = (uint32_t)ret->n - 1;
+            at = (uint32_t)ret->n++;
+            of_layer[at] = times;
+            ret->layers[at].from = from;
             ret->layers[at].timing.n_samples = from->timing.n_samples;
         }
-        add_timing(&ret->layers[at].timing, &from->timing);
+        struct cm_timing *sum = &ret->layers[at].timing;
+        sum->median += from->timing.median;
+        sum->q1 += from->timing.q1;
+        sum->q3 += from->timing.q3;
+        sum->min += from->timing.min;
+        sum->max += from->timing.max;
     }
     return CM_OK;
-}
-
-static int check_sum(const struct analysis *analysis, const struct imported *imported) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < imported->n; i++)
-        sum = checked_add(sum, imported->layers[i].latency_ps);
-    if (!is_overflow(sum)) return CM_OK;
-    return diag_error(analysis->diag, DIAG_OVERFLOW,
-                      "the sum of the imported times must be below 2^63 ps, 106 days");
 }
 
 static int join_files(const struct analysis *analysis, struct imported *ret) {
@@ -97,9 +84,14 @@ static int join_files(const struct analysis *analysis, struct imported *ret) {
     if (tools.failed || version.failed) return diag_no_memory(analysis->diag);
     ret->tools = text_string(&tools);
     ret->version = text_string(&version);
-    for (size_t i = 0; i < ret->n; i++)
+    int64_t sum = 0;
+    for (size_t i = 0; i < ret->n; i++) {
         ret->layers[i].latency_ps = estimate_ps(ret->layers[i].timing.median);
-    return check_sum(analysis, ret);
+        sum = checked_add(sum, ret->layers[i].latency_ps);
+    }
+    if (!is_overflow(sum)) return CM_OK;
+    return diag_error(analysis->diag, DIAG_OVERFLOW,
+                      "the sum of the imported times must be below 2^63 ps, 106 days");
 }
 
 /* Returns how often the graph of a node runs; 1 if that is unknown. */
@@ -113,16 +105,13 @@ static double runs_of(const struct analysis *analysis, uint32_t node) {
     return runs;
 }
 
-static const struct cm_primitive *primitive_of(const struct analysis *analysis, uint32_t node) {
-    return &analysis->primitives.items[analysis->primitives.of_node[node]];
-}
-
 /* Returns the modelled seconds of one run of the node; 0: unknown. Without a device, returns a
  * number that is proportional to its time on the assumed roofline. */
 static double expected(const struct analysis *analysis, const struct estimate_table *table,
                        uint32_t node) {
-    const struct cm_measurement *item = &table->items[analysis->primitives.of_node[node]];
-    const struct cm_primitive *primitive = primitive_of(analysis, node);
+    const uint32_t at = analysis->primitives.of_node[node];
+    const struct cm_measurement *item = &table->items[at];
+    const struct cm_primitive *primitive = &analysis->primitives.items[at];
     if (analysis->options->backend != NULL)
         return item->state == CM_MODELLED ? item->cold.median : 0;
     return fmax((double)primitive->flops / NOMINAL_RIDGE,
@@ -130,18 +119,23 @@ static double expected(const struct analysis *analysis, const struct estimate_ta
 }
 
 /* Splits the time of a layer over its nodes in proportion to their expected times; evenly if
- * none is known. The shares sum up to the time of the layer exactly. */
-static void split(const struct analysis *analysis, const double *weights,
+ * none is known. The shares sum up to the time of the layer exactly. The layer is split if
+ * several of its nodes have a share. */
+static void split(const struct analysis *analysis, const double *weights, bool *shares,
                   struct imported *imported, struct imported_layer *layer) {
     double total = 0;
     double before = 0;
     int64_t spent = 0;
+    size_t n_known = 0;
     const bool has_device = analysis->options->backend != NULL;
     for (size_t i = 0; i < layer->n_nodes; i++) {
-        total += weights[layer->nodes[i]];
-        if (has_device)
-            layer->expected_s += weights[layer->nodes[i]] * runs_of(analysis, layer->nodes[i]);
+        const double weight = weights[layer->nodes[i]];
+        total += weight;
+        n_known += weight > 0;
+        if (has_device) layer->expected_s += weight * runs_of(analysis, layer->nodes[i]);
     }
+    const size_t n_shares = n_known > 0 ? n_known : layer->n_nodes;
+    layer->state = n_shares > 1 ? CM_SPLIT : CM_IMPORTED;
     for (size_t i = 0; i < layer->n_nodes; i++) {
         const uint32_t node = layer->nodes[i];
         before += total > 0 ? weights[node] : 1;
@@ -151,47 +145,8 @@ static void split(const struct analysis *analysis, const double *weights,
         int64_t *ps = &imported->node_ps[node];
         *ps = checked_add(is_known(*ps) ? *ps : 0, until - spent);
         spent = until;
+        if (n_shares > 1 && (n_known == 0 || weights[node] > 0)) shares[node] = true;
     }
-}
-
-/* A layer is split if several of its nodes have a share. */
-static void mark_split(const struct imported *imported, const double *weights, bool *shares) {
-    for (size_t i = 0; i < imported->n; i++) {
-        struct imported_layer *layer = &imported->layers[i];
-        size_t n = 0;
-        if (layer->n_nodes == 0) continue;
-        for (size_t k = 0; k < layer->n_nodes; k++) n += weights[layer->nodes[k]] > 0;
-        layer->state = n > 1 || (n == 0 && layer->n_nodes > 1) ? CM_SPLIT : CM_IMPORTED;
-        for (size_t k = 0; k < layer->n_nodes && layer->state == CM_SPLIT; k++)
-            if (n == 0 || weights[layer->nodes[k]] > 0) shares[layer->nodes[k]] = true;
-    }
-}
-
-/* Sets the measurement of a node. */
-static void set_item(const struct analysis *analysis, const struct imported *imported,
-                     uint32_t node, bool is_inside, bool shares, struct cm_measurement *ret) {
-    const int64_t ps = imported->node_ps[node];
-    const double s = (double)ps * 1e-12 / runs_of(analysis, node);
-    if (is_known(ps)) {
-        ret->state = shares ? CM_SPLIT : CM_IMPORTED;
-        ret->cold = (struct cm_timing){.median = s, .q1 = s, .q3 = s, .min = s, .max = s};
-        return;
-    }
-    *ret = (struct cm_measurement){.state = CM_VIEW};
-    if (analysis->primitives.lowered[node] == LOWERED_NOTHING) return;
-    ret->state = is_inside ? CM_OPAQUE : CM_UNSUPPORTED;
-    (void)reason_fail(&ret->reason, 0, "no layer of the imported times runs it");
-}
-
-static void sum_shares(struct imported *imported) {
-    double placed = 0;
-    double all = 0;
-    for (size_t i = 0; i < imported->n; i++) {
-        all += imported->layers[i].timing.median;
-        if (imported->layers[i].state != CM_UNPLACED)
-            placed += imported->layers[i].timing.median;
-    }
-    imported->placed_share = all > 0 ? placed / all : -1;
 }
 
 static void report_unplaced(const struct analysis *analysis, const struct imported *imported) {
@@ -214,7 +169,7 @@ static void report_unplaced(const struct analysis *analysis, const struct import
                   "states the nodes of each layer; give FILE to --times, too");
 }
 
-static void report_slow_start(const struct analysis *analysis) {
+static void report_files(const struct analysis *analysis) {
     for (size_t i = 0; i < analysis->options->n_times; i++) {
         const struct cm_times *times = analysis->options->times[i];
         if (times->slow_start < SLOW_START) continue;
@@ -223,9 +178,6 @@ static void report_slow_start(const struct analysis *analysis) {
                   "are means over all runs, profile more of them",
                   times->path, (long long)times->runs, times->slow_start);
     }
-}
-
-static void report_hosts(const struct analysis *analysis) {
     for (size_t i = 0; i < analysis->options->n_times; i++) {
         const struct cm_times *times = analysis->options->times[i];
         if (!times->without_kernels) continue;
@@ -291,30 +243,46 @@ static void report_shapes(const struct analysis *analysis, const struct imported
     diag_hint(analysis->diag, "--batch, --dim and --input set the shapes of the inputs");
 }
 
-/* Splits the layers over their nodes and sets the measurement of every node. */
+/* Splits the layers over their nodes, and sets the measurement of every node and the share of
+ * the time that is placed. */
 static int fill(const struct analysis *analysis, struct imported *imported,
                 struct estimate_table *ret) {
+    const struct primitives_table *primitives = &analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
+    double placed = 0;
+    double all = 0;
     double *weights = arena_array(analysis->scratch, n_nodes, sizeof(*weights));
     bool *shares = arena_array(analysis->scratch, n_nodes, sizeof(*shares));
-    imported->node_ps = arena_array(analysis->arena, n_nodes, sizeof(*imported->node_ps));
     bool *inside = arena_array(analysis->scratch, n_nodes, sizeof(*inside));
+    imported->node_ps = arena_array(analysis->arena, n_nodes, sizeof(*imported->node_ps));
     if (!weights || !shares || !inside || !imported->node_ps)
         return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < n_nodes; node++) {
         imported->node_ps[node] = DIM_UNKNOWN;
         weights[node] = expected(analysis, ret, node);
     }
-    for (size_t i = 0; i < imported->n; i++)
-        if (imported->layers[i].n_nodes > 0)
-            split(analysis, weights, imported, &imported->layers[i]);
-    mark_split(imported, weights, shares);
-    for (size_t i = 0; i < imported->n; i++)
-        for (size_t k = 0; k < imported->layers[i].n_inside; k++)
-            inside[imported->layers[i].inside[k]] = true;
-    for (uint32_t node = 0; node < n_nodes; node++)
-        set_item(analysis, imported, node, inside[node], shares[node],
-                 &ret->items[analysis->primitives.of_node[node]]);
+    for (size_t i = 0; i < imported->n; i++) {
+        struct imported_layer *layer = &imported->layers[i];
+        if (layer->n_nodes > 0) split(analysis, weights, shares, imported, layer);
+        for (size_t k = 0; k < layer->n_inside; k++) inside[layer->inside[k]] = true;
+        all += layer->timing.median;
+        if (layer->state != CM_UNPLACED) placed += layer->timing.median;
+    }
+    imported->placed_share = all > 0 ? placed / all : -1;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        struct cm_measurement *item = &ret->items[primitives->of_node[node]];
+        const int64_t ps = imported->node_ps[node];
+        const double s = (double)ps * 1e-12 / runs_of(analysis, node);
+        if (is_known(ps)) {
+            item->state = shares[node] ? CM_SPLIT : CM_IMPORTED;
+            item->cold = (struct cm_timing){.median = s, .q1 = s, .q3 = s, .min = s, .max = s};
+            continue;
+        }
+        *item = (struct cm_measurement){.state = CM_VIEW};
+        if (primitives->lowered[node] == LOWERED_NOTHING) continue;
+        item->state = inside[node] ? CM_OPAQUE : CM_UNSUPPORTED;
+        (void)reason_fail(&item->reason, 0, "no layer of the imported times runs it");
+    }
     return CM_OK;
 }
 
@@ -328,7 +296,6 @@ int times_import(const struct analysis *analysis, struct estimate_table *ret) {
         status = times_match(analysis, options->times, options->n_times, imported);
     if (status == CM_OK) status = fill(analysis, imported, ret);
     if (status < 0) return status;
-    sum_shares(imported);
     ret->imported = imported;
     ret->facts.modelled = 0;
     ret->done = imported->placed_share > 0;
@@ -341,8 +308,7 @@ int times_import(const struct analysis *analysis, struct estimate_table *ret) {
         return CM_OK;
     }
     report_unplaced(analysis, imported);
-    report_slow_start(analysis);
-    report_hosts(analysis);
+    report_files(analysis);
     report_shapes(analysis, imported);
     return CM_OK;
 }

@@ -5,6 +5,8 @@
 
 #include "passes/pass.h"
 
+struct cm_times;
+
 /*
  * Replaces the times of ret->items, one per node, which are modelled or empty, and sets
  * ret->imported. The time of a layer is split over its nodes by their modelled times. Returns
@@ -12,5 +14,13 @@
  * overflows) or CM_NO_MEMORY; errors are reported.
  */
 int times_import(const struct analysis *analysis, struct estimate_table *ret) CM_MUST_CHECK;
+
+/*
+ * Sets nodes, places, inside and state of each layer, whose `from` is set, in the arena of the
+ * analysis. Files without times name the nodes of layers in other files. Returns CM_OK or
+ * CM_NO_MEMORY (reported).
+ */
+int times_match(const struct analysis *analysis, const struct cm_times *const *files,
+                size_t n_files, struct imported *imported) CM_MUST_CHECK;
 
 #endif

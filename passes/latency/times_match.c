@@ -19,7 +19,7 @@
  * Only ONNX Runtime needs the last three steps: other tools name every node. Views need no
  * layer: their time is 0 unless a layer runs them.
  */
-#include "passes/latency/times_match.h"
+#include "passes/latency/times_import.h"
 
 #include <string.h>
 
@@ -167,37 +167,29 @@ static void match_names(struct matching *matching, uint32_t layer) {
     }
 }
 
-/* Assigns the free nodes from the first to the last of `places`, in execution order, to an
- * opaque block. */
-static void mark_block(struct matching *matching, uint32_t layer, const struct pair *places,
-                       size_t n) {
-    const struct liveness_table *liveness = &matching->analysis->liveness;
-    uint32_t first = UINT32_MAX;
-    uint32_t last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t step = liveness->step_of[places[i].node];
-        if (step < first) first = step;
-        if (step > last) last = step;
-    }
-    matching->n_compared += n > 0 ? last - first : 0;
-    if (matching->n_compared > MAX_COMPARISONS) return;
-    for (uint32_t step = first; n > 0 && step <= last; step++) {
-        const uint32_t node = liveness->node_at[step];
-        if (!is_free(matching, node)) continue;
-        matching->owner[node] = layer;
-        matching->inside.items[matching->inside.n++] = (struct pair){layer, node};
-    }
-}
-
+/* Assigns the free nodes from the first to the last place of each opaque block, in execution
+ * order, to the block. */
 static void mark_blocks(struct matching *matching) {
+    const struct liveness_table *liveness = &matching->analysis->liveness;
     const struct pairs *places = &matching->places;
     for (size_t i = 0; i < places->n;) {
         const uint32_t layer = places->items[i].layer;
-        size_t n = 1;
-        while (i + n < places->n && places->items[i + n].layer == layer) n++;
-        if (matching->roles[layer] == TIMES_CONTAINS)
-            mark_block(matching, layer, &places->items[i], n);
-        i += n;
+        uint32_t first = UINT32_MAX;
+        uint32_t last = 0;
+        for (; i < places->n && places->items[i].layer == layer; i++) {
+            const uint32_t step = liveness->step_of[places->items[i].node];
+            if (step < first) first = step;
+            if (step > last) last = step;
+        }
+        if (matching->roles[layer] != TIMES_CONTAINS) continue;
+        matching->n_compared += last - first;
+        if (matching->n_compared > MAX_COMPARISONS) continue;
+        for (uint32_t step = first; step <= last; step++) {
+            const uint32_t node = liveness->node_at[step];
+            if (!is_free(matching, node)) continue;
+            matching->owner[node] = layer;
+            matching->inside.items[matching->inside.n++] = (struct pair){layer, node};
+        }
     }
 }
 
@@ -232,14 +224,18 @@ static size_t list_upstream(struct matching *matching, const struct times_layer 
 }
 
 /* Step 2, upstream. */
-static void match_upstream(struct matching *matching, uint32_t layer, uint32_t node) {
-    const struct times_layer *from = matching->imported->layers[layer].from;
-    bool found = false;
-    if (!from->alternatives || !matching->fused[layer] ||
-        has_operator(from, node_at(matching, node)))
-        return;
-    const size_t n = list_upstream(matching, from, node, &found);
-    for (size_t i = 1; i < n && found; i++) assign(matching, layer, matching->queue[i]);
+static void match_upstream(struct matching *matching) {
+    const size_t n_named = matching->runs.n;
+    for (size_t i = 0; i < n_named; i++) {
+        const struct pair run = matching->runs.items[i];
+        const struct times_layer *from = matching->imported->layers[run.layer].from;
+        bool found = false;
+        if (!from->alternatives || !matching->fused[run.layer] ||
+            has_operator(from, node_at(matching, run.node)))
+            continue;
+        const size_t n = list_upstream(matching, from, run.node, &found);
+        for (size_t k = 1; k < n && found; k++) assign(matching, run.layer, matching->queue[k]);
+    }
 }
 
 /* By node: the layers between which a free node ran, by dataflow. */
@@ -400,22 +396,20 @@ static uint32_t layer_after(const struct matching *matching, uint32_t id, bool f
     return first;
 }
 
-static bool is_product(const struct matching *matching, uint32_t id) {
-    const struct primitives_table *primitives = &matching->analysis->primitives;
-    return primitive_is_product(&primitives->items[primitives->of_node[id]]);
-}
-
 /* Step 4, leftovers: rounds 0 and 1 consider only fused layers, rounds 2 and 3 all layers. Even
  * rounds visit nodes in execution order and assign each to the layer of an operand, odd rounds
  * in reverse order to the layer of a reader. */
 static void match_leftovers(struct matching *matching) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
+    const struct primitives_table *primitives = &matching->analysis->primitives;
     for (int round = 0; round < 4; round++) {
         const bool forward = round % 2 == 0;
         for (uint32_t i = 0; i < liveness->n_steps; i++) {
             const uint32_t step = forward ? i : liveness->n_steps - 1 - i;
             const uint32_t id = liveness->node_at[step];
-            if (!is_free(matching, id) || is_product(matching, id)) continue;
+            if (!is_free(matching, id) ||
+                primitive_is_product(&primitives->items[primitives->of_node[id]]))
+                continue;
             const uint32_t layer = forward ? layer_before(matching, id, round < 2)
                                            : layer_after(matching, id, round < 2);
             if (layer != ID_NONE) assign(matching, layer, id);
@@ -514,30 +508,23 @@ static int make_tables(struct matching *matching) {
     return CM_OK;
 }
 
-static int match(struct matching *matching) {
-    const struct imported *imported = matching->imported;
-    for (uint32_t layer = 0; layer < imported->n; layer++) match_names(matching, layer);
-    mark_blocks(matching);
-    const size_t n_named = matching->runs.n;
-    for (size_t i = 0; i < n_named; i++)
-        match_upstream(matching, matching->runs.items[i].layer, matching->runs.items[i].node);
-    bool is_onnxruntime = imported->n > 0;
-    for (size_t i = 0; i < imported->n; i++)
-        is_onnxruntime = is_onnxruntime && imported->layers[i].from->alternatives;
-    if (is_onnxruntime && match_dataflow(matching) < 0) return CM_NO_MEMORY;
-    if (is_onnxruntime) match_leftovers(matching);
-    place_copies(matching);
-    return finish(matching);
-}
-
 int times_match(const struct analysis *analysis, const struct cm_times *const *files,
                 size_t n_files, struct imported *imported) {
     struct matching matching = {.analysis = analysis, .imported = imported};
     map_init(&matching.nodes, analysis->scratch);
     map_init(&matching.values, analysis->scratch);
     map_init(&matching.details, analysis->scratch);
-    int status = index_names(&matching, files, n_files);
-    if (status == CM_OK) status = make_tables(&matching);
-    if (status == CM_OK) status = match(&matching);
-    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    if (index_names(&matching, files, n_files) < 0 || make_tables(&matching) < 0)
+        return diag_no_memory(analysis->diag);
+    bool is_onnxruntime = imported->n > 0;
+    for (uint32_t layer = 0; layer < imported->n; layer++) {
+        is_onnxruntime = is_onnxruntime && imported->layers[layer].from->alternatives;
+        match_names(&matching, layer);
+    }
+    mark_blocks(&matching);
+    match_upstream(&matching);
+    if (is_onnxruntime && match_dataflow(&matching) < 0) return diag_no_memory(analysis->diag);
+    if (is_onnxruntime) match_leftovers(&matching);
+    place_copies(&matching);
+    return finish(&matching) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }
