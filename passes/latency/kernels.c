@@ -272,7 +272,8 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     return bytes_at(mapping, source, elements, width);
 }
 
-/* Operands that are no tensors, or known int64 constants (shape, axes), are not read. */
+/* Operands that are not tensors, or that are known int64 constants (shape, axes), are not read.
+ */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];

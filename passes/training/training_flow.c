@@ -200,7 +200,7 @@ static void find_reached(struct training *training) {
 /*
  * Returns the bytes that the value owns in a training step. A constant computed from weights is
  * an activation here, since the weights change with every step. A view that a framework copies
- * owns the copy, which is no activation if it is that of a weight. Values inside a fused
+ * owns the copy, which is not an activation if it is that of a weight. Values inside a fused
  * pattern are not written.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
