@@ -6,10 +6,10 @@
 #include "api/assemble.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "api/assembly.h"
 #include "passes/costs.h"
+#include "passes/memory/arena_planner.h"
 #include "passes/memory/liveness.h"
 #include "passes/training/optimizers.h"
 #include "support/arena.h"
@@ -18,9 +18,41 @@
 
 #include "support/banned.h"
 
+const char *assembly_text(struct assembly *assembly, const char *text) {
+    return arena_strdup(assembly->arena, text ? text : "");
+}
+
+const char *assembly_shared(struct assembly *assembly, const char *text) {
+    struct shared_text *slot = &assembly->shared[(uintptr_t)text / 8 % N_SHARED_TEXTS];
+    if (slot->text != text || !text)
+        *slot = (struct shared_text){text, assembly_text(assembly, text)};
+    return slot->copy;
+}
+
+struct cm_value assembly_value(const struct assembly *assembly, uint32_t id) {
+    if (id != ID_NONE) return assembly->values[id];
+    return (struct cm_value){.name = "", .type = {.rank = -1}, .bytes = CM_UNKNOWN};
+}
+
+const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
+                                       size_t n) {
+    bool in_a_row = n > 0 && ids[0] != ID_NONE;
+    for (size_t i = 1; in_a_row && i < n; i++) in_a_row = ids[i] == ids[0] + i;
+    if (in_a_row) return &assembly->values[ids[0]];
+    struct cm_value *list = arena_array(assembly->arena, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = assembly_value(assembly, ids[i]);
+    return list;
+}
+
+const size_t *assembly_indices(struct assembly *assembly, const uint32_t *from, size_t n) {
+    size_t *list = arena_array(assembly->arena, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = from[i];
+    return list;
+}
+
 static const int64_t *copy_dims(struct assembly *assembly, const struct shape *shape) {
     size_t n = (size_t)shape->rank;
-    int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
+    int64_t *dims = arena_array(assembly->arena, n, sizeof(*dims));
     for (size_t i = 0; dims && i < n; i++) dims[i] = public_count(shape->dims[i]);
     return dims;
 }
@@ -38,7 +70,7 @@ static void copy_type(struct assembly *assembly, const struct value_info *info,
             type->dims_upper_bound = copy_dims(assembly, &upper->shape);
     }
     if (info->element) {
-        struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
+        struct cm_type *element = arena_array(assembly->arena, 1, sizeof(*element));
         const struct value_info *within = upper->element ? upper->element : info->element;
         if (element) copy_type(assembly, info->element, within, element);
         type->element = element;
@@ -83,79 +115,64 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
 /* `from` is indexed by node or module; NULL if there is no training step. */
 static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_step *from,
                                   size_t n) {
-    struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
+    struct cm_step *steps = from ? arena_array(assembly->arena, n, sizeof(*steps)) : NULL;
     for (size_t i = 0; steps && i < n; i++)
         steps[i] = (struct cm_step){.backward_macs = public_count(from[i].backward_macs),
                                     .saved_bytes = public_count(from[i].saved_bytes)};
     return steps;
 }
 
-/* Adds names, operands and parameters to a row of pass count. `inputs` is an array for the
- * names of the inputs. */
-static void complete_node(struct assembly *assembly, uint32_t id, const char **inputs,
-                          struct cm_node *ret) {
-    const struct analysis *analysis = assembly->analysis;
-    const struct node *node = &analysis->model->nodes[id];
-    for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = node->inputs[i] == ID_NONE ? "" : assembly->values[node->inputs[i]].name;
-    ret->index = id;
-    ret->name = assembly_text(assembly, node->name);
-    ret->op = assembly_shared(assembly, node->type);
-    ret->domain = assembly_shared(assembly, node->domain);
-    ret->module = analysis->modules.of_node[id];
-    ret->n_inputs = node->n_inputs;
-    ret->inputs = inputs;
-    ret->n_outputs = node->n_outputs;
-    ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
-    add_params(assembly, id, &ret->costs);
-    costs_publish(&ret->costs);
-}
-
-static size_t count_inputs(const struct model *model) {
-    size_t n = 0;
-    for (size_t i = 0; i < model->n_nodes; i++) n += model->nodes[i].n_inputs;
-    return n;
-}
-
 /* Completes the rows that pass count created in the result's arena. */
 static void complete_nodes(struct assembly *assembly) {
-    const struct model *model = assembly->analysis->model;
-    const size_t n = model->n_nodes;
-    struct cm_node *nodes = assembly->analysis->count.nodes;
-    const char **inputs = assembly_array(assembly, count_inputs(model), sizeof(*inputs));
-    const struct cm_step *steps = copy_steps(assembly, assembly->analysis->training.of_node, n);
-    for (uint32_t id = 0; id < n && !assembly->failed; id++) {
-        complete_node(assembly, id, inputs, &nodes[id]);
-        nodes[id].training = steps ? &steps[id] : NULL;
-        inputs += model->nodes[id].n_inputs;
+    const struct analysis *analysis = assembly->analysis;
+    const size_t n = analysis->model->n_nodes;
+    struct cm_node *nodes = analysis->count.nodes;
+    size_t n_inputs = 0;
+    for (size_t i = 0; i < n; i++) n_inputs += analysis->model->nodes[i].n_inputs;
+    const char **inputs = arena_array(assembly->arena, n_inputs, sizeof(*inputs));
+    const struct cm_step *steps = copy_steps(assembly, analysis->training.of_node, n);
+    for (uint32_t id = 0; id < n && !arena_failed(assembly->arena); id++) {
+        const struct node *node = &analysis->model->nodes[id];
+        struct cm_node *ret = &nodes[id];
+        for (size_t i = 0; i < node->n_inputs; i++)
+            inputs[i] =
+                node->inputs[i] == ID_NONE ? "" : assembly->values[node->inputs[i]].name;
+        ret->index = id;
+        ret->name = assembly_text(assembly, node->name);
+        ret->op = assembly_shared(assembly, node->type);
+        ret->domain = assembly_shared(assembly, node->domain);
+        ret->module = analysis->modules.of_node[id];
+        ret->n_inputs = node->n_inputs;
+        ret->inputs = inputs;
+        ret->n_outputs = node->n_outputs;
+        ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
+        ret->training = steps ? &steps[id] : NULL;
+        add_params(assembly, id, &ret->costs);
+        costs_publish(&ret->costs);
+        inputs += node->n_inputs;
     }
     assembly->result->n_nodes = n;
     assembly->result->nodes = nodes;
 }
 
-/* Adds the figures of later passes to a row of pass modules. */
-static void complete_module(struct assembly *assembly, size_t index, struct cm_module *module) {
-    const struct analysis *analysis = assembly->analysis;
-    const struct modules_table *table = &analysis->modules;
-    const uint32_t first = table->first_output[index];
-    module->n_outputs = table->first_output[index + 1] - first;
-    module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
-    module->peak_activation_bytes = public_count(analysis->peak_memory.of_module[index]);
-    if (analysis->roofline_bounds.done)
-        module->achieved =
-            assembly_achieved(assembly, &analysis->roofline_bounds.of_module[index]);
-    costs_publish(&module->costs);
-}
-
 /* Completes the rows that pass modules created in the result's arena. */
 static void complete_modules(struct assembly *assembly) {
-    const struct modules_table *table = &assembly->analysis->modules;
+    const struct analysis *analysis = assembly->analysis;
+    const struct modules_table *table = &analysis->modules;
     struct cm_result *result = assembly->result;
     const struct cm_step *steps =
-        copy_steps(assembly, assembly->analysis->training.of_module, table->n_modules);
-    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
-        complete_module(assembly, i, &table->modules[i]);
-        table->modules[i].training = steps ? &steps[i] : NULL;
+        copy_steps(assembly, analysis->training.of_module, table->n_modules);
+    for (size_t i = 0; i < table->n_modules && !arena_failed(assembly->arena); i++) {
+        struct cm_module *module = &table->modules[i];
+        const uint32_t first = table->first_output[i];
+        module->n_outputs = table->first_output[i + 1] - first;
+        module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
+        module->peak_activation_bytes = public_count(analysis->peak_memory.of_module[i]);
+        if (analysis->roofline_bounds.done)
+            module->achieved =
+                assembly_achieved(assembly, &analysis->roofline_bounds.of_module[i]);
+        module->training = steps ? &steps[i] : NULL;
+        costs_publish(&module->costs);
     }
     result->n_modules = table->n_modules;
     result->modules = table->modules;
@@ -170,23 +187,15 @@ static void copy_framework(struct assembly *assembly) {
         .params = public_count(table->elements),
         .n_absent = (int64_t)table->n_absent,
         .n_unknown = (int64_t)table->n_unknown,
-        .unknown = assembly_text(assembly, table->unknown ? table->unknown : ""),
-        .shared = assembly_text(assembly, table->shared ? table->shared : ""),
+        .unknown = assembly_text(assembly, table->unknown),
+        .shared = assembly_text(assembly, table->shared),
         .n_sharing = (int64_t)table->n_sharing,
     };
 }
 
-static const size_t *node_list(struct assembly *assembly,
-                               const struct fused_pattern *fused_pattern) {
-    size_t *nodes = assembly_array(assembly, fused_pattern->n_nodes, sizeof(*nodes));
-    for (size_t i = 0; nodes && i < fused_pattern->n_nodes; i++)
-        nodes[i] = fused_pattern->nodes[i];
-    return nodes;
-}
-
 static void copy_fused_patterns(struct assembly *assembly) {
     const struct fused_patterns_table *table = &assembly->analysis->fused_patterns;
-    struct cm_fused_pattern *list = assembly_array(assembly, table->n, sizeof(*list));
+    struct cm_fused_pattern *list = arena_array(assembly->arena, table->n, sizeof(*list));
     for (size_t i = 0; list && i < table->n; i++) {
         const struct fused_pattern *from = &table->items[i];
         list[i] = (struct cm_fused_pattern){
@@ -195,7 +204,7 @@ static void copy_fused_patterns(struct assembly *assembly) {
             .module = assembly->analysis->modules.of_node[from->last],
             .last = from->last,
             .n_nodes = from->n_nodes,
-            .nodes = node_list(assembly, from),
+            .nodes = assembly_indices(assembly, from->nodes, from->n_nodes),
             .foldable = from->foldable,
         };
     }
@@ -203,22 +212,11 @@ static void copy_fused_patterns(struct assembly *assembly) {
     assembly->result->fused_patterns = list;
 }
 
-static void copy_inputs(struct assembly *assembly) {
-    const struct model *model = assembly->analysis->model;
-    const struct graph *graph = &model->graphs[0];
-    struct cm_value *list = assembly_array(assembly, graph->n_inputs, sizeof(*list));
-    size_t n = 0;
-    for (size_t i = 0; list && i < graph->n_inputs; i++)
-        if (!model->values[graph->inputs[i]].constant)
-            list[n++] = assembly->values[graph->inputs[i]];
-    assembly->result->model.n_inputs = n;
-    assembly->result->model.inputs = list;
-}
-
 static void copy_model(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     struct cm_result *result = assembly->result;
-    struct cm_named_size *opsets = assembly_array(assembly, model->n_opsets, sizeof(*opsets));
+    struct cm_named_size *opsets =
+        arena_array(assembly->arena, model->n_opsets, sizeof(*opsets));
     for (size_t i = 0; opsets && i < model->n_opsets; i++)
         opsets[i] = (struct cm_named_size){assembly_text(assembly, model->opsets[i].domain),
                                            model->opsets[i].version};
@@ -230,22 +228,12 @@ static void copy_model(struct assembly *assembly) {
     result->model.n_outputs = model->graphs[0].n_outputs;
     result->model.outputs =
         assembly_values(assembly, model->graphs[0].outputs, model->graphs[0].n_outputs);
-    copy_inputs(assembly);
-}
-
-static const char *mode_name(enum cm_mode mode) {
-    switch (mode) {
-    case CM_MODE_TRAINING:
-        return "training";
-    case CM_MODE_INFERENCE:
-        return "inference";
-    default:
-        return "model";
-    }
-}
-
-static const char *option_text(struct assembly *assembly, const char *text) {
-    return text ? assembly_text(assembly, text) : "";
+    const struct graph *graph = &model->graphs[0];
+    struct cm_value *inputs = arena_array(assembly->arena, graph->n_inputs, sizeof(*inputs));
+    for (size_t i = 0; inputs && i < graph->n_inputs; i++)
+        if (!model->values[graph->inputs[i]].constant)
+            inputs[result->model.n_inputs++] = assembly->values[graph->inputs[i]];
+    result->model.inputs = inputs;
 }
 
 /* Returns input shapes and values as on the command line; NULL: none. */
@@ -264,7 +252,7 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
         for (size_t k = 0; k < value->n; k++)
             text_printf(&text, "%s%s", k > 0 ? "," : "", value->elements[k]);
     }
-    if (text.failed) assembly->failed = true;
+    if (text.failed) arena_set_failed(assembly->arena);
     return text_string(&text);
 }
 
@@ -272,7 +260,7 @@ static void copy_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
     struct cm_result *result = assembly->result;
-    struct cm_named_size *dims = assembly_array(assembly, batch->n_symbols, sizeof(*dims));
+    struct cm_named_size *dims = arena_array(assembly->arena, batch->n_symbols, sizeof(*dims));
     for (size_t i = 0; dims && i < batch->n_symbols; i++)
         dims[i] = (struct cm_named_size){assembly_text(assembly, batch->symbols[i].name),
                                          public_count(batch->symbols[i].size)};
@@ -280,25 +268,27 @@ static void copy_options(struct assembly *assembly) {
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
     const size_t n = options->n_trip_counts;
-    struct cm_named_size *trips = assembly_array(assembly, n, sizeof(*trips));
+    struct cm_named_size *trips = arena_array(assembly->arena, n, sizeof(*trips));
     for (size_t i = 0; trips && i < n; i++)
         trips[i] = (struct cm_named_size){assembly_text(assembly, options->trip_counts[i].name),
                                           options->trip_counts[i].size};
-    assembly->result->options.n_trip_counts = n;
-    assembly->result->options.trip_counts = trips;
+    result->options.n_trip_counts = n;
+    result->options.trip_counts = trips;
     result->options.convention = assembly_text(assembly, options->convention);
-    result->options.mode = mode_name(options->mode);
+    result->options.mode = "model";
+    if (options->mode == CM_MODE_TRAINING) result->options.mode = "training";
+    if (options->mode == CM_MODE_INFERENCE) result->options.mode = "inference";
     result->options.schedule =
         options->schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
-    result->options.module_source = option_text(assembly, options->module_source);
-    result->options.group = option_text(assembly, options->group);
+    result->options.module_source = assembly_text(assembly, options->module_source);
+    result->options.group = assembly_text(assembly, options->group);
     result->options.given = given_text(assembly, options);
 }
 
 static void copy_rebatched(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct batch_table *batch = &analysis->batch;
-    struct cm_rebatched *list = assembly_array(assembly, batch->n_rebatched, sizeof(*list));
+    struct cm_rebatched *list = arena_array(assembly->arena, batch->n_rebatched, sizeof(*list));
     for (size_t i = 0; list && i < batch->n_rebatched; i++) {
         const struct rebatched *from = &batch->rebatched[i];
         const struct node *node = &analysis->model->nodes[from->node];
@@ -326,7 +316,7 @@ static const char *const phase_names[] = {
 
 static const char *const *copy_patterns(struct assembly *assembly, const char *const *patterns,
                                         size_t n) {
-    const char **list = assembly_array(assembly, n, sizeof(*list));
+    const char **list = arena_array(assembly->arena, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++) list[i] = assembly_text(assembly, patterns[i]);
     return list;
 }
@@ -370,38 +360,21 @@ static void copy_training(struct assembly *assembly) {
     };
 }
 
-/* Sets the lists whose rows passes have created in the result's arena. */
-static void set_rows(struct assembly *assembly) {
-    const struct analysis *analysis = assembly->analysis;
-    struct cm_result *result = assembly->result;
-    result->n_explanations = analysis->explain.n;
-    result->explanations = analysis->explain.items;
-    result->n_operators = analysis->breakdown.n_operators;
-    result->operators = analysis->breakdown.operators;
-    result->n_advice = analysis->advice.n;
-    result->advice = analysis->advice.items;
-    result->input_pipeline = analysis->input_pipeline.pipeline;
+static const char *optional_text(struct arena *arena, const char *text) {
+    return text ? arena_strdup(arena, text) : NULL;
 }
 
-static const char *optional_text(struct arena *arena, const char *text, bool *failed) {
-    if (!text) return NULL;
-    const char *copy = arena_strdup(arena, text);
-    if (!copy) *failed = true;
-    return copy;
-}
-
-static int copy_message(struct arena *arena, const struct cm_diagnostic *from,
-                        struct cm_diagnostic *to) {
-    bool failed = false;
-    *to = (struct cm_diagnostic){
+/* An allocation failure is sticky in the arena. */
+static struct cm_diagnostic copy_message(struct arena *arena,
+                                         const struct cm_diagnostic *from) {
+    return (struct cm_diagnostic){
         .severity = from->severity,
         .code = from->code,
-        .message = optional_text(arena, from->message, &failed),
-        .place = optional_text(arena, from->place, &failed),
-        .node = optional_text(arena, from->node, &failed),
-        .hint = optional_text(arena, from->hint, &failed),
+        .message = optional_text(arena, from->message),
+        .place = optional_text(arena, from->place),
+        .node = optional_text(arena, from->node),
+        .hint = optional_text(arena, from->hint),
     };
-    return failed ? CM_NO_MEMORY : CM_OK;
 }
 
 int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
@@ -413,51 +386,157 @@ int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct ar
     ret->items = items;
     if (!items) return CM_NO_MEMORY;
     for (size_t i = from; i < n; i++)
-        if (copy_message(arena, cm_diagnostics_get(diagnostics, i), &items[ret->n++]) < 0)
-            return CM_NO_MEMORY;
-    return CM_OK;
+        items[ret->n++] = copy_message(arena, cm_diagnostics_get(diagnostics, i));
+    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
 }
 
 static void copy_messages(struct assembly *assembly, const struct message_list *first,
                           const struct message_list *then) {
-    struct cm_diagnostic *items = assembly_array(assembly, first->n + then->n, sizeof(*items));
-    size_t n = 0;
-    for (size_t i = 0; items && i < first->n + then->n; i++) {
-        const struct cm_diagnostic *from =
-            i < first->n ? &first->items[i] : &then->items[i - first->n];
-        if (copy_message(assembly->arena, from, &items[n++]) < 0) assembly->failed = true;
-    }
+    const size_t n = first->n + then->n;
+    struct cm_diagnostic *items = arena_array(assembly->arena, n, sizeof(*items));
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = copy_message(assembly->arena,
+                                i < first->n ? &first->items[i] : &then->items[i - first->n]);
     assembly->result->n_diagnostics = n;
     assembly->result->diagnostics = items;
+}
+
+static void copy_live(struct assembly *assembly, struct cm_memory *memory) {
+    const struct peak_memory_table *table = &assembly->analysis->peak_memory;
+    struct cm_live *live = arena_array(assembly->arena, table->n_live, sizeof(*live));
+    for (size_t i = 0; live && i < table->n_live; i++)
+        live[i] = (struct cm_live){assembly_value(assembly, table->live[i].value).name,
+                                   table->live[i].bytes, table->live[i].module};
+    memory->n_live = table->n_live;
+    memory->live = live;
+}
+
+static void copy_planners(struct assembly *assembly, struct cm_memory *memory) {
+    const int64_t *bytes = assembly->analysis->arena_plan.by_planner;
+    size_t n = bytes ? N_ARENA_PLANNERS : 0;
+    struct cm_name_count *list = arena_array(assembly->arena, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct cm_name_count){arena_planner_name((enum arena_planner)i),
+                                         public_count(bytes[i])};
+    memory->n_planners = n;
+    memory->planners = list;
+}
+
+/* Lists every value with an offset in the arena, in the order of the file. */
+static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory) {
+    const struct analysis *analysis = assembly->analysis;
+    size_t n = analysis->options->memory_plan ? analysis->model->n_values : 0;
+    struct cm_placed *placed = arena_array(assembly->arena, n, sizeof(*placed));
+    memory->placed = placed;
+    for (uint32_t id = 0; placed && id < n; id++) {
+        uint32_t node = analysis->model->values[id].node;
+        if (!is_known(analysis->arena_plan.offsets[id])) continue;
+        placed[memory->n_placed++] = (struct cm_placed){
+            .value = assembly_value(assembly, id).name,
+            .offset = analysis->arena_plan.offsets[id],
+            .bytes = assembly_value(assembly, id).bytes,
+            .made = node == ID_NONE ? CM_NO_INDEX : node,
+            .last = analysis->liveness.n_steps == 0
+                        ? CM_NO_INDEX
+                        : analysis->liveness.node_at[analysis->liveness.last[id]],
+        };
+    }
+}
+
+/* Lists the scheduled order of nodes if --schedule min-memory is given, even if it is that of
+ * the file. */
+static void copy_schedule(struct assembly *assembly, struct cm_memory *memory) {
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
+    bool is_requested = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
+    size_t n = is_requested ? liveness->n_steps : 0;
+    memory->file_order_peak_bytes = public_count(liveness->file_peak_bytes);
+    memory->schedule_optimal = liveness->is_optimal;
+    memory->n_schedule = n;
+    memory->schedule = assembly_indices(assembly, liveness->node_at, n);
+}
+
+static void copy_curve(struct assembly *assembly, struct cm_memory *memory) {
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
+    size_t n = assembly->analysis->options->memory_curve ? liveness->n_steps : 0;
+    struct cm_curve_point *curve = arena_array(assembly->arena, n, sizeof(*curve));
+    for (size_t i = 0; curve && i < n; i++)
+        curve[i] =
+            (struct cm_curve_point){liveness->node_at[i], public_count(liveness->live[i])};
+    memory->n_curve = n;
+    memory->curve = curve;
+}
+
+static void copy_fit(struct assembly *assembly, struct cm_memory *memory) {
+    if (!assembly->fit) return;
+    struct cm_fit *fit = arena_array(assembly->arena, 1, sizeof(*fit));
+    if (!fit) return;
+    *fit = *assembly->fit;
+    fit->why = assembly_text(assembly, fit->why);
+    memory->fit = fit;
+}
+
+static void assemble_memory(struct assembly *assembly) {
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
+    const struct arena_plan_table *plan = &assembly->analysis->arena_plan;
+    const struct memory_required_table *required = &assembly->analysis->memory_required;
+    struct cm_memory *memory = &assembly->result->memory;
+    int64_t alignment = assembly->analysis->options->memory_alignment;
+    uint32_t node = liveness->peak_node;
+    *memory = (struct cm_memory){
+        .peak_activation_bytes = public_count(liveness->peak_bytes),
+        .peak_in_place_bytes = public_count(assembly->analysis->in_place.peak_bytes),
+        .arena_bytes = public_count(plan->arena_bytes),
+        .arena_in_place_bytes = public_count(plan->arena_in_place_bytes),
+        .alignment = alignment > 1 ? alignment : 1,
+        .upper_bound = liveness->upper_bound,
+        .peak_upper_bound = liveness->peak_upper_bound,
+        .n_weights = required->n_weights,
+        .weights = required->weights,
+        .required_bytes = public_count(required->required_bytes),
+        .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
+    };
+    copy_schedule(assembly, memory);
+    copy_curve(assembly, memory);
+    copy_fit(assembly, memory);
+    copy_live(assembly, memory);
+    copy_planners(assembly, memory);
+    copy_arena_plan(assembly, memory);
 }
 
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) {
     struct assembly assembly = {
         .analysis = analysis, .arena = analysis->result_arena, .fit = extras->fit};
-    assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
-    size_t n = assembly.analysis->model->n_values;
-    assembly.values = assembly_array(&assembly, n, sizeof(*assembly.values));
-    for (uint32_t id = 0; id < n && !assembly.failed; id++)
+    const size_t n = analysis->model->n_values;
+    struct cm_result *result = arena_alloc(assembly.arena, sizeof(*result));
+    assembly.result = result;
+    assembly.values = arena_array(assembly.arena, n, sizeof(*assembly.values));
+    for (uint32_t id = 0; id < n && !arena_failed(assembly.arena); id++)
         copy_value(&assembly, id, id > 0 ? &assembly.values[id - 1] : NULL);
-    if (!assembly.failed) {
-        assembly.result->arena = assembly.arena;
-        assembly.result->coverage = extras->coverage;
-        copy_model(&assembly);
-        copy_options(&assembly);
-        complete_nodes(&assembly);
-        complete_modules(&assembly);
-        copy_framework(&assembly);
-        copy_fused_patterns(&assembly);
-        copy_rebatched(&assembly);
-        assemble_memory(&assembly);
-        copy_training(&assembly);
-        assemble_measure(&assembly);
-        set_rows(&assembly);
-        copy_messages(&assembly, &extras->loading, &extras->analysis);
-    }
-    if (assembly.failed || arena_failed(assembly.arena) || arena_failed(analysis->arena))
+    if (arena_failed(assembly.arena)) return diag_no_memory(analysis->diag);
+    result->arena = assembly.arena;
+    result->coverage = extras->coverage;
+    copy_model(&assembly);
+    copy_options(&assembly);
+    complete_nodes(&assembly);
+    complete_modules(&assembly);
+    copy_framework(&assembly);
+    copy_fused_patterns(&assembly);
+    copy_rebatched(&assembly);
+    assemble_memory(&assembly);
+    copy_training(&assembly);
+    assemble_measure(&assembly);
+    copy_messages(&assembly, &extras->loading, &extras->analysis);
+    /* Passes have created these rows in the result's arena. */
+    result->n_explanations = analysis->explain.n;
+    result->explanations = analysis->explain.items;
+    result->n_operators = analysis->breakdown.n_operators;
+    result->operators = analysis->breakdown.operators;
+    result->n_advice = analysis->advice.n;
+    result->advice = analysis->advice.items;
+    result->input_pipeline = analysis->input_pipeline.pipeline;
+    if (arena_failed(assembly.arena) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);
-    *ret = assembly.result;
+    *ret = result;
     return CM_OK;
 }

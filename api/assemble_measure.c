@@ -9,6 +9,7 @@
 #include "passes/latency/estimate.h"
 #include "passes/latency/roofline_bounds.h"
 #include "passes/modules/module_tree.h"
+#include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -26,7 +27,7 @@ static int64_t picoseconds(double seconds) {
 const struct cm_achieved *assembly_achieved(struct assembly *assembly,
                                             const struct achieved *from) {
     if (!from->present) return NULL;
-    struct cm_achieved *achieved = assembly_array(assembly, 1, sizeof(*achieved));
+    struct cm_achieved *achieved = arena_array(assembly->arena, 1, sizeof(*achieved));
     if (!achieved) return NULL;
     *achieved = (struct cm_achieved){.flops_per_s = public_rounded(from->flops_per_s),
                                      .bytes_per_s = public_rounded(from->bytes_per_s),
@@ -47,7 +48,7 @@ static void copy_how(struct assembly *assembly, const struct cm_how *how,
     ret->workspace_bytes = how->workspace_bytes;
     ret->plan_ps = picoseconds(how->plan_seconds);
     if (n <= 0) return;
-    struct cm_kernel_run *kernels = assembly_array(assembly, (size_t)n, sizeof(*kernels));
+    struct cm_kernel_run *kernels = arena_array(assembly->arena, (size_t)n, sizeof(*kernels));
     for (int32_t i = 0; kernels && i < n; i++) {
         const struct cm_kernel *from = &how->kernels[i];
         kernels[i] = (struct cm_kernel_run){
@@ -87,23 +88,17 @@ static struct cm_clock_state copy_clocks(struct assembly *assembly,
     };
 }
 
-static const char *primitive_text(struct assembly *assembly,
-                                  const struct cm_primitive *primitive) {
-    struct text text;
-    text_init(&text, assembly->arena);
-    primitive_print(primitive, &text);
-    if (text.failed) assembly->failed = true;
-    return text_string(&text);
-}
-
 static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_primitive *primitive = &analysis->primitives.items[index];
     const struct cm_measurement *from = &analysis->estimate.items[index];
     const bool is_cold = from->cold.median > 0;
     const bool is_warm = from->warm.median > 0;
+    struct text text = {.arena = assembly->arena};
+    primitive_print(primitive, &text);
+    if (text.failed) arena_set_failed(assembly->arena);
     *ret = (struct cm_timed){
-        .primitive = primitive_text(assembly, primitive),
+        .primitive = text_string(&text),
         .state = primitive_state_name(from->state),
         .reason = assembly_text(assembly, from->reason.text),
         .unstable = (from->flags & CM_FLAG_UNSTABLE) != 0,
@@ -166,12 +161,6 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
     return sum;
 }
 
-static const size_t *copy_indices(struct assembly *assembly, const uint32_t *from, size_t n) {
-    size_t *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) list[i] = from[i];
-    return list;
-}
-
 static void copy_layer(struct assembly *assembly, const struct imported_layer *from,
                        struct cm_timed *ret) {
     const struct analysis *analysis = assembly->analysis;
@@ -198,9 +187,9 @@ static void copy_layer(struct assembly *assembly, const struct imported_layer *f
                    .expected_ps = picoseconds(from->expected_s),
                    .module = CM_NO_INDEX,
                    .n_inside = from->n_inside,
-                   .inside = copy_indices(assembly, from->inside, from->n_inside)},
+                   .inside = assembly_indices(assembly, from->inside, from->n_inside)},
         .n_nodes = from->n_nodes,
-        .nodes = copy_indices(assembly, from->nodes, from->n_nodes),
+        .nodes = assembly_indices(assembly, from->nodes, from->n_nodes),
     };
     if (from->n_nodes == 0)
         ret->import.module = module_common(&analysis->modules, from->places, from->n_places);
@@ -210,7 +199,7 @@ static void copy_layer(struct assembly *assembly, const struct imported_layer *f
 
 static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     const struct imported *imported = assembly->analysis->estimate.imported;
-    struct cm_timed *list = assembly_array(assembly, imported->n, sizeof(*list));
+    struct cm_timed *list = arena_array(assembly->arena, imported->n, sizeof(*list));
     for (size_t i = 0; list && i < imported->n; i++)
         copy_layer(assembly, &imported->layers[i], &list[i]);
     ret->imported = true;
@@ -221,31 +210,10 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     ret->primitives = list;
 }
 
-/* Lists the nodes of each primitive. */
-static void copy_nodes(struct assembly *assembly, struct cm_timed *list) {
-    const struct analysis *analysis = assembly->analysis;
-    const struct primitives_table *table = &analysis->primitives;
-    const size_t n_nodes = analysis->model->n_nodes;
-    for (uint32_t id = 0; id < n_nodes; id++) {
-        const uint32_t index = estimate_primitive(analysis, id);
-        if (index != ID_NONE) list[index].n_nodes++;
-    }
-    size_t **nodes = assembly_array(assembly, table->n, sizeof(*nodes));
-    for (size_t i = 0; nodes && i < table->n; i++) {
-        nodes[i] = assembly_array(assembly, list[i].n_nodes, sizeof(*nodes[i]));
-        list[i].nodes = nodes[i];
-        list[i].n_nodes = 0;
-    }
-    for (uint32_t id = 0; !assembly->failed && id < n_nodes; id++) {
-        const uint32_t index = estimate_primitive(analysis, id);
-        if (index != ID_NONE) nodes[index][list[index].n_nodes++] = id;
-    }
-}
-
 static void copy_limiters(struct assembly *assembly, struct cm_measure *ret) {
     const struct roofline_bounds_table *table = &assembly->analysis->roofline_bounds;
     struct cm_limiter_share *limiters =
-        assembly_array(assembly, N_LIMITED_BY, sizeof(*limiters));
+        arena_array(assembly->arena, N_LIMITED_BY, sizeof(*limiters));
     for (int i = 0; limiters && i < N_LIMITED_BY; i++)
         if (table->totals[i].nodes > 0)
             limiters[ret->n_limiters++] = (struct cm_limiter_share){
@@ -287,12 +255,29 @@ static const char *date_text(struct assembly *assembly, int64_t seconds) {
     return assembly_text(assembly, text);
 }
 
+/* Copies the primitives, each with the list of its nodes. */
 static void copy_primitives(struct assembly *assembly, struct cm_measure *ret) {
-    const size_t n = assembly->analysis->primitives.n;
-    struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) copy_timed(assembly, i, &list[i]);
-    if (!list) return;
-    copy_nodes(assembly, list);
+    const struct analysis *analysis = assembly->analysis;
+    const size_t n = analysis->primitives.n;
+    const size_t n_nodes = analysis->model->n_nodes;
+    struct cm_timed *list = arena_array(assembly->arena, n, sizeof(*list));
+    size_t **nodes = arena_array(assembly->arena, n, sizeof(*nodes));
+    if (!list || !nodes) return;
+    for (size_t i = 0; i < n; i++) copy_timed(assembly, i, &list[i]);
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        const uint32_t index = estimate_primitive(analysis, id);
+        if (index != ID_NONE) list[index].n_nodes++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        nodes[i] = arena_array(assembly->arena, list[i].n_nodes, sizeof(*nodes[i]));
+        list[i].nodes = nodes[i];
+        list[i].n_nodes = 0;
+    }
+    if (arena_failed(assembly->arena)) return;
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        const uint32_t index = estimate_primitive(analysis, id);
+        if (index != ID_NONE) nodes[index][list[index].n_nodes++] = id;
+    }
     ret->n_primitives = n;
     ret->primitives = list;
 }
@@ -322,8 +307,8 @@ static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
 static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure) {
     const struct ceilings *from = &assembly->analysis->estimate.ceilings;
     const bool is_tf32 = assembly->analysis->options->precision == CM_PRECISION_TF32;
-    struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
-    struct cm_named_size *rates = assembly_array(assembly, CM_N_ELEMENTS, sizeof(*rates));
+    struct cm_ceilings *ret = arena_array(assembly->arena, 1, sizeof(*ret));
+    struct cm_named_size *rates = arena_array(assembly->arena, CM_N_ELEMENTS, sizeof(*rates));
     if (!ret || !rates) return;
     *ret = (struct cm_ceilings){
         .state = primitive_state_name(from->invented ? CM_INVENTED : CM_MEASURED),
@@ -344,8 +329,8 @@ static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure)
 /* Sets the ceilings of a modelled device: its published rates. */
 static void copy_published(struct assembly *assembly, struct cm_measure *measure) {
     const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
-    struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
-    struct cm_named_size *rates = assembly_array(assembly, CM_MAX_RATES, sizeof(*rates));
+    struct cm_ceilings *ret = arena_array(assembly->arena, 1, sizeof(*ret));
+    struct cm_named_size *rates = arena_array(assembly->arena, CM_MAX_RATES, sizeof(*rates));
     if (!ret || !rates) return;
     *ret = (struct cm_ceilings){.state = "published",
                                 .copy_bytes_per_s = measure->bandwidth,
@@ -362,7 +347,7 @@ static void copy_network(struct assembly *assembly, struct cm_measure *measure) 
     const struct analysis *analysis = assembly->analysis;
     const struct network_time *from = &analysis->estimate.network;
     const struct cm_timing *timing = &from->measurement.warm;
-    struct cm_end_to_end *ret = assembly_array(assembly, 1, sizeof(*ret));
+    struct cm_end_to_end *ret = arena_array(assembly->arena, 1, sizeof(*ret));
     if (!ret) return;
     *ret = (struct cm_end_to_end){
         .state = primitive_state_name(from->measurement.state),
@@ -387,11 +372,10 @@ static void copy_network(struct assembly *assembly, struct cm_measure *measure) 
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     if (analysis->options->backend == NULL && analysis->options->n_times == 0) return;
-    struct cm_measure *measure = assembly_array(assembly, 1, sizeof(*measure));
+    struct cm_measure *measure = arena_array(assembly->arena, 1, sizeof(*measure));
     if (!measure) return;
     *measure = (struct cm_measure){
-        .backend = assembly_text(assembly,
-                                 analysis->options->backend ? analysis->options->backend : ""),
+        .backend = assembly_text(assembly, analysis->options->backend),
         .placed_share = CM_UNKNOWN,
         .problem = assembly_text(assembly, analysis->estimate.problem),
         .planned = analysis->options->plan_only,

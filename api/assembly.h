@@ -25,11 +25,9 @@ struct assembly {
     const struct cm_fit *fit; /* NULL: no memory limit */
     struct cm_value *values;  /* by value id, in the result's arena */
     struct shared_text shared[N_SHARED_TEXTS];
-    bool failed; /* out of memory; the result is unusable */
 };
 
-/* Returns zeroed memory in the result's arena; NULL if out of memory. */
-void *assembly_array(struct assembly *assembly, size_t n, size_t size);
+/* A failed allocation of these functions is sticky in the arena. */
 /* Returns a copy; "" if text is NULL. */
 const char *assembly_text(struct assembly *assembly, const char *text);
 /* The same, but copies a string that many nodes share only once: an operator type. */
@@ -44,8 +42,10 @@ const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t
 const struct cm_achieved *assembly_achieved(struct assembly *assembly,
                                             const struct achieved *from);
 
-/* The parts of a result, each in a file of its own. */
-void assemble_memory(struct assembly *assembly);
+/* Returns a copy of a list of ids. */
+const size_t *assembly_indices(struct assembly *assembly, const uint32_t *from, size_t n);
+
+/* Copies the part of a result that comes from a backend. */
 void assemble_measure(struct assembly *assembly);
 
 #endif
