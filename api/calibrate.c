@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --calibrate: measures a device and writes its description. */
+/* Devices by name; --calibrate: measures a device and writes its description. */
 #include "backends/device/calibrate.h"
 
 #include "backends/backend_registry.h"
@@ -52,4 +52,11 @@ int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagno
     int status = calibrate(options, arena, diagnostics, out);
     status = arena_end(arena, status);
     return diag_finish(diagnostics, status);
+}
+
+int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics, const char **ret) {
+    struct cm_reason reason = {""};
+    if (name == NULL || ret == NULL) return diag_null(diagnostics);
+    if (device_resolve(name, ret, &reason) == CM_BACKEND_OK) return CM_OK;
+    return diag_error(diagnostics, DIAG_USAGE, "%s", reason.text);
 }

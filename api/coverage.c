@@ -24,14 +24,8 @@ static bool is_run(const struct analysis *analysis, uint32_t graph) {
 
 static bool is_unknown_shape(const struct value_info *info) {
     if (info->varies) return false; /* known in each iteration */
-    switch (info->kind) {
-    case CM_TYPE_UNKNOWN:
-        return true;
-    case CM_TYPE_TENSOR:
-        return !shape_is_known(&info->shape);
-    default:
-        return false;
-    }
+    return info->kind == CM_TYPE_UNKNOWN ||
+           (info->kind == CM_TYPE_TENSOR && !shape_is_known(&info->shape));
 }
 
 /* Returns the number of outputs of the node whose shape is unknown in `table`. */
@@ -51,45 +45,33 @@ struct tally {
     size_t capacity;
 };
 
-static int tally_grow(struct tally *tally) {
-    if (tally->n < tally->capacity) return CM_OK;
-    size_t capacity = tally->capacity ? 2 * tally->capacity : 8;
-    struct cm_name_count *items = arena_array(tally->arena, capacity, sizeof(*items));
-    const struct op **ops = arena_array(tally->index.arena, capacity, sizeof(*ops));
-    if (!items || !ops) return CM_NO_MEMORY;
-    if (tally->n) memcpy(items, tally->items, tally->n * sizeof(*items));
-    if (tally->n) memcpy(ops, tally->ops, tally->n * sizeof(*ops));
-    tally->items = items;
-    tally->ops = ops;
-    tally->capacity = capacity;
-    return CM_OK;
-}
-
-/* Returns an unambiguous key of domain and type: either may contain colons. */
-static const char *tally_key(struct arena *arena, const struct node *node) {
-    return arena_printf(arena, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
-}
-
-static int tally_new(struct tally *tally, const struct node *node, const struct op *op) {
-    const char *domain = node->domain[0] ? node->domain : "ai.onnx";
-    const char *key = tally_key(tally->index.arena, node);
-    const char *name = arena_printf(tally->arena, "%s::%s", domain, node->type);
-    if (!key || !name || tally_grow(tally) < 0) return CM_NO_MEMORY;
-    tally->items[tally->n] = (struct cm_name_count){.name = name, .count = 1};
-    tally->ops[tally->n] = op;
-    return map_set(&tally->index, key, (uint32_t)tally->n++);
-}
-
 /* Keeps the key only if it is new: names may be long and frequent. */
 static int tally_add(struct tally *tally, const struct node *node, const struct op *op) {
-    struct arena_mark mark = arena_save(tally->index.arena);
-    const char *key = tally_key(tally->index.arena, node);
+    struct arena *scratch = tally->index.arena;
+    const struct arena_mark mark = arena_save(scratch);
+    /* Domain and type may contain colons. */
+    const char *key =
+        arena_printf(scratch, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
     if (!key) return CM_NO_MEMORY;
-    uint32_t existing = map_get(&tally->index, key);
-    arena_restore(tally->index.arena, mark);
-    if (existing == MAP_NONE) return tally_new(tally, node, op);
-    tally->items[existing].count++;
-    return CM_OK;
+    const uint32_t existing = map_get(&tally->index, key);
+    if (existing != MAP_NONE) {
+        arena_restore(scratch, mark);
+        tally->items[existing].count++;
+        return CM_OK;
+    }
+    size_t capacity = tally->capacity;
+    const struct op **ops =
+        arena_grow(scratch, tally->ops, tally->n, &capacity, sizeof(struct op *));
+    struct cm_name_count *items =
+        arena_grow(tally->arena, tally->items, tally->n, &tally->capacity, sizeof(*items));
+    const char *name = arena_printf(tally->arena, "%s::%s",
+                                    node->domain[0] ? node->domain : "ai.onnx", node->type);
+    if (!ops || !items || !name) return CM_NO_MEMORY;
+    tally->ops = ops;
+    tally->items = items;
+    tally->ops[tally->n] = op;
+    tally->items[tally->n] = (struct cm_name_count){.name = name, .count = 1};
+    return map_set(&tally->index, key, (uint32_t)tally->n++);
 }
 
 /* Unknown operators, custom operators, and operators without a known gradient. */
@@ -103,8 +85,8 @@ static int tally_node(struct tallies *tallies, const struct analysis *analysis, 
     const struct op *op = analysis->bind.ops[id];
     const struct node *node = &analysis->model->nodes[id];
     if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
-    if ((analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
-         analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN) &&
+    if (analysis->training.optimizer && bind_hides_gradient(op) &&
+        analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN &&
         tally_add(&tallies->gradients, node, op) < 0)
         return CM_NO_MEMORY;
     return custom_op_is(op) ? tally_add(&tallies->custom, node, op) : CM_OK;

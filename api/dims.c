@@ -21,35 +21,28 @@ int dims_bind(struct model *model, const struct cm_options *options, struct aren
     return status == CM_NO_MEMORY ? diag_no_memory(diag) : CM_OK;
 }
 
-static int list_dims(const struct batch_table *table, struct arena *arena,
-                     struct cm_dims *ret) {
-    struct cm_named_size *dims = arena_array(arena, table->n_symbols, sizeof(*dims));
-    if (dims == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < table->n_symbols; i++) {
-        const struct symbol *symbol = &table->symbols[i];
-        dims[i].name = symbol->name;
-        dims[i].size = is_known(symbol->size) ? symbol->size : CM_UNKNOWN;
-    }
-    *ret = (struct cm_dims){table->n_symbols, dims, arena};
-    return CM_OK;
-}
-
 int cm_model_dims(struct cm_model *model, const struct cm_options *options,
                   struct cm_diagnostics *diagnostics, struct cm_dims **ret_dims) {
     if (model == NULL || options == NULL || ret_dims == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("dims", 0);
-    struct cm_dims *dims = arena ? arena_alloc(arena, sizeof(*dims)) : NULL;
+    if (arena == NULL) return diag_no_memory(diagnostics);
     struct batch_table table = {0};
-    int status = dims ? CM_OK : diag_no_memory(diagnostics);
-    if (status == CM_OK) status = dims_bind(model->model, options, arena, diagnostics, &table);
-    if (status == CM_OK && list_dims(&table, arena, dims) != CM_OK)
-        status = diag_no_memory(diagnostics);
-    if (dims && arena_failed(arena)) status = diag_no_memory(diagnostics);
-    if (status == CM_OK)
-        *ret_dims = dims;
-    else
+    struct cm_dims *dims = arena_alloc(arena, sizeof(*dims));
+    int status = dims_bind(model->model, options, arena, diagnostics, &table);
+    struct cm_named_size *list = arena_array(arena, table.n_symbols, sizeof(*list));
+    for (size_t i = 0; list && i < table.n_symbols; i++) {
+        const int64_t size = table.symbols[i].size;
+        list[i] =
+            (struct cm_named_size){table.symbols[i].name, is_known(size) ? size : CM_UNKNOWN};
+    }
+    if (arena_failed(arena)) status = diag_no_memory(diagnostics);
+    if (status < 0 || dims == NULL) {
         arena_free(arena);
-    return status;
+        return status;
+    }
+    *dims = (struct cm_dims){table.n_symbols, list, arena};
+    *ret_dims = dims;
+    return CM_OK;
 }
 
 void cm_dims_free(struct cm_dims *dims) {

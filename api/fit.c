@@ -139,21 +139,15 @@ static int64_t guess(const struct search *search, int round) {
     return batch < high->batch ? batch : high->batch - 1;
 }
 
-static int bisect(struct search *search) {
-    int status = CM_OK;
-    for (int round = 0; status == CM_OK && !search->why && !search->is_ended &&
-                        search->fits.batch > 0 && search->fails.batch - search->fits.batch > 1;
-         round++)
-        status = try_and_narrow(search, guess(search, round));
-    return status;
-}
-
 static int find_largest(struct search *search) {
     int status = CM_OK;
     if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_narrow(search, 1);
     if (status == CM_OK && search->fits.batch > 0 && search->fails.batch == 0)
         status = find_upper(search);
-    if (status == CM_OK && search->fails.batch > 0) status = bisect(search);
+    for (int round = 0; status == CM_OK && !search->why && !search->is_ended &&
+                        search->fits.batch > 0 && search->fails.batch - search->fits.batch > 1;
+         round++)
+        status = try_and_narrow(search, guess(search, round));
     return status;
 }
 

@@ -3,11 +3,11 @@
 #include "costmodel/costmodel.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "api/assemble.h"
 #include "api/handle.h"
 #include "api/profiling.h"
-#include "frontend/folder.h"
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "ops/flops/names/convention_names.h"
@@ -55,9 +55,27 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     return CM_OK;
 }
 
+/* Opens a model file. If the path is a folder with a well-known file, adds a hint. */
 static int open_file(const char *path, struct cm_diagnostics *diag, struct source **ret) {
+    static const struct {
+        const char *file;
+        const char *before, *after; /* the hint, around the path of the folder */
+    } known[] = {
+        {"model.onnx", "give the model in it: ", "/model.onnx"},
+        {"saved_model.pb",
+         "a TensorFlow SavedModel, export it: python -m tf2onnx.convert --output model.onnx "
+         "--saved-model ",
+         ""},
+    };
     const int status = source_open(path, diag, ret);
-    if (status < 0) folder_explain(path, diag);
+    struct arena *arena = status < 0 ? arena_new("folder", 0) : NULL;
+    for (size_t i = 0; arena != NULL && i < sizeof(known) / sizeof(*known); i++) {
+        const char *file = arena_printf(arena, "%s/%s", path, known[i].file);
+        if (file == NULL || access(file, F_OK) != 0) continue;
+        diag_hint(diag, "%s%s%s", known[i].before, path, known[i].after);
+        break;
+    }
+    arena_free(arena);
     return status;
 }
 
@@ -67,12 +85,6 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
     struct source *source = NULL;
     int status = open_file(path, diagnostics, &source);
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
-}
-
-/* Returns true for the beginning of a page, but not for XML such as "<?xml" or OpenVINO's
- * "<net". */
-static bool is_page(const uint8_t *bytes, size_t size) {
-    return bytes[0] == '<' && (size == 1 || (bytes[1] != '?' && bytes[1] != 'n'));
 }
 
 /* Detects a profile: JSON or a page, which begin with '{' or '<', maybe after blanks. An ONNX
@@ -86,7 +98,10 @@ static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
     while (i < size && memchr(blanks, bytes[i], sizeof blanks)) i++;
-    *ret = i < size && (bytes[i] == '{' || is_page(bytes + i, size - i));
+    /* A page, but not XML such as "<?xml" or OpenVINO's "<net". */
+    const bool is_page = i < size && bytes[i] == '<' &&
+                         (size - i == 1 || (bytes[i + 1] != '?' && bytes[i + 1] != 'n'));
+    *ret = is_page || (i < size && bytes[i] == '{');
     return CM_OK;
 }
 
@@ -138,8 +153,7 @@ void cm_model_free(struct cm_model *model) {
 }
 
 const char *cm_model_path(const struct cm_model *model) {
-    if (model == NULL) return NULL;
-    return model->model->path;
+    return model ? model->model->path : NULL;
 }
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,

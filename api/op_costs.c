@@ -13,22 +13,13 @@
 
 #define MAX_BYTES ((size_t)1 << 20) /* of a hand-written file */
 
-static int make(const struct cm_op_description *operators, size_t n, struct arena *arena,
-                struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
-    struct cm_op_costs *costs = arena_alloc(arena, sizeof(*costs));
-    if (!costs) return diag_no_memory(diagnostics);
-    const int status = custom_op_read(operators, n, arena, diagnostics, costs);
-    if (status == CM_OK) *ret = costs;
-    return status;
-}
-
 int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
     if ((operators == NULL && n > 0) || ret_costs == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("op costs", 0);
     if (!arena) return diag_no_memory(diagnostics);
-    struct cm_op_costs *costs = NULL;
-    int status = make(operators, n, arena, diagnostics, &costs);
+    struct cm_op_costs *costs = arena_alloc(arena, sizeof(*costs));
+    int status = costs ? custom_op_read(operators, n, arena, diagnostics, costs) : CM_NO_MEMORY;
     if (arena_failed(arena)) status = diag_no_memory(diagnostics);
     if (status == CM_OK)
         *ret_costs = costs;
@@ -37,39 +28,21 @@ int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
     return status;
 }
 
-static int check_size(size_t size, const char *name, struct cm_diagnostics *diagnostics) {
-    if (size <= MAX_BYTES) return CM_OK;
-    return diag_error(diagnostics, DIAG_LIMIT, "'%s' must have at most %zu bytes", name,
-                      MAX_BYTES);
-}
-
 int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
                             struct cm_diagnostics *diagnostics,
                             struct cm_op_costs **ret_costs) {
     if (text == NULL || name == NULL || ret_costs == NULL) return diag_null(diagnostics);
     struct op_costs_file *file = NULL;
     struct diag_frame frame = {.label = "in", .what = name};
-    int status = check_size(size, name, diagnostics);
-    if (status == CM_OK)
-        status = json_document_read(&json_op_costs, text, size, name, diagnostics, &file);
+    if (size > MAX_BYTES)
+        return diag_error(diagnostics, DIAG_LIMIT, "'%s' must have at most %zu bytes", name,
+                          MAX_BYTES);
+    int status = json_document_read(&json_op_costs, text, size, name, diagnostics, &file);
     if (status != CM_OK) return status;
     diag_push(diagnostics, &frame);
     status = cm_op_costs_make(file->operators, file->n_operators, diagnostics, ret_costs);
     diag_pop(diagnostics, &frame);
     arena_free(file->arena);
-    return status;
-}
-
-/* Reads one byte more than allowed to detect larger files. */
-static int read_source(struct source *source, const char *path,
-                       struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
-    struct arena *arena = arena_new("op costs text", 0);
-    char *text = arena ? arena_alloc(arena, MAX_BYTES + 1) : NULL;
-    size_t size = 0;
-    int status = text ? source_read(source, text, MAX_BYTES + 1, &size, diagnostics)
-                      : diag_no_memory(diagnostics);
-    if (status == CM_OK) status = cm_op_costs_load_memory(text, size, path, diagnostics, ret);
-    arena_free(arena);
     return status;
 }
 
@@ -79,8 +52,16 @@ int cm_op_costs_load_file(const char *path, struct cm_diagnostics *diagnostics,
     struct source *source = NULL;
     int status = source_open(path, diagnostics, &source);
     if (status != CM_OK) return status;
-    status = read_source(source, path, diagnostics, ret_costs);
+    /* One byte more than allowed, to detect larger files. */
+    struct arena *arena = arena_new("op costs text", 0);
+    char *text = arena ? arena_alloc(arena, MAX_BYTES + 1) : NULL;
+    size_t size = 0;
+    status = text ? source_read(source, text, MAX_BYTES + 1, &size, diagnostics)
+                  : diag_no_memory(diagnostics);
     source_close(source);
+    if (status == CM_OK)
+        status = cm_op_costs_load_memory(text, size, path, diagnostics, ret_costs);
+    arena_free(arena);
     return status;
 }
 

@@ -23,15 +23,6 @@ static int end_step(struct cm_diagnostics *diagnostics, int status) {
     return diag_finish(diagnostics, status);
 }
 
-static int analyse(struct profiling *profiling, struct cm_diagnostics *diagnostics) {
-    int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
-    if (status < 0) return status;
-    status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
-    profiling->result_mark = arena_save(profiling->result_arena);
-    profiling->arena_mark = arena_save(profiling->arena);
-    return status;
-}
-
 int profiling_begin(struct profiling *profiling, struct cm_model *model,
                     const struct cm_options *options, struct cm_diagnostics *diagnostics) {
     *profiling = (struct profiling){
@@ -51,7 +42,12 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
         .diag = diagnostics,
         .work = &profiling->work,
     };
-    return end_step(diagnostics, analyse(profiling, diagnostics));
+    int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
+    if (status < 0) return end_step(diagnostics, status);
+    status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
+    profiling->result_mark = arena_save(profiling->result_arena);
+    profiling->arena_mark = arena_save(profiling->arena);
+    return end_step(diagnostics, status);
 }
 
 static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostics, size_t from,

@@ -38,33 +38,6 @@ static int write_json(const struct cm_result *result, const struct cm_report_opt
     return cm_result_write_json(result, out);
 }
 
-static int write_csv(const struct cm_result *result, const struct cm_report_options *options,
-                     struct cm_diagnostics *diag, FILE *out) {
-    return cm_result_write_csv(result, &options->table, diag, out);
-}
-
-static int write_markdown(const struct cm_result *result,
-                          const struct cm_report_options *options, struct cm_diagnostics *diag,
-                          FILE *out) {
-    return cm_result_write_markdown(result, &options->table, diag, out);
-}
-
-static int write_folded(const struct cm_result *result, const struct cm_report_options *options,
-                        struct cm_diagnostics *diag, FILE *out) {
-    return cm_result_write_folded(result, &options->table, diag, out);
-}
-
-static int write_dot(const struct cm_result *result, const struct cm_report_options *options,
-                     struct cm_diagnostics *diag, FILE *out) {
-    return cm_result_write_dot(result, &options->table, diag, out);
-}
-
-static int write_mermaid(const struct cm_result *result,
-                         const struct cm_report_options *options, struct cm_diagnostics *diag,
-                         FILE *out) {
-    return cm_result_write_mermaid(result, &options->table, diag, out);
-}
-
 static int write_html(const struct cm_result *result, const struct cm_report_options *options,
                       struct cm_diagnostics *diag, FILE *out) {
     (void)options;
@@ -83,18 +56,21 @@ static const struct {
     struct cm_format format;
     int (*write)(const struct cm_result *result, const struct cm_report_options *options,
                  struct cm_diagnostics *diag, FILE *out);
+    /* Instead of `write`: a writer that uses only the options of tables. */
+    int (*write_rows)(const struct cm_result *result, const struct cm_table_options *options,
+                      struct cm_diagnostics *diag, FILE *out);
 } formats[] = {
-    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, write_text},
-    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, write_table},
-    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, write_deepspeed},
-    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, write_json},
-    {{"csv", "", .uses = CM_USES_TABLE}, write_csv},
-    {{"markdown", "", .uses = CM_USES_TABLE}, write_markdown},
-    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, write_folded},
-    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, write_dot},
-    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, write_mermaid},
-    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, write_html},
-    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, write_trace},
+    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .write = write_text},
+    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, .write = write_table},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .write = write_deepspeed},
+    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .write = write_json},
+    {{"csv", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_csv},
+    {{"markdown", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_markdown},
+    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, .write_rows = cm_result_write_folded},
+    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_dot},
+    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_mermaid},
+    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .write = write_html},
+    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .write = write_trace},
 };
 /* clang-format on */
 
@@ -122,9 +98,13 @@ int cm_result_write(const struct cm_result *result, const char *format,
     struct cm_report_options defaults;
     if (result == NULL || format == NULL || out == NULL) return diag_null(diagnostics);
     cm_report_options_init(&defaults);
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (text_equal(formats[i].format.name, format))
-            return formats[i].write(result, options ? options : &defaults, diagnostics, out);
+    if (options == NULL) options = &defaults;
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (!text_equal(formats[i].format.name, format)) continue;
+        return formats[i].write
+                   ? formats[i].write(result, options, diagnostics, out)
+                   : formats[i].write_rows(result, &options->table, diagnostics, out);
+    }
     return diag_error(diagnostics, DIAG_USAGE, "unknown report format '%s'", format);
 }
 

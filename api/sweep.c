@@ -38,15 +38,12 @@ static const char *copy(struct sweeping *sweeping, const char *text) {
 }
 
 const char *sweep_first_message(const struct cm_diagnostics *diag) {
-    const char *warning = "";
-    for (size_t i = cm_diagnostics_count(diag); i > 0; i--) {
-        const struct cm_diagnostic *item = cm_diagnostics_get(diag, i - 1);
-        if (item->severity == CM_WARNING) warning = item->message;
-    }
+    const struct cm_diagnostic *error = diag_first_error(diag);
+    if (error != NULL) return error->message;
     for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
-        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+        if (cm_diagnostics_get(diag, i)->severity == CM_WARNING)
             return cm_diagnostics_get(diag, i)->message;
-    return warning;
+    return "";
 }
 
 /* Returns the MACs of the nodes whose primitives have a time; CM_UNKNOWN on overflow. */
@@ -71,13 +68,6 @@ static const char *state_of_times(const struct cm_result *result) {
     return result->measure->invented ? "invented" : "measured";
 }
 
-static int64_t untimed_nodes(const struct cm_measure *measure) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < measure->n_untimed; i++)
-        sum = checked_add_known(sum, measure->untimed[i].nodes);
-    return sum;
-}
-
 static void fill_plans(struct sweeping *sweeping, const struct cm_measure *measure,
                        struct cm_sweep_row *row) {
     struct cm_sweep_plans *plans = arena_alloc(sweeping->ret->arena, sizeof(*plans));
@@ -99,7 +89,10 @@ static void fill_times(struct sweeping *sweeping, const struct cm_result *result
         fill_plans(sweeping, result->measure, row);
     } else if (cm_result_timed(result)) {
         row->timed_macs = timed_macs(result);
-        row->untimed_nodes = untimed_nodes(result->measure);
+        row->untimed_nodes = 0;
+        for (size_t i = 0; i < result->measure->n_untimed; i++)
+            row->untimed_nodes =
+                checked_add_known(row->untimed_nodes, result->measure->untimed[i].nodes);
         row->cached = result->measure->n_cached;
     } else {
         return;
@@ -128,20 +121,15 @@ static void copy_custom_ops(struct sweeping *sweeping, const struct cm_coverage 
     sweeping->ret->custom_ops = list;
 }
 
-/* Returns the bits of the figures that a sweep shows. */
-static uint32_t cost_bits_of_sweep(void) {
-    uint32_t bits = 0;
-    for (size_t i = 0; i < n_columns; i++)
-        if (columns[i].of_batch) bits |= column_bit(&columns[i]);
-    return bits;
-}
-
 static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
                      const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
+    uint32_t shown_costs = 0;
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].of_batch) shown_costs |= column_bit(&columns[i]);
     const bool has_problem = result->measure && result->measure->problem[0] != '\0';
     if (!is_known(row->batch)) row->batch = result->options.batch;
     row->costs = result->totals;
-    row->costs.upper_bound &= cost_bits_of_sweep();
+    row->costs.upper_bound &= shown_costs;
     columns_clear_missing(result, &row->costs);
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
@@ -182,16 +170,6 @@ static void end_analysis(struct sweeping *sweeping) {
     sweeping->analysis_messages = NULL;
 }
 
-/* Analyses the model for the current point and the following ones that share the analysis. */
-static void begin_analysis(struct sweeping *sweeping) {
-    end_analysis(sweeping);
-    sweeping->analysis_messages = cm_diagnostics_new();
-    sweeping->analysed = CM_NO_MEMORY;
-    if (sweeping->analysis_messages != NULL)
-        sweeping->analysed = profiling_begin(&sweeping->profiling, sweeping->model,
-                                             &sweeping->options, sweeping->analysis_messages);
-}
-
 /* Profiles the model at point i; the result is valid until the next point. */
 static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnostics *diag,
                          struct cm_result **ret) {
@@ -201,9 +179,13 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
     sweeping->options.dims = point->dims;
     sweeping->options.precision = point->precision;
     sweeping->options.backend = point->backend;
-    if (sweeping->analysis_messages == NULL || !share_analysis(&point[-1], point))
-        begin_analysis(sweeping);
-    if (sweeping->analysis_messages == NULL) return CM_NO_MEMORY;
+    if (sweeping->analysis_messages == NULL || !share_analysis(&point[-1], point)) {
+        end_analysis(sweeping);
+        sweeping->analysis_messages = cm_diagnostics_new();
+        if (sweeping->analysis_messages == NULL) return CM_NO_MEMORY;
+        sweeping->analysed = profiling_begin(&sweeping->profiling, sweeping->model,
+                                             &sweeping->options, sweeping->analysis_messages);
+    }
     for (size_t k = 0; k < cm_diagnostics_count(sweeping->analysis_messages); k++)
         diag_repeat(diag, cm_diagnostics_get(sweeping->analysis_messages, k));
     diag->n_dropped += sweeping->analysis_messages->n_dropped;
@@ -220,18 +202,9 @@ static void drop_details(struct cm_options *options) {
     options->memory_plan = false;
 }
 
-/* Stores the first result, which outlives the next point. The other points need no details. */
-static void keep_first(struct sweeping *sweeping, struct cm_result *result) {
-    *sweeping->first = result;
-    sweeping->profiling.result_arena = NULL;
-    end_analysis(sweeping);
-    drop_details(&sweeping->options);
-}
-
 static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnostics *diag,
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
-    const bool is_first = sweeping->first != NULL && *sweeping->first == NULL;
     const int status = profile_point(sweeping, i, diag, &result);
     row->state = sweep_state(status);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
@@ -246,7 +219,12 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
     } else {
         row->problem = copy(sweeping, sweep_first_message(diag));
     }
-    if (is_first && status == CM_OK) keep_first(sweeping, result);
+    if (status != CM_OK || sweeping->first == NULL || *sweeping->first != NULL) return;
+    /* The first result outlives the next point. The other points need no details. */
+    *sweeping->first = result;
+    sweeping->profiling.result_arena = NULL;
+    end_analysis(sweeping);
+    drop_details(&sweeping->options);
 }
 
 struct cm_sweep_row sweep_empty_row(int64_t batch) {
@@ -286,21 +264,18 @@ static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
     end_analysis(sweeping);
 }
 
-static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic *message) {
-    for (size_t i = 0; i < sweep->n_rows; i++)
-        if (text_equal(sweep->rows[i].problem, message->message)) return true;
-    return false;
-}
-
 /* Copies the messages that are not the problem of a row into the sweep. */
 static int keep_messages(struct sweeping *sweeping) {
     struct message_list list;
     struct cm_sweep *sweep = sweeping->ret;
     const int status = assemble_messages(sweeping->messages, 0, sweep->arena, &list);
     if (status != CM_OK) return status;
-    for (size_t i = 0; i < list.n; i++)
-        if (!is_problem(sweep, &list.items[i]))
-            list.items[sweep->n_diagnostics++] = list.items[i];
+    for (size_t i = 0; i < list.n; i++) {
+        bool is_problem = false;
+        for (size_t k = 0; k < sweep->n_rows && !is_problem; k++)
+            is_problem = text_equal(sweep->rows[k].problem, list.items[i].message);
+        if (!is_problem) list.items[sweep->n_diagnostics++] = list.items[i];
+    }
     sweep->diagnostics = list.items;
     return CM_OK;
 }
@@ -345,7 +320,8 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     if (sweeping->first == NULL) drop_details(&sweeping->options);
     struct arena *layers = options->sweep_layers ? arena_new("layers", 0) : NULL;
     if (options->sweep_layers && layers == NULL) sweeping->failed = true;
-    sweep_layers_init(&sweeping->layers, n, layers, sweep->arena);
+    sweeping->layers =
+        (struct sweep_layers){.arena = layers, .result_arena = sweep->arena, .n_rows = n};
     sweep_all(sweeping, rows);
     if (layers != NULL) sweep_layers_finish(&sweeping->layers, rows, sweep);
     if (layers != NULL && arena_failed(layers)) sweeping->failed = true;

@@ -18,12 +18,6 @@
 
 #include "support/banned.h"
 
-void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
-                       struct arena *result_arena) {
-    *layers =
-        (struct sweep_layers){.arena = arena, .result_arena = result_arena, .n_rows = n_rows};
-}
-
 /* Returns false if out of memory. */
 static bool allocate(struct sweep_layers *layers, size_t n_nodes) {
     struct arena *arena = layers->arena;
@@ -39,16 +33,6 @@ static bool allocate(struct sweep_layers *layers, size_t n_nodes) {
     }
     layers->n_nodes = n_nodes;
     return true;
-}
-
-static void copy_label(struct sweep_layers *layers, const struct cm_result *result,
-                       size_t node) {
-    const struct cm_node *from = &result->nodes[node];
-    struct cm_sweep_layer *label = &layers->labels[node];
-    if (label->op != NULL) return;
-    label->op = arena_strdup(layers->result_arena, from->op);
-    label->path = arena_strdup(layers->result_arena, result->modules[from->module].path);
-    label->node = arena_strdup(layers->result_arena, from->name);
 }
 
 /* Returns NULL if the result has no plans, or if out of memory. */
@@ -82,7 +66,12 @@ static void copy_primitive(struct sweep_layers *layers, size_t row, size_t index
         const size_t at = node * layers->n_rows + row;
         layers->primitive_of[at] = (uint32_t)index;
         layers->latency_of[at] = result->nodes[node].costs.latency_ps;
-        copy_label(layers, result, node);
+        const struct cm_node *named = &result->nodes[node];
+        struct cm_sweep_layer *label = &layers->labels[node];
+        if (label->op != NULL) continue;
+        label->op = arena_strdup(result_arena, named->op);
+        label->path = arena_strdup(result_arena, result->modules[named->module].path);
+        label->node = arena_strdup(result_arena, named->name);
     }
 }
 

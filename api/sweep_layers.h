@@ -10,7 +10,8 @@
 
 struct arena;
 
-/* Figures by node and row, at index node * n_rows + row. */
+/* Figures by node and row, at index node * n_rows + row. The caller sets the first three
+ * members. Allocation failures are sticky in the arenas. */
 struct sweep_layers {
     struct arena *arena;        /* until sweep_layers_finish */
     struct arena *result_arena; /* of the sweep */
@@ -21,10 +22,6 @@ struct sweep_layers {
     struct cm_layer_time **times; /* by row and primitive; latency_ps and speedup are not set */
     struct cm_sweep_layer *labels; /* by node: op, path and node */
 };
-
-/* Allocation failures are sticky in the arenas. */
-void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
-                       struct arena *result_arena);
 
 /* Adds the times or plans of a result as row `row`; does nothing if it has none. */
 void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result);

@@ -9,29 +9,26 @@
 
 #include "support/banned.h"
 
-static int read_text(const char *text, size_t size, const char *name,
-                     struct cm_diagnostics *diagnostics, struct arena *arena,
-                     struct cm_times **ret) {
-    struct cm_times *times = arena_alloc(arena, sizeof(*times));
-    if (times == NULL) return diag_no_memory(diagnostics);
-    *times = (struct cm_times){.arena = arena, .path = arena_strdup(arena, name)};
-    if (times->path == NULL) return diag_no_memory(diagnostics);
-    struct diag_frame frame = {.label = "in", .what = name};
-    diag_push(diagnostics, &frame);
-    int status = times_read(text, size, diagnostics, times);
-    diag_pop(diagnostics, &frame);
-    if (status == CM_OK && arena_failed(arena)) status = diag_no_memory(diagnostics);
-    if (status == CM_OK) *ret = times;
-    return status;
-}
-
 int cm_times_load_memory(const char *text, size_t size, const char *name,
                          struct cm_diagnostics *diagnostics, struct cm_times **ret_times) {
     if (text == NULL || name == NULL || ret_times == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("times", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    const int status = read_text(text, size, name, diagnostics, arena, ret_times);
-    if (status < 0) arena_free(arena);
+    struct cm_times *times = arena_alloc(arena, sizeof(*times));
+    const char *path = arena_strdup(arena, name);
+    struct diag_frame frame = {.label = "in", .what = name};
+    int status = CM_NO_MEMORY;
+    if (times != NULL && path != NULL) {
+        *times = (struct cm_times){.arena = arena, .path = path};
+        diag_push(diagnostics, &frame);
+        status = times_read(text, size, diagnostics, times);
+        diag_pop(diagnostics, &frame);
+    }
+    if (arena_failed(arena) && status != CM_REFUSED) status = diag_no_memory(diagnostics);
+    if (status == CM_OK)
+        *ret_times = times;
+    else
+        arena_free(arena);
     return status;
 }
 

@@ -101,17 +101,6 @@ static int check_devices(const struct cm_campaign *campaign, struct arena *arena
     return CM_OK;
 }
 
-static int check_dims(const struct cm_campaign_model *model, struct cm_diagnostics *diag) {
-    if (model->n_dims > CM_CAMPAIGN_MAX_DIMS)
-        return diag_error(diag, DIAG_USAGE, "model '%s' must vary at most %d dims, got %zu",
-                          model->path, CM_CAMPAIGN_MAX_DIMS, model->n_dims);
-    for (size_t i = 0; i < model->n_dims; i++)
-        if (model->dims[i].n == 0)
-            return diag_error(diag, DIAG_USAGE, "dim '%s' of model '%s' requires a size",
-                              model->dims[i].name, model->path);
-    return CM_OK;
-}
-
 static int check_path(const char *path, struct cm_diagnostics *diag) {
     if (!text_equal(path, "-")) return check_utf8("path", path, diag);
     return diag_error(diag, DIAG_USAGE, "sweep requires files, not standard input");
@@ -152,20 +141,6 @@ static int check_sizes(const char *what, const size_t *sizes, size_t n, struct a
     return CM_OK;
 }
 
-static int check_unique_dims(const struct cm_campaign_model *model, struct arena *arena,
-                             struct cm_diagnostics *diag) {
-    const char *names[CM_CAMPAIGN_MAX_DIMS];
-    for (size_t i = 0; i < model->n_dims; i++) {
-        names[i] = model->dims[i].name;
-        const struct arena_mark mark = arena_save(arena);
-        const int status =
-            check_sizes("size", model->dims[i].sizes, model->dims[i].n, arena, diag);
-        if (status < 0) return status;
-        arena_restore(arena, mark);
-    }
-    return check_texts("dim", names, model->n_dims, arena, diag);
-}
-
 /* Refuses repeated values of an axis and repeated models without dims. A manifest may repeat a
  * model that has dims, to give it other sizes. */
 static int check_unique(const struct cm_campaign *campaign, struct arena *arena,
@@ -175,8 +150,17 @@ static int check_unique(const struct cm_campaign *campaign, struct arena *arena,
     if (fixed == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < campaign->n_models; i++) {
         const struct cm_campaign_model *model = &campaign->models[i];
+        const char *names[CM_CAMPAIGN_MAX_DIMS];
         if (model->n_dims == 0) fixed[n_fixed++] = model->path;
-        const int status = check_unique_dims(model, arena, diag);
+        for (size_t k = 0; k < model->n_dims; k++) {
+            const struct cm_campaign_dim *dim = &model->dims[k];
+            const struct arena_mark mark = arena_save(arena);
+            names[k] = dim->name;
+            const int status = check_sizes("size", dim->sizes, dim->n, arena, diag);
+            if (status < 0) return status;
+            arena_restore(arena, mark);
+        }
+        const int status = check_texts("dim", names, model->n_dims, arena, diag);
         if (status < 0) return status;
     }
     int status = check_texts("model", fixed, n_fixed, arena, diag);
@@ -196,9 +180,16 @@ int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *di
     if (campaign->n_models == 0)
         return diag_error(diag, DIAG_USAGE, "a campaign requires a model");
     for (size_t i = 0; i < campaign->n_models; i++) {
-        int status = check_path(campaign->models[i].path, diag);
-        if (status == CM_OK) status = check_dims(&campaign->models[i], diag);
+        const struct cm_campaign_model *model = &campaign->models[i];
+        const int status = check_path(model->path, diag);
         if (status < 0) return status;
+        if (model->n_dims > CM_CAMPAIGN_MAX_DIMS)
+            return diag_error(diag, DIAG_USAGE, "model '%s' must vary at most %d dims, got %zu",
+                              model->path, CM_CAMPAIGN_MAX_DIMS, model->n_dims);
+        for (size_t k = 0; k < model->n_dims; k++)
+            if (model->dims[k].n == 0)
+                return diag_error(diag, DIAG_USAGE, "dim '%s' of model '%s' requires a size",
+                                  model->dims[k].name, model->path);
     }
     for (size_t i = 0; i < campaign->n_batches; i++)
         if (campaign->batches[i] == 0)
@@ -216,15 +207,6 @@ int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *di
     return diag_finish(diag, arena_end(arena, status));
 }
 
-static int read_file(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
-                     struct cm_campaign **ret) {
-    char *text = NULL;
-    size_t size = 0;
-    const int status = source_read_all(source, FILE_MAX_JSON, arena, diag, &text, &size);
-    if (status < 0) return status;
-    return json_document_read(&json_campaign, text, size, source_name(source), diag, ret);
-}
-
 int cm_campaign_read_file(const char *path, struct cm_diagnostics *diagnostics,
                           struct cm_campaign **ret_campaign) {
     if (path == NULL || ret_campaign == NULL) return diag_null(diagnostics);
@@ -233,8 +215,13 @@ int cm_campaign_read_file(const char *path, struct cm_diagnostics *diagnostics,
     int status = source_open(path, diagnostics, &source);
     if (status < 0) return status;
     struct arena *arena = arena_new("manifest", 0);
-    status =
-        arena ? read_file(source, arena, diagnostics, &campaign) : diag_no_memory(diagnostics);
+    char *text = NULL;
+    size_t size = 0;
+    status = arena ? source_read_all(source, FILE_MAX_JSON, arena, diagnostics, &text, &size)
+                   : diag_no_memory(diagnostics);
+    if (status == CM_OK)
+        status = json_document_read(&json_campaign, text, size, source_name(source),
+                                    diagnostics, &campaign);
     arena_free(arena);
     source_close(source);
     if (status == CM_OK) status = campaign_check(campaign, diagnostics);

@@ -106,17 +106,11 @@ static int check_header(struct shards *shards, const char *path,
     return CM_OK;
 }
 
-static bool is_state(const char *state) {
-    static const char *const states[] = {"done",    "incomplete", "misfit",
-                                         "refused", "usage",      "failed"};
-    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
-        if (text_equal(state, states[i])) return true;
-    return false;
-}
-
 /* Returns the key of a value that the row of its combination cannot have; NULL: none. */
 static const char *invalid_key(const struct cm_campaign *campaign,
                                const struct cm_sweep_row *row) {
+    static const char *const states[] = {"done",    "incomplete", "misfit",
+                                         "refused", "usage",      "failed"};
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
     struct cm_combination at;
     cm_campaign_at(campaign, row->combination, sizes, &at);
@@ -130,16 +124,9 @@ static const char *invalid_key(const struct cm_campaign *campaign,
         if (!text_equal(row->dims[i].name, at.model->dims[i].name) ||
             row->dims[i].size != (int64_t)sizes[i])
             return "dims";
-    return is_state(row->state) ? NULL : "state";
-}
-
-static int check_row(const struct shards *shards, const char *path, size_t line,
-                     const struct cm_sweep_row *row) {
-    const char *key = invalid_key(shards->campaign, row);
-    if (key == NULL) return CM_OK;
-    return diag_error(shards->merging->diag, DIAG_COMPARE,
-                      "'%s' has an invalid value of '%s' for its combination in line %zu", path,
-                      key, line);
+    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+        if (text_equal(row->state, states[i])) return NULL;
+    return "state";
 }
 
 /* Stores the rows of a file, and checks that it has each combination of its shard once. */
@@ -155,8 +142,12 @@ static int store_rows(struct shards *shards, const char *path, const struct shar
                 diag, DIAG_COMPARE,
                 "'%s' repeats a combination or has one of another shard in line %zu", path,
                 i + 2);
-        const int status = check_row(shards, path, i + 2, &file->rows[i]);
-        if (status < 0) return status;
+        const char *key = invalid_key(shards->campaign, &file->rows[i]);
+        if (key != NULL)
+            return diag_error(
+                diag, DIAG_COMPARE,
+                "'%s' has an invalid value of '%s' for its combination in line %zu", path, key,
+                i + 2);
         shards->rows[at] = file->rows[i];
         shards->is_set[at] = true;
     }
@@ -209,16 +200,6 @@ static const char *difference(const struct cm_options *a, const struct cm_option
     return a->runtime != b->runtime ? "runtimes" : NULL;
 }
 
-/* Copies the campaign's options, whose texts would be freed with it. */
-static int copy_options(struct merging *merging, const struct cm_campaign *campaign,
-                        struct cm_options *ret) {
-    const int status = campaign_options(campaign, merging->arena, merging->diag, ret);
-    if (status < 0) return status;
-    ret->convention = arena_strdup(merging->arena, ret->convention);
-    if (ret->optimizer != NULL) ret->optimizer = arena_strdup(merging->arena, ret->optimizer);
-    return arena_failed(merging->arena) ? diag_no_memory(merging->diag) : CM_OK;
-}
-
 /* Appends the rows of a campaign in `folder`. */
 static int merge_campaign(struct merging *merging, const char *folder,
                           const struct cm_campaign *campaign) {
@@ -248,7 +229,12 @@ static int merge_folder(struct merging *merging, const char *folder, struct cm_o
     if (path == NULL) return diag_no_memory(merging->diag);
     int status = shard_check_file(path, merging->diag);
     if (status == CM_OK) status = cm_campaign_read_file(path, merging->diag, &campaign);
-    if (status == CM_OK) status = copy_options(merging, campaign, ret);
+    if (status == CM_OK)
+        status = campaign_options(campaign, merging->arena, merging->diag, ret);
+    if (status == CM_OK) { /* texts of the campaign would be freed with it */
+        ret->convention = arena_strdup(merging->arena, ret->convention);
+        if (ret->optimizer) ret->optimizer = arena_strdup(merging->arena, ret->optimizer);
+    }
     if (status == CM_OK) status = merge_campaign(merging, folder, campaign);
     cm_campaign_free(campaign);
     return status;

@@ -67,20 +67,17 @@ static void store_line(struct running *running, const struct cm_sweep_row *row,
     running->n_done++;
 }
 
-/* Returns true if this program version wrote the file for the same campaign and shard. */
-static bool is_same_shard(const struct running *running, const struct shard_header *header) {
-    return text_equal(header->campaign, running->header.campaign) &&
-           text_equal(header->version, running->header.version) &&
-           header->shard == running->header.shard &&
-           header->n_shards == running->header.n_shards;
-}
-
-/* Loads the finished combinations of an earlier run. */
+/* Loads the finished combinations of an earlier run, if this program version wrote the file for
+ * the same campaign and shard. */
 static int resume(struct running *running, const char *path) {
     struct shard_file file;
     const int status = shard_read(path, true, running->arena, running->diag, &file);
     if (status < 0) return status;
-    if (file.header.schema == NULL || !is_same_shard(running, &file.header)) return CM_OK;
+    const struct shard_header *own = &running->header;
+    if (file.header.schema == NULL || !text_equal(file.header.campaign, own->campaign) ||
+        !text_equal(file.header.version, own->version) || file.header.shard != own->shard ||
+        file.header.n_shards != own->n_shards)
+        return CM_OK;
     for (size_t i = 0; i < file.n; i++)
         if (!running->run->retry || !shard_row_failed(&file.rows[i]))
             store_line(running, &file.rows[i], file.lines[i]);
@@ -157,15 +154,6 @@ static int write_row(const struct running *running, size_t item, const struct cm
     return json_line_write(&json_sweep_row, &complete, out);
 }
 
-static int write_rows(const struct running *running, size_t first, size_t n,
-                      const struct cm_sweep_row *rows, FILE *out) {
-    for (size_t i = 0; i < n; i++) {
-        const int status = write_row(running, first + i, &rows[i], out);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 /* Writes a row with the same state and problem for each of `n` failed items. */
 static int write_failed(const struct running *running, size_t first, size_t n,
                         const char *state, const char *problem, FILE *out) {
@@ -197,20 +185,10 @@ static int run_points(const struct running *running, struct cm_model *model, siz
         if (status < 0) return status;
     }
     int status = cm_model_sweep_points(model, &running->options, points, n, NULL, &sweep);
-    if (status == CM_OK) status = write_rows(running, first, n, sweep->rows, out);
+    for (size_t i = 0; i < n && status == CM_OK; i++)
+        status = write_row(running, first + i, &sweep->rows[i], out);
     cm_sweep_free(sweep);
     return status;
-}
-
-/* Loads a model, and checks that it has the size that the campaign records. */
-static int load_model(const struct cm_campaign_model *of, struct cm_diagnostics *diag,
-                      struct cm_model **ret) {
-    const int64_t bytes = campaign_file_bytes(of->path);
-    if (is_known(of->bytes) && is_known(bytes) && bytes != of->bytes)
-        return diag_error(diag, DIAG_COMPARE,
-                          "model has %" PRId64 " bytes, the manifest specifies %" PRId64, bytes,
-                          of->bytes);
-    return cm_model_load_file(of->path, diag, ret);
 }
 
 /* Runs a task in a child process. Items of a model that cannot be loaded are written as
@@ -224,7 +202,13 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) return CM_NO_MEMORY;
     cm_campaign_at(running->campaign, todo_index(running, first), sizes, &at);
-    int status = load_model(at.model, diag, &model);
+    const int64_t bytes = campaign_file_bytes(at.model->path);
+    int status = CM_OK;
+    if (is_known(at.model->bytes) && is_known(bytes) && bytes != at.model->bytes)
+        status = diag_error(diag, DIAG_COMPARE,
+                            "model has %" PRId64 " bytes, the manifest specifies %" PRId64,
+                            bytes, at.model->bytes);
+    if (status == CM_OK) status = cm_model_load_file(at.model->path, diag, &model);
     if (status == CM_OK)
         status = run_points(running, model, first, n, arena, out);
     else if (status != CM_NO_MEMORY)

@@ -84,13 +84,6 @@ static int start(struct pool *pool, struct worker *worker, size_t first, size_t 
     return CM_OK;
 }
 
-static const char *describe_end(int status, struct arena *arena) {
-    if (WIFSIGNALED(status))
-        return arena_printf(arena, "the process was killed by signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status) == EXIT_NO_MEMORY) return "out of memory";
-    return arena_printf(arena, "the process exited with status %d", WEXITSTATUS(status));
-}
-
 static void free_worker(struct worker *worker) {
     if (worker->pid != 0) (void)close(worker->fd);
     arena_free(worker->arena);
@@ -113,23 +106,24 @@ static int finish(struct pool *pool, struct worker *worker) {
     const size_t n_items = worker->n;
     int status = CM_OK;
     if (n > 0) status = job->done(job->context, first, n, worker->lines.data, size);
-    if (status == CM_OK && n < n_items)
-        status = job->lost(job->context, first + n, describe_end(ended, worker->arena));
+    if (status == CM_OK && n < n_items) {
+        const char *how =
+            WIFSIGNALED(ended)
+                ? arena_printf(worker->arena, "the process was killed by signal %d",
+                               WTERMSIG(ended))
+                : arena_printf(worker->arena, "the process exited with status %d",
+                               WEXITSTATUS(ended));
+        if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_NO_MEMORY) how = "out of memory";
+        status = job->lost(job->context, first + n, how);
+    }
     free_worker(worker);
     if (status == CM_OK && n + 1 < n_items)
         status = start(pool, worker, first + n + 1, n_items - n - 1);
     return status;
 }
 
-static int read_some(struct pool *pool, struct worker *worker) {
-    char buffer[65536];
-    const ssize_t got = read(worker->fd, buffer, sizeof(buffer));
-    if (got > 0) text_append_n(&worker->lines, buffer, (size_t)got);
-    if (got > 0 || (got < 0 && errno == EINTR)) return CM_OK;
-    return finish(pool, worker);
-}
-
 static int read_ready(struct pool *pool) {
+    char buffer[65536];
     for (size_t i = 0; i < pool->n_workers; i++)
         pool->polled[i] = (struct pollfd){
             .fd = pool->workers[i].pid != 0 ? pool->workers[i].fd : -1, .events = POLLIN};
@@ -137,7 +131,11 @@ static int read_ready(struct pool *pool) {
         return errno == EINTR ? CM_OK : diag_system(pool->diag, "wait for", "a process", errno);
     for (size_t i = 0; i < pool->n_workers; i++) {
         if (pool->polled[i].revents == 0) continue;
-        const int status = read_some(pool, &pool->workers[i]);
+        struct worker *worker = &pool->workers[i];
+        const ssize_t got = read(worker->fd, buffer, sizeof(buffer));
+        if (got > 0) text_append_n(&worker->lines, buffer, (size_t)got);
+        if (got > 0 || (got < 0 && errno == EINTR)) continue;
+        const int status = finish(pool, worker);
         if (status < 0) return status;
     }
     return CM_OK;
