@@ -82,13 +82,6 @@ static int floats(struct importer *importer, const Onnx__AttributeProto *proto,
     return CM_OK;
 }
 
-static int ints(struct importer *importer, const Onnx__AttributeProto *proto,
-                struct attr *ret) {
-    ret->n = proto->n_ints;
-    ret->ints = arena_copy(importer->arena, proto->ints, proto->n_ints * sizeof(*proto->ints));
-    return ret->ints ? CM_OK : diag_no_memory(importer->diag);
-}
-
 static int strings(struct importer *importer, const Onnx__AttributeProto *proto,
                    struct attr *ret) {
     const char **list = arena_array(importer->arena, proto->n_strings, sizeof(*list));
@@ -143,7 +136,10 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
         ret->s = import_bytes(importer, &proto->s);
         return ret->s ? CM_OK : diag_no_memory(importer->diag);
     case ATTR_INTS:
-        return ints(importer, proto, ret);
+        ret->n = proto->n_ints;
+        ret->ints =
+            arena_copy(importer->arena, proto->ints, proto->n_ints * sizeof(*proto->ints));
+        return ret->ints ? CM_OK : diag_no_memory(importer->diag);
     case ATTR_FLOATS:
         return floats(importer, proto, ret);
     case ATTR_STRINGS:
@@ -166,32 +162,6 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
     }
 }
 
-static int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
-                            const struct scope *scope, uint32_t node_id, struct attr *ret) {
-    *ret = (struct attr){.n = 1};
-    ret->name = import_shared(importer, span_of_bytes(&proto->name));
-    if (!ret->name) return diag_no_memory(importer->diag);
-    int status = kind_of(importer, proto, &ret->kind);
-    /* A call has no node that could own a body: only the name of the attribute is kept. */
-    if (node_id == ID_NONE && (ret->kind == ATTR_GRAPH || ret->kind == ATTR_GRAPHS))
-        ret->kind = ATTR_OTHER;
-    return status < 0 ? status : value_of(importer, proto, scope, node_id, ret);
-}
-
-static const struct attr *caller_attr(const struct frame *frame, const char *name) {
-    for (size_t i = 0; frame && i < frame->n_attrs; i++)
-        if (text_equal(frame->attrs[i].name, name)) return &frame->attrs[i];
-    return NULL;
-}
-
-static const Onnx__AttributeProto *default_attr(const struct frame *frame, const char *name) {
-    const Onnx__FunctionProto *proto = frame ? frame->function->proto : NULL;
-    for (size_t i = 0; proto && i < proto->n_attribute_proto; i++)
-        if (span_equal(span_of_bytes(&proto->attribute_proto[i]->name), name))
-            return proto->attribute_proto[i];
-    return NULL;
-}
-
 /* Checks that the caller's attribute is of the kind that the body declares. A graph cannot be
  * passed: it would belong to two nodes. */
 static int check_reference(struct importer *importer, const Onnx__AttributeProto *proto,
@@ -212,19 +182,31 @@ static int check_reference(struct importer *importer, const Onnx__AttributeProto
 static int one_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                          const struct scope *scope, uint32_t node_id, struct attr *ret,
                          bool *ret_found) {
+    const char *refers_to =
+        proto->ref_attr_name && proto->ref_attr_name[0] ? proto->ref_attr_name : NULL;
+    const struct frame *frame = refers_to ? scope->function : NULL;
+    const Onnx__AttributeProto *from = refers_to ? NULL : proto;
     *ret_found = true;
-    if (!proto->ref_attr_name || !proto->ref_attr_name[0])
-        return import_attribute(importer, proto, scope, node_id, ret);
-    const struct attr *attr = caller_attr(scope->function, proto->ref_attr_name);
-    const Onnx__AttributeProto *fallback = default_attr(scope->function, proto->ref_attr_name);
-    *ret_found = attr || fallback;
-    if (!*ret_found) return CM_OK;
-    if (attr) *ret = *attr;
-    int status = attr ? check_reference(importer, proto, attr)
-                      : import_attribute(importer, fallback, scope, node_id, ret);
-    if (status < 0) return status;
-    ret->name = import_shared(importer, span_of_bytes(&proto->name));
-    return ret->name ? CM_OK : diag_no_memory(importer->diag);
+    *ret = (struct attr){.n = 1, .name = import_shared(importer, span_of_bytes(&proto->name))};
+    if (!ret->name) return diag_no_memory(importer->diag);
+    for (size_t i = 0; frame && i < frame->n_attrs; i++) {
+        const char *name = ret->name;
+        if (!text_equal(frame->attrs[i].name, refers_to)) continue;
+        *ret = frame->attrs[i];
+        ret->name = name;
+        return check_reference(importer, proto, &frame->attrs[i]);
+    }
+    const Onnx__FunctionProto *function = frame ? frame->function->proto : NULL;
+    for (size_t i = 0; function && i < function->n_attribute_proto && !from; i++)
+        if (span_equal(span_of_bytes(&function->attribute_proto[i]->name), refers_to))
+            from = function->attribute_proto[i];
+    *ret_found = from != NULL;
+    if (!from) return CM_OK;
+    int status = kind_of(importer, from, &ret->kind);
+    /* A call has no node that could own a body: only the name of the attribute is kept. */
+    if (node_id == ID_NONE && (ret->kind == ATTR_GRAPH || ret->kind == ATTR_GRAPHS))
+        ret->kind = ATTR_OTHER;
+    return status < 0 ? status : value_of(importer, from, scope, node_id, ret);
 }
 
 int import_attributes(struct importer *importer, const struct file_node *node,

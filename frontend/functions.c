@@ -116,10 +116,6 @@ static int check_cycle(struct importer *importer, const struct frame *frame,
                       MAX_GRAPH_DEPTH);
 }
 
-static uint32_t outer_value(const struct scope *scope, struct span name) {
-    return name.at < name.end ? scope_find(scope, name) : ID_OMITTED;
-}
-
 /* Defines the formal inputs as the caller's values, or as omitted. */
 static int pass_inputs(struct importer *importer, const struct file_node *node,
                        const struct function *function, const struct scope *outer,
@@ -136,7 +132,8 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
                           "function '%s' takes at most %zu inputs, got %zu", name_of(function),
                           n, actuals.left.n);
     for (size_t i = 0; fields_next(&formals, &formal); i++) {
-        uint32_t id = fields_next(&actuals, &actual) ? outer_value(outer, actual) : ID_OMITTED;
+        const bool is_given = fields_next(&actuals, &actual) && actual.at < actual.end;
+        const uint32_t id = is_given ? scope_find(outer, actual) : ID_OMITTED;
         if (id == ID_NONE) return import_undefined(importer, "input", actual);
         inputs[i] = id == ID_OMITTED ? ID_NONE : id;
         int status = scope_define(importer, scope, formal, id);
@@ -197,22 +194,6 @@ static int return_outputs(struct importer *importer, const struct file_node *nod
     return CM_OK;
 }
 
-static const char *call_prefix(struct importer *importer, const struct scope *outer,
-                               const struct file_node *node, uint32_t call_id) {
-    if (node->name[0]) return arena_printf(importer->arena, "%s/", node->full_name);
-    return arena_printf(importer->arena, "%s%s#%u/", outer->prefix, node->type, call_id);
-}
-
-static int add_call(struct importer *importer, const struct file_node *node,
-                    const struct function *function, struct call *call, uint32_t *ret_id) {
-    call->name = node->name;
-    call->domain = import_text(importer, function->proto->domain);
-    call->function = import_text(importer, function->proto->name);
-    if (!call->domain || !call->function || graph_add_call(importer->builder, call, ret_id) < 0)
-        return diag_no_memory(importer->diag);
-    return CM_OK;
-}
-
 int check_inlined_size(struct importer *importer) {
     size_t used = arena_used(importer->arena) + arena_used(importer->scratch) +
                   arena_used(importer->scopes);
@@ -238,14 +219,20 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     if (status == CM_OK) status = import_metadata(importer, node, &call.module_stack, &fused);
     if (status < 0) return status;
     if (!call.module_stack) call.module_stack = outer->module_stack;
-    status = add_call(importer, node, function, &call, &call_id);
-    if (status < 0) return status;
+    call.name = node->name;
+    call.domain = import_text(importer, function->proto->domain);
+    call.function = import_text(importer, function->proto->name);
+    if (!call.domain || !call.function ||
+        graph_add_call(importer->builder, &call, &call_id) < 0)
+        return diag_no_memory(importer->diag);
     scope.module_stack = call.module_stack;
     frame.attrs = call.attrs;
     frame.n_attrs = call.n_attrs;
     scope.call = call_id;
     scope.function = &frame;
-    scope.prefix = call_prefix(importer, outer, node, call_id);
+    scope.prefix = node->name[0] ? arena_printf(importer->arena, "%s/", node->full_name)
+                                 : arena_printf(importer->arena, "%s%s#%u/", outer->prefix,
+                                                node->type, call_id);
     if (!scope.prefix) return diag_no_memory(importer->diag);
     struct diag_frame place = {.label = "in function", .what = name_of(function)};
     diag_push(importer->diag, &place);
@@ -255,30 +242,20 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
-/* Adds the size of the body, which is read again at each call, to n_bytes_read. Refuses if a
- * limit of inlining is exceeded. */
-static int charge_call(struct importer *importer, const struct function *function) {
-    importer->n_bytes_read += function->parts.whole.size;
-    if (importer->n_bytes_read <= importer->byte_limit) return check_inlined_size(importer);
-    return diag_error(importer->diag, DIAG_LIMIT,
-                      "function calls read more than %zu MiB of function bodies",
-                      importer->byte_limit >> 20);
-}
-
-/* The names of the call's outputs outlive those of the body, so their space is allocated
- * first. */
-static int reserve_outputs(struct importer *importer, const struct file_node *node,
-                           struct scope *outer) {
-    size_t n = outer->names.n_entries + node->parts.of[NODE_OUTPUT].n;
-    return map_reserve(&outer->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
-}
-
 int inline_call(struct importer *importer, const struct file_node *node,
                 const struct function *function, struct scope *outer) {
     int status = check_cycle(importer, outer->function, function);
-    if (status == CM_OK) status = charge_call(importer, function);
-    if (status == CM_OK) status = reserve_outputs(importer, node, outer);
     if (status < 0) return status;
+    importer->n_bytes_read += function->parts.whole.size; /* the body is read at each call */
+    if (importer->n_bytes_read > importer->byte_limit)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "function calls read more than %zu MiB of function bodies",
+                          importer->byte_limit >> 20);
+    status = check_inlined_size(importer);
+    if (status < 0) return status;
+    /* The names of the call's outputs outlive those of the body: their space is first. */
+    if (map_reserve(&outer->names, outer->names.n_entries + node->parts.of[NODE_OUTPUT].n) < 0)
+        return diag_no_memory(importer->diag);
     struct arena_mark mark = arena_save(importer->scopes);
     status = inline_body(importer, node, function, outer);
     arena_restore(importer->scopes, mark);

@@ -5,22 +5,6 @@
 
 #include "support/banned.h"
 
-static int add_input(struct importer *importer, struct scope *scope,
-                     const Onnx__ValueInfoProto *proto, uint32_t *ret) {
-    struct value value = {.origin = VALUE_INPUT, .node = ID_NONE};
-    struct span name = span_of_bytes(&proto->name);
-    struct diag_frame frame = {
-        .label = "in input",
-        .what = arena_strndup(importer->decoding, (const char *)name.at, span_size(name))};
-    if (!frame.what) return diag_no_memory(importer->diag);
-    diag_push(importer->diag, &frame);
-    int status = import_declared(importer, proto->type, &value.type);
-    diag_pop(importer->diag, &frame);
-    if (status == CM_OK) status = import_mark(importer, proto, ID_NONE, &value);
-    if (status < 0) return status;
-    return scope_add_value(importer, scope, name, &value, ret);
-}
-
 static int add_inputs(struct importer *importer, struct scope *scope,
                       const struct message *parts) {
     size_t n = parts->of[GRAPH_INPUT].n;
@@ -33,7 +17,19 @@ static int add_inputs(struct importer *importer, struct scope *scope,
         const Onnx__ValueInfoProto *proto = NULL;
         int status = decode_next(&protos, &proto);
         if (status == CM_OK && !proto) break;
-        if (status == CM_OK) status = add_input(importer, scope, proto, &inputs[i]);
+        if (status < 0) return status;
+        struct value value = {.origin = VALUE_INPUT, .node = ID_NONE};
+        struct span name = span_of_bytes(&proto->name);
+        struct diag_frame frame = {
+            .label = "in input",
+            .what = arena_strndup(importer->decoding, (const char *)name.at, span_size(name))};
+        if (!frame.what) return diag_no_memory(importer->diag);
+        diag_push(importer->diag, &frame);
+        status = import_declared(importer, proto->type, &value.type);
+        diag_pop(importer->diag, &frame);
+        if (status == CM_OK) status = import_mark(importer, proto, ID_NONE, &value);
+        if (status == CM_OK)
+            status = scope_add_value(importer, scope, name, &value, &inputs[i]);
         if (status < 0) return status;
     }
     graph_at(importer->builder, scope->graph)->inputs = inputs;
@@ -152,29 +148,6 @@ static int list_nodes(struct importer *importer, uint32_t graph, uint32_t first)
     return CM_OK;
 }
 
-/* Reserves space for the names of inputs, of constants, and of one output per node. */
-static int reserve_names(struct importer *importer, const struct message *parts,
-                         struct scope *scope) {
-    size_t n = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +
-               parts->of[GRAPH_SPARSE_INITIALIZER].n + parts->of[GRAPH_NODE].n;
-    map_init(&scope->names, importer->scopes);
-    return map_reserve(&scope->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
-}
-
-static int fill_graph(struct importer *importer, const struct message *parts,
-                      struct scope *scope) {
-    uint32_t first = graph_n_nodes(importer->builder);
-    int status = reserve_names(importer, parts, scope);
-    if (status == CM_OK) status = add_inputs(importer, scope, parts);
-    if (status == CM_OK) status = add_initializers(importer, scope, parts);
-    if (status == CM_OK) status = add_sparse_initializers(importer, scope, parts);
-    if (status == CM_OK) status = import_nodes(importer, nodes_of(parts, GRAPH_NODE), scope);
-    if (status == CM_OK) status = resolve_outputs(importer, scope, parts);
-    if (status == CM_OK) status = declare(importer, scope, parts, GRAPH_VALUE_INFO);
-    if (status == CM_OK) status = declare(importer, scope, parts, GRAPH_OUTPUT);
-    return status < 0 ? status : list_nodes(importer, scope->graph, first);
-}
-
 int import_graph(struct importer *importer, const struct message *parts,
                  const struct scope *outer, uint32_t owner, uint32_t *ret_id) {
     struct graph graph = {.parent = outer ? outer->graph : ID_NONE, .owner = owner};
@@ -191,5 +164,18 @@ int import_graph(struct importer *importer, const struct message *parts,
     if (!graph.name || graph_add_graph(importer->builder, &graph, &scope.graph) < 0)
         return diag_no_memory(importer->diag);
     *ret_id = scope.graph;
-    return fill_graph(importer, parts, &scope);
+    /* The names of inputs, of constants, and of one output per node. */
+    const size_t n_names = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +
+                           parts->of[GRAPH_SPARSE_INITIALIZER].n + parts->of[GRAPH_NODE].n;
+    const uint32_t first = graph_n_nodes(importer->builder);
+    map_init(&scope.names, importer->scopes);
+    if (map_reserve(&scope.names, n_names) < 0) return diag_no_memory(importer->diag);
+    int status = add_inputs(importer, &scope, parts);
+    if (status == CM_OK) status = add_initializers(importer, &scope, parts);
+    if (status == CM_OK) status = add_sparse_initializers(importer, &scope, parts);
+    if (status == CM_OK) status = import_nodes(importer, nodes_of(parts, GRAPH_NODE), &scope);
+    if (status == CM_OK) status = resolve_outputs(importer, &scope, parts);
+    if (status == CM_OK) status = declare(importer, &scope, parts, GRAPH_VALUE_INFO);
+    if (status == CM_OK) status = declare(importer, &scope, parts, GRAPH_OUTPUT);
+    return status < 0 ? status : list_nodes(importer, scope.graph, first);
 }

@@ -6,7 +6,6 @@
 #ifndef FRONTEND_IMPORTER_H
 #define FRONTEND_IMPORTER_H
 
-#include "frontend/nodes.h"
 #include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"
 #include "ir/graph.h"
@@ -98,6 +97,20 @@ struct frame {
     size_t n_attrs;
 };
 
+/* Position of a node in the file. */
+struct node_bytes {
+    struct span bytes; /* NodeProto */
+    uint32_t index;    /* in its list */
+    uint32_t ordinal;  /* number of nodes of the file that begin before it */
+};
+
+/* Iterates over nodes in file order. */
+struct node_walk {
+    struct fields_walk left;
+    uint32_t index;   /* of the next node */
+    uint32_t ordinal; /* of the next node */
+};
+
 /* A node that is being imported. */
 struct file_node {
     struct message parts;  /* NodeProto */
@@ -164,6 +177,22 @@ int import_undefined(struct importer *importer, const char *what, struct span na
 /* nodes.c: adds the nodes to the scope's graph, in topological order. */
 int import_nodes(struct importer *importer, struct node_walk nodes,
                  struct scope *scope) CM_MUST_CHECK;
+
+/* Returns an iterator at the first node of a graph or function. `number`: GRAPH_NODE or
+ * FUNCTION_NODE. */
+struct node_walk nodes_of(const struct message *message, uint32_t number);
+
+/* Returns the next node and the index of its fields; false at the end. */
+bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *ret_parts);
+
+/* sort.c */
+/*
+ * Sets *ret to the *ret_n nodes, each after the producers of its operands and of the outer
+ * values that its bodies use; allocated in importer->scopes. Keeps the file's order if it is
+ * topological. A cycle is an error that names a node.
+ */
+int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
+               size_t *ret_n) CM_MUST_CHECK;
 
 /* metadata.c: sets *ret_module_stack to the modules that enclose the node, NULL if not
  * recorded, and *ret_fused to true if an optimizer fused the node. Malformed metadata is

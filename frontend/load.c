@@ -100,22 +100,18 @@ static int describe_model(struct importer *importer, const char *path, struct mo
     return model->path && model->producer ? CM_OK : diag_no_memory(importer->diag);
 }
 
-/* Sets the limits of inlining. */
-static void set_limits(struct importer *importer) {
-    uint64_t n_nodes = importer->bytes.graph.of[GRAPH_NODE].n;
-    for (size_t i = 0; i < importer->n_functions; i++)
-        n_nodes += importer->function_list[i].parts.of[FUNCTION_NODE].n;
-    importer->node_limit =
-        n_nodes > MIN_NODE_LIMIT / NODES_PER_NODE ? n_nodes * NODES_PER_NODE : MIN_NODE_LIMIT;
-    importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
-    if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
-}
-
 static int import_main(struct importer *importer) {
     uint32_t id = ID_NONE;
     const struct fields_of *of = importer->bytes.graph.of;
     size_t n_nodes = of[GRAPH_NODE].n;
-    set_limits(importer);
+    uint64_t n_all_nodes = n_nodes;
+    for (size_t i = 0; i < importer->n_functions; i++)
+        n_all_nodes += importer->function_list[i].parts.of[FUNCTION_NODE].n;
+    importer->node_limit = n_all_nodes > MIN_NODE_LIMIT / NODES_PER_NODE
+                               ? n_all_nodes * NODES_PER_NODE
+                               : MIN_NODE_LIMIT;
+    importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
+    if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
     /* Most nodes have one output. Growing the tables would leave the old ones in the arena. */
     size_t n_values = of[GRAPH_INPUT].n + of[GRAPH_INITIALIZER].n +
                       of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;

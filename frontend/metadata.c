@@ -32,16 +32,6 @@ int metadata_read(struct importer *importer, struct span bytes,
     return values[key] ? CM_OK : diag_no_memory(importer->diag);
 }
 
-static int read_values(struct importer *importer, const struct file_node *node,
-                       const char *values[N_METADATA_KEYS]) {
-    struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
-    for (struct span one; fields_next(&walk, &one);) {
-        const int status = metadata_read(importer, one, values);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 /* A list or a namespace: several parts, the last of which is the operation. */
 struct spelling {
     const char *text; /* NULL if missing or malformed */
@@ -137,17 +127,6 @@ static int read_namespace(struct importer *importer, const char *at, size_t n,
     return CM_OK;
 }
 
-static int add_module_stack(struct importer *importer, const char *key,
-                            const struct module_stack *stack) {
-    const struct module_stack **list =
-        arena_grow(importer->scratch, importer->module_stack_list, importer->n_module_stacks,
-                   &importer->module_stack_capacity, sizeof(*list));
-    if (!list) return CM_NO_MEMORY;
-    importer->module_stack_list = list;
-    importer->module_stack_list[importer->n_module_stacks] = stack;
-    return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
-}
-
 /* Finds or adds the module stack. Its key is the text without the operation, equal for all
  * nodes of one module. */
 static int find_module_stack(struct importer *importer, const struct spelling *scopes,
@@ -172,7 +151,13 @@ static int find_module_stack(struct importer *importer, const struct spelling *s
     if (status < 0) return status;
     *stack = (struct module_stack){.n = n, .entries = entries};
     *ret = stack;
-    return add_module_stack(importer, key, stack);
+    const struct module_stack **list =
+        arena_grow(importer->scratch, importer->module_stack_list, importer->n_module_stacks,
+                   &importer->module_stack_capacity, sizeof(*list));
+    if (!list) return CM_NO_MEMORY;
+    importer->module_stack_list = list;
+    importer->module_stack_list[importer->n_module_stacks] = stack;
+    return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
 }
 
 int import_metadata(struct importer *importer, const struct file_node *node,
@@ -182,8 +167,12 @@ int import_metadata(struct importer *importer, const struct file_node *node,
     *ret_fused = false;
     if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->decoding);
-    int status = read_values(importer, node, values);
-    if (status < 0) return status;
+    struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
+    int status = CM_OK;
+    for (struct span one; fields_next(&walk, &one);) {
+        status = metadata_read(importer, one, values);
+        if (status < 0) return status;
+    }
     const char *rewritten = values[METADATA_REWRITTEN];
     struct spelling scopes = spell_list(values[METADATA_SCOPES]);
     struct spelling classes = spell_list(values[METADATA_CLASSES]);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imports nodes in topological order. */
-#include "frontend/nodes.h"
-
 #include <string.h>
 
 #include "frontend/importer.h"
-#include "frontend/sort.h"
 #include "ir/print.h"
 #include "support/arena.h"
 
@@ -31,26 +28,6 @@ struct opset_context {
     size_t n;
     int64_t standard; /* of ai.onnx */
 };
-
-static struct opset_context opsets_of(const struct importer *importer,
-                                      const struct scope *scope) {
-    const Onnx__FunctionProto *function =
-        scope->function ? scope->function->function->proto : NULL;
-    struct opset_context context = {
-        .imports = function ? function->opset_import : importer->proto->opset_import,
-        .n = function ? function->n_opset_import : importer->proto->n_opset_import};
-    context.standard = import_opset(context.imports, context.n, "");
-    return context;
-}
-
-static int opset_for(struct importer *importer, const struct opset_context *context,
-                     const char *domain, int64_t *ret) {
-    *ret = domain[0] == '\0' ? context->standard
-                             : import_opset(context->imports, context->n, domain);
-    if (*ret > 0) return CM_OK;
-    return diag_error(importer->diag, DIAG_OPSET, "no opset import for domain '%s'",
-                      domain[0] ? domain : "ai.onnx");
-}
 
 static int resolve_inputs(struct importer *importer, const struct file_node *from,
                           const struct scope *scope, uint32_t *inputs) {
@@ -80,12 +57,6 @@ static int define_outputs(struct importer *importer, const struct file_node *fro
     return CM_OK;
 }
 
-static const char *node_domain(struct importer *importer, const struct file_node *from) {
-    if (from->parts.of[NODE_DOMAIN].n == 0) return "";
-    struct span domain = message_text(&from->parts, NODE_DOMAIN);
-    return span_equal(domain, "ai.onnx") ? "" : import_shared(importer, domain);
-}
-
 /* Sets *ret to the node without the parts that need its id: the attributes, and the ids of the
  * outputs, which the caller writes to *ret_outputs. */
 static int describe_node(struct importer *importer, const struct file_node *from,
@@ -94,8 +65,13 @@ static int describe_node(struct importer *importer, const struct file_node *from
     size_t n_inputs = from->parts.of[NODE_INPUT].n;
     size_t n_outputs = from->parts.of[NODE_OUTPUT].n;
     uint32_t *ids = arena_array_raw(importer->arena, n_inputs + n_outputs, sizeof(*ids));
+    const char *domain = "";
+    if (from->parts.of[NODE_DOMAIN].n > 0) {
+        const struct span name = message_text(&from->parts, NODE_DOMAIN);
+        if (!span_equal(name, "ai.onnx")) domain = import_shared(importer, name);
+    }
     *ret = (struct node){.name = from->full_name,
-                         .domain = node_domain(importer, from),
+                         .domain = domain,
                          .type = from->type,
                          .graph = scope->graph,
                          .call = scope->call,
@@ -105,23 +81,17 @@ static int describe_node(struct importer *importer, const struct file_node *from
                          .n_outputs = (uint32_t)n_outputs};
     if (!ids || !ret->domain) return diag_no_memory(importer->diag);
     ret->outputs = *ret_outputs = ids + n_inputs;
-    int status = opset_for(importer, context, ret->domain, &ret->opset);
-    if (status == CM_OK) status = resolve_inputs(importer, from, scope, ids);
+    ret->opset = ret->domain[0] == '\0'
+                     ? context->standard
+                     : import_opset(context->imports, context->n, ret->domain);
+    if (ret->opset <= 0)
+        return diag_error(importer->diag, DIAG_OPSET, "no opset import for domain '%s'",
+                          ret->domain[0] ? ret->domain : "ai.onnx");
+    int status = resolve_inputs(importer, from, scope, ids);
     if (status == CM_OK)
         status = import_metadata(importer, from, &ret->module_stack, &ret->fused);
     if (!ret->module_stack) ret->module_stack = scope->module_stack;
     return status;
-}
-
-static int add_attributes(struct importer *importer, const struct file_node *from,
-                          const struct scope *scope, uint32_t node_id) {
-    const struct attr *attrs = NULL;
-    size_t n_attrs = 0;
-    int status = import_attributes(importer, from, scope, node_id, &attrs, &n_attrs);
-    if (status < 0) return status;
-    graph_node_at(importer->builder, node_id)->attrs = attrs;
-    graph_node_at(importer->builder, node_id)->n_attrs = (uint32_t)n_attrs;
-    return CM_OK;
 }
 
 static int add_node(struct importer *importer, const struct file_node *from,
@@ -133,9 +103,14 @@ static int add_node(struct importer *importer, const struct file_node *from,
     if (status < 0) return status;
     if (graph_add_node(importer->builder, &node, &id) < 0)
         return diag_no_memory(importer->diag);
-    if (from->parts.of[NODE_ATTRIBUTE].n > 0)
-        status = add_attributes(importer, from, scope, id);
-    if (status < 0) return status;
+    if (from->parts.of[NODE_ATTRIBUTE].n > 0) {
+        const struct attr *attrs = NULL;
+        size_t n_attrs = 0;
+        status = import_attributes(importer, from, scope, id, &attrs, &n_attrs);
+        if (status < 0) return status;
+        graph_node_at(importer->builder, id)->attrs = attrs;
+        graph_node_at(importer->builder, id)->n_attrs = (uint32_t)n_attrs;
+    }
     return define_outputs(importer, from, scope, id, outputs);
 }
 
@@ -144,42 +119,31 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     print_node_label(node->index, node->name, node->type, out);
 }
 
-/* Checks that the node has a type and, if it is inlined, the limits of inlining. */
-static int check_node(struct importer *importer, const struct file_node *node,
-                      const struct scope *scope) {
-    if (!node->type[0])
-        return diag_error(importer->diag, DIAG_GRAPH, "the node has no operator type");
-    if (scope->call == ID_NONE) return CM_OK;
-    if (importer->n_nodes++ >= importer->node_limit)
-        return diag_error(importer->diag, DIAG_LIMIT,
-                          "inlining functions makes more than %llu nodes",
-                          (unsigned long long)importer->node_limit);
-    return check_inlined_size(importer);
-}
-
-static int name_node(struct importer *importer, const struct scope *scope,
-                     struct file_node *node) {
-    struct span name = message_text(&node->parts, NODE_NAME);
-    bool named = name.at < name.end;
-    node->full_name = named ? scope_full_name(importer, scope, name) : "";
-    node->type = import_shared(importer, message_text(&node->parts, NODE_OP_TYPE));
-    if (!node->full_name || !node->type) return diag_no_memory(importer->diag);
-    node->name = node->full_name + (named ? strlen(scope->prefix) : 0);
-    return CM_OK;
-}
-
 static int import_node(struct importer *importer, struct file_node *node,
                        const struct opset_context *context, struct scope *scope) {
     const struct function *function = NULL;
-    int status = name_node(importer, scope, node);
-    if (status < 0) return status;
+    const struct span name = message_text(&node->parts, NODE_NAME);
+    const bool is_named = name.at < name.end;
+    node->full_name = is_named ? scope_full_name(importer, scope, name) : "";
+    node->type = import_shared(importer, message_text(&node->parts, NODE_OP_TYPE));
+    if (!node->full_name || !node->type) return diag_no_memory(importer->diag);
+    node->name = node->full_name + (is_named ? strlen(scope->prefix) : 0);
     struct diag_frame frame = {.label = "at node",
                                .print = print_place,
                                .node = node->name,
                                .node_index = node->index,
                                .context = node};
     diag_push(importer->diag, &frame);
-    status = check_node(importer, node, scope);
+    int status = CM_OK;
+    const bool is_inlined = scope->call != ID_NONE;
+    if (!node->type[0])
+        status = diag_error(importer->diag, DIAG_GRAPH, "the node has no operator type");
+    else if (is_inlined && importer->n_nodes++ >= importer->node_limit)
+        status = diag_error(importer->diag, DIAG_LIMIT,
+                            "inlining functions makes more than %llu nodes",
+                            (unsigned long long)importer->node_limit);
+    else if (is_inlined)
+        status = check_inlined_size(importer);
     if (status == CM_OK) status = find_function(importer, node, &function);
     if (status == CM_OK)
         status = function ? inline_call(importer, node, function, scope)
@@ -188,38 +152,33 @@ static int import_node(struct importer *importer, struct file_node *node,
     return status;
 }
 
-static int import_in_file_order(struct importer *importer, struct node_walk nodes,
-                                const struct opset_context *context, struct scope *scope) {
+int import_nodes(struct importer *importer, struct node_walk nodes, struct scope *scope) {
+    const Onnx__FunctionProto *function =
+        scope->function ? scope->function->function->proto : NULL;
+    struct opset_context context = {
+        .imports = function ? function->opset_import : importer->proto->opset_import,
+        .n = function ? function->n_opset_import : importer->proto->n_opset_import};
+    context.standard = import_opset(context.imports, context.n, "");
+    if (nodes.left.left.n >= ID_OMITTED)
+        return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
     struct file_node node;
     struct node_bytes at;
     int status = CM_OK;
-    while (status == CM_OK && nodes_next(&nodes, &at, &node.parts)) {
-        node.index = at.index;
-        node.ordinal = at.ordinal;
-        status = import_node(importer, &node, context, scope);
+    if (!scope->outer && !scope->function && importer->keeps_order) {
+        while (status == CM_OK && nodes_next(&nodes, &at, &node.parts)) {
+            node.index = at.index;
+            node.ordinal = at.ordinal;
+            status = import_node(importer, &node, &context, scope);
+        }
+        return status;
     }
-    return status;
-}
-
-static int import_sorted(struct importer *importer, struct node_walk nodes,
-                         const struct opset_context *context, struct scope *scope) {
     const struct node_bytes *sorted = NULL;
     size_t n = 0;
-    int status = sort_nodes(importer, nodes, &sorted, &n);
+    status = sort_nodes(importer, nodes, &sorted, &n);
     for (size_t i = 0; status == CM_OK && i < n; i++) {
-        struct file_node node = {.index = sorted[i].index, .ordinal = sorted[i].ordinal};
+        node = (struct file_node){.index = sorted[i].index, .ordinal = sorted[i].ordinal};
         message_index(sorted[i].bytes, &node.parts);
-        status = import_node(importer, &node, context, scope);
+        status = import_node(importer, &node, &context, scope);
     }
     return status;
-}
-
-int import_nodes(struct importer *importer, struct node_walk nodes, struct scope *scope) {
-    const struct opset_context context = opsets_of(importer, scope);
-    bool is_main = !scope->outer && !scope->function;
-    if (nodes.left.left.n >= ID_OMITTED)
-        return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
-    return is_main && importer->keeps_order
-               ? import_in_file_order(importer, nodes, &context, scope)
-               : import_sorted(importer, nodes, &context, scope);
 }

@@ -58,25 +58,21 @@ static int read_line(struct importer *importer, const char *line, size_t length)
     return status;
 }
 
-static int read_signature(struct importer *importer, struct span text) {
-    const char *at = (const char *)text.at;
-    const char *end = (const char *)text.end;
-    while (at < end) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        if (!line_end) line_end = end;
-        if (read_line(importer, at, (size_t)(line_end - at)) < 0)
-            return diag_no_memory(importer->diag);
-        at = line_end + 1;
-    }
-    return CM_OK;
-}
-
 int import_signature(struct importer *importer, const struct message *graph) {
     struct fields_walk walk = message_walk(graph, GRAPH_METADATA_PROPS);
     for (struct span one; fields_next(&walk, &one);) {
         struct entry entry;
-        if (message_entry(one, &entry) && skim_metadata_key(entry.key) == METADATA_SIGNATURE)
-            return read_signature(importer, entry.value);
+        if (!message_entry(one, &entry) || skim_metadata_key(entry.key) != METADATA_SIGNATURE)
+            continue;
+        const char *end = (const char *)entry.value.end;
+        for (const char *at = (const char *)entry.value.at; at < end;) {
+            const char *line_end = memchr(at, '\n', (size_t)(end - at));
+            if (!line_end) line_end = end;
+            if (read_line(importer, at, (size_t)(line_end - at)) < 0)
+                return diag_no_memory(importer->diag);
+            at = line_end + 1;
+        }
+        break;
     }
     return CM_OK;
 }
@@ -84,18 +80,6 @@ int import_signature(struct importer *importer, const struct message *graph) {
 enum param_mark import_named_mark(const struct importer *importer, struct span name) {
     const uint32_t mark = map_get_n(&importer->marks, (const char *)name.at, span_size(name));
     return mark == MAP_NONE ? MARK_NONE : (enum param_mark)(mark % N_MARKS);
-}
-
-/* Records that the value was computed from one parameter alone. */
-static int add_derived(struct importer *importer, uint32_t value, uint32_t param) {
-    struct derived_param *list =
-        arena_grow(importer->scratch, importer->derived_params, importer->n_derived_params,
-                   &importer->derived_capacity, sizeof *list);
-    if (!list) return diag_no_memory(importer->diag);
-    importer->derived_params = list;
-    importer->derived_params[importer->n_derived_params++] =
-        (struct derived_param){value, param};
-    return CM_OK;
 }
 
 /* Returns true if the exporter named the value after a call that repeats a tensor: "repeat_1".
@@ -129,7 +113,13 @@ static int mark_of_sources(struct importer *importer, const char *list, uint32_t
     }
     *ret = mark;
     if (n != 1 || mark != MARK_DERIVED || id == ID_NONE) return CM_OK;
-    return add_derived(importer, id, found / N_MARKS);
+    struct derived_param *derived =
+        arena_grow(importer->scratch, importer->derived_params, importer->n_derived_params,
+                   &importer->derived_capacity, sizeof *derived);
+    if (!derived) return diag_no_memory(importer->diag);
+    importer->derived_params = derived;
+    derived[importer->n_derived_params++] = (struct derived_param){id, found / N_MARKS};
+    return CM_OK;
 }
 
 int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,

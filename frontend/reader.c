@@ -22,12 +22,6 @@ struct reader {
     const char *folder; /* of the model, "." if its path has none */
 };
 
-static const char *folder_of(const char *path, struct arena *arena) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return arena_strdup(arena, ".");
-    return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /* Returns why the file cannot be opened, as a part of a message; NULL for a system error. */
 static const char *reason_of(int error) {
     switch (error) {
@@ -65,22 +59,17 @@ static int open_external(const struct reader *reader, const struct constant *con
     return source_open_descriptor(fd, constant->location, diag, ret);
 }
 
-static int read_external(const struct reader *reader, const struct constant *constant,
-                         void *buffer, size_t size, struct cm_diagnostics *diag,
-                         const char **ret_reason) {
-    struct source *source = NULL;
-    int status = open_external(reader, constant, diag, &source, ret_reason);
-    if (status == CM_OK && source && size > 0)
-        status = source_read_at(source, constant->offset, buffer, size, diag);
-    source_close(source);
-    return status;
-}
-
 static int read_constant(void *context, const struct constant *constant, void *buffer,
                          size_t size, struct cm_diagnostics *diag, const char **ret_reason) {
     const struct reader *reader = context;
-    if (constant->place == CONSTANT_EXTERNAL)
-        return read_external(reader, constant, buffer, size, diag, ret_reason);
+    if (constant->place == CONSTANT_EXTERNAL) {
+        struct source *source = NULL;
+        int status = open_external(reader, constant, diag, &source, ret_reason);
+        if (status == CM_OK && source && size > 0)
+            status = source_read_at(source, constant->offset, buffer, size, diag);
+        source_close(source);
+        return status;
+    }
     if (!source_can_seek(reader->source)) {
         *ret_reason = "were skipped, and a pipe cannot be read twice";
         return CM_OK;
@@ -92,7 +81,11 @@ static int read_constant(void *context, const struct constant *constant, void *b
 int reader_make(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
                 struct constant_reader *ret) {
     struct reader *reader = arena_alloc(arena, sizeof(*reader));
-    const char *folder = folder_of(source_name(source), arena);
+    const char *path = source_name(source);
+    const char *slash = strrchr(path, '/');
+    const char *folder =
+        slash ? arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path))
+              : arena_strdup(arena, ".");
     if (!reader || !folder) return diag_no_memory(diag);
     *reader = (struct reader){.source = source, .folder = folder};
     *ret = (struct constant_reader){.read = read_constant, .context = reader};

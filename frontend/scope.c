@@ -7,15 +7,11 @@
 
 #include "support/banned.h"
 
-/* Returns true if the name is the newest one: a node usually reads the output of the node
- * before it. */
-static bool is_newest(const struct scope *scope, struct span name) {
-    size_t size = span_size(scope->newest);
-    return size == span_size(name) && size > 0 && memcmp(scope->newest.at, name.at, size) == 0;
-}
-
 uint32_t scope_get(const struct scope *scope, struct span name) {
-    if (is_newest(scope, name)) return scope->newest_id;
+    /* A node usually reads the output of the node before it. */
+    size_t size = span_size(scope->newest);
+    if (size == span_size(name) && size > 0 && memcmp(scope->newest.at, name.at, size) == 0)
+        return scope->newest_id;
     return map_get_n(&scope->names, (const char *)name.at, span_size(name));
 }
 

@@ -4,8 +4,7 @@
  * producers, so that a sorted file keeps its order. The stack is explicit, since a chain may be
  * as long as the file.
  */
-#include "frontend/sort.h"
-
+#include "frontend/importer.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -33,18 +32,6 @@ struct sorter {
     uint32_t *next; /* by node: its next dependency to visit */
 };
 
-static int add_need(struct sorter *sorter, struct span name) {
-    struct needs *needs = &sorter->needs;
-    uint32_t producer = map_get_n(&sorter->producers, (const char *)name.at, span_size(name));
-    if (producer == MAP_NONE) return CM_OK;
-    uint32_t *list = arena_grow(sorter->importer->scopes, needs->list, needs->n,
-                                &needs->capacity, sizeof(*list));
-    if (!list || needs->n + 1 >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
-    needs->list = list;
-    needs->list[needs->n++] = producer;
-    return CM_OK;
-}
-
 /* Names that a body defines; they shadow outer names. */
 struct body {
     const struct body *outer;
@@ -70,17 +57,6 @@ static int names_of_messages(struct body *body, const struct message *graph, uin
     return status;
 }
 
-static int names_of_sparse(struct body *body, const struct message *graph) {
-    struct fields_walk walk = message_walk(graph, GRAPH_SPARSE_INITIALIZER);
-    int status = CM_OK;
-    for (struct span one; status == CM_OK && fields_next(&walk, &one);) {
-        struct message message;
-        message_index(one, &message);
-        status = names_of_messages(body, &message, SPARSE_TENSOR_VALUES, TENSOR_NAME);
-    }
-    return status;
-}
-
 static int names_of_outputs(struct map *names, const struct message *node, uint32_t value) {
     struct fields_walk walk = message_walk(node, NODE_OUTPUT);
     int status = CM_OK;
@@ -90,15 +66,19 @@ static int names_of_outputs(struct map *names, const struct message *node, uint3
 }
 
 static int names_of_body(struct body *body, const struct message *graph) {
+    struct fields_walk sparse = message_walk(graph, GRAPH_SPARSE_INITIALIZER);
     struct node_walk nodes = nodes_of(graph, GRAPH_NODE);
     struct node_bytes at;
-    struct message node;
+    struct message message;
     int status = names_of_messages(body, graph, GRAPH_INPUT, VALUE_INFO_NAME);
     if (status == CM_OK)
         status = names_of_messages(body, graph, GRAPH_INITIALIZER, TENSOR_NAME);
-    if (status == CM_OK) status = names_of_sparse(body, graph);
-    while (status == CM_OK && nodes_next(&nodes, &at, &node))
-        status = names_of_outputs(&body->names, &node, 0);
+    for (struct span one; status == CM_OK && fields_next(&sparse, &one);) {
+        message_index(one, &message);
+        status = names_of_messages(body, &message, SPARSE_TENSOR_VALUES, TENSOR_NAME);
+    }
+    while (status == CM_OK && nodes_next(&nodes, &at, &message))
+        status = names_of_outputs(&body->names, &message, 0);
     return status;
 }
 
@@ -108,23 +88,19 @@ static int need_name(struct sorter *sorter, const struct body *body, struct span
     for (; body; body = body->outer)
         if (map_get_n(&body->names, (const char *)name.at, span_size(name)) != MAP_NONE)
             return CM_OK;
-    return add_need(sorter, name);
+    struct needs *needs = &sorter->needs;
+    uint32_t producer = map_get_n(&sorter->producers, (const char *)name.at, span_size(name));
+    if (producer == MAP_NONE) return CM_OK;
+    uint32_t *list = arena_grow(sorter->importer->scopes, needs->list, needs->n,
+                                &needs->capacity, sizeof(*list));
+    if (!list || needs->n + 1 >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
+    needs->list = list;
+    needs->list[needs->n++] = producer;
+    return CM_OK;
 }
 
 static int needs_of_node(struct sorter *sorter, const struct message *node,
                          const struct body *body);
-
-static int needs_of_outputs(struct sorter *sorter, const struct message *graph,
-                            const struct body *body) {
-    struct fields_walk walk = message_walk(graph, GRAPH_OUTPUT);
-    int status = CM_OK;
-    for (struct span output; status == CM_OK && fields_next(&walk, &output);) {
-        struct message info;
-        message_index(output, &info);
-        status = need_name(sorter, body, message_text(&info, VALUE_INFO_NAME));
-    }
-    return status;
-}
 
 /* Adds the dependencies of a body: the names that it uses and does not define. */
 static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct body *outer) {
@@ -140,7 +116,13 @@ static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct
     int status = CM_OK;
     while (status == CM_OK && nodes_next(&nodes, &at, &node))
         status = needs_of_node(sorter, &node, &body);
-    return status < 0 ? status : needs_of_outputs(sorter, &graph, &body);
+    struct fields_walk outputs = message_walk(&graph, GRAPH_OUTPUT);
+    for (struct span output; status == CM_OK && fields_next(&outputs, &output);) {
+        struct message info;
+        message_index(output, &info);
+        status = need_name(sorter, &body, message_text(&info, VALUE_INFO_NAME));
+    }
+    return status;
 }
 
 static int needs_of_bodies(struct sorter *sorter, const struct message *attribute,
@@ -247,31 +229,26 @@ static int visit(struct sorter *sorter, uint32_t root) {
     return CM_OK;
 }
 
-static int sort_all(struct sorter *sorter) {
-    struct arena *arena = sorter->importer->scopes;
-    sorter->marks = arena_array(arena, sorter->n, sizeof(*sorter->marks));
-    sorter->stack = arena_array(arena, sorter->n, sizeof(*sorter->stack));
-    sorter->next = arena_array(arena, sorter->n, sizeof(*sorter->next));
-    sorter->sorted = arena_array(arena, sorter->n, sizeof(*sorter->sorted));
-    if (!sorter->marks || !sorter->stack || !sorter->next || !sorter->sorted)
-        return diag_no_memory(sorter->importer->diag);
-    for (uint32_t i = 0; i < sorter->n; i++) {
-        int status = sorter->marks[i] == UNSEEN ? visit(sorter, i) : CM_OK;
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
                size_t *ret_n) {
     struct sorter sorter = {.importer = importer};
+    struct arena *arena = importer->scopes;
     bool in_order = false;
     int status = find_producers(&sorter, nodes);
     if (status == CM_OK) status = find_needs(&sorter, &in_order);
-    if (status == CM_OK && !in_order) status = sort_all(&sorter);
     if (status < 0) return status;
-    importer->sorted = importer->sorted || !in_order;
-    *ret = in_order ? sorter.nodes : sorter.sorted;
+    *ret = sorter.nodes;
     *ret_n = sorter.n;
-    return CM_OK;
+    if (in_order) return CM_OK;
+    importer->sorted = true;
+    sorter.marks = arena_array(arena, sorter.n, sizeof(*sorter.marks));
+    sorter.stack = arena_array(arena, sorter.n, sizeof(*sorter.stack));
+    sorter.next = arena_array(arena, sorter.n, sizeof(*sorter.next));
+    sorter.sorted = arena_array(arena, sorter.n, sizeof(*sorter.sorted));
+    if (!sorter.marks || !sorter.stack || !sorter.next || !sorter.sorted)
+        return diag_no_memory(importer->diag);
+    for (uint32_t i = 0; i < sorter.n && status == CM_OK; i++)
+        if (sorter.marks[i] == UNSEEN) status = visit(&sorter, i);
+    *ret = sorter.sorted;
+    return status;
 }

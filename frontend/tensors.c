@@ -61,23 +61,17 @@ static void put_unit(struct raw_writer *writer, uint64_t bits) {
         writer->bytes[writer->at++] = (uint8_t)(bits >> (8 * i));
 }
 
-static uint64_t float_bits(float value) {
-    uint32_t bits = 0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static uint64_t double_bits(double value) {
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
 static void put_typed(struct raw_writer *writer, const Onnx__TensorProto *proto) {
-    for (size_t i = 0; i < proto->n_float_data; i++)
-        put_unit(writer, float_bits(proto->float_data[i]));
-    for (size_t i = 0; i < proto->n_double_data; i++)
-        put_unit(writer, double_bits(proto->double_data[i]));
+    for (size_t i = 0; i < proto->n_float_data; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, &proto->float_data[i], sizeof(bits));
+        put_unit(writer, bits);
+    }
+    for (size_t i = 0; i < proto->n_double_data; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, &proto->double_data[i], sizeof(bits));
+        put_unit(writer, bits);
+    }
     for (size_t i = 0; i < proto->n_int32_data; i++)
         put_unit(writer, (uint64_t)(int64_t)proto->int32_data[i]);
     for (size_t i = 0; i < proto->n_int64_data; i++)
@@ -109,16 +103,14 @@ static size_t n_of_type(const Onnx__TensorProto *proto, enum dtype dtype) {
     }
 }
 
-static size_t unit_width(const Onnx__TensorProto *proto, enum dtype dtype) {
-    if (proto->n_float_data) return sizeof(float);
-    if (proto->n_double_data) return sizeof(double);
-    int bits = dtype_bits(dtype);
-    return bits <= 8 ? 1 : (size_t)bits / 8;
-}
-
 static int typed_contents(struct importer *importer, const Onnx__TensorProto *proto,
                           struct constant *constant) {
-    struct raw_writer writer = {.width = unit_width(proto, constant->dtype)};
+    const int bits = dtype_bits(constant->dtype);
+    struct raw_writer writer = {.width = bits <= 8 ? 1 : (size_t)bits / 8};
+    if (proto->n_float_data)
+        writer.width = sizeof(float);
+    else if (proto->n_double_data)
+        writer.width = sizeof(double);
     if (n_of_type(proto, constant->dtype) != n_typed(proto))
         return diag_error(importer->diag, DIAG_VALUE,
                           "tensor '%s' of type %s stores its data in the field of another type",
@@ -131,14 +123,6 @@ static int typed_contents(struct importer *importer, const Onnx__TensorProto *pr
     constant->raw = writer.bytes;
     constant->length = writer.at;
     return CM_OK;
-}
-
-static int raw_contents(struct importer *importer, const Onnx__TensorProto *proto,
-                        struct constant *constant) {
-    constant->place = CONSTANT_RAW;
-    constant->length = proto->raw_data.len;
-    constant->raw = arena_copy(importer->arena, proto->raw_data.data, proto->raw_data.len);
-    return constant->raw ? CM_OK : diag_no_memory(importer->diag);
 }
 
 static int string_contents(struct importer *importer, const Onnx__TensorProto *proto,
@@ -230,7 +214,12 @@ static int contents(struct importer *importer, const Onnx__TensorProto *proto,
         constant->place = CONSTANT_IN_MEMORY;
         return CM_OK;
     }
-    if (proto->has_raw_data) return raw_contents(importer, proto, constant);
+    if (proto->has_raw_data) {
+        constant->place = CONSTANT_RAW;
+        constant->length = proto->raw_data.len;
+        constant->raw = arena_copy(importer->arena, proto->raw_data.data, proto->raw_data.len);
+        return constant->raw ? CM_OK : diag_no_memory(importer->diag);
+    }
     if (proto->n_string_data) return string_contents(importer, proto, constant);
     return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
 }

@@ -6,12 +6,6 @@
 
 #include "support/banned.h"
 
-/* Returns false for "" and "?". PaddlePaddle's exporter writes -1 or "?" for an unknown dim;
- * two such dims need not be equal. */
-static bool is_name(const char *name) {
-    return name[0] && !text_equal(name, "?");
-}
-
 static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
                int64_t *ret_dim, const char **ret_symbol) {
     const bool is_value =
@@ -20,7 +14,9 @@ static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimensio
         proto->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
     *ret_dim = is_value && proto->dim_value >= 0 ? proto->dim_value : DIM_UNKNOWN;
     *ret_symbol = NULL;
-    if (!is_named || !is_name(proto->dim_param)) return CM_OK;
+    /* PaddlePaddle's exporter writes -1 or "?" for an unknown dim; two such dims need not be
+     * equal. */
+    if (!is_named || !proto->dim_param[0] || text_equal(proto->dim_param, "?")) return CM_OK;
     *ret_symbol = import_text(importer, proto->dim_param);
     return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);
 }
