@@ -269,6 +269,15 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
     return status;
 }
 
+/* Writes the bytes that an edit adds; none if it only removes. */
+static int insert_bytes(struct walk *walk, const struct edit *edit, FILE *out) {
+    uint8_t length[WIRE_LONGEST_VARINT];
+    if (edit->kind == EDIT_LENGTH) return put(out, length, wire_encode(edit->length, length));
+    if (edit->kind == EDIT_REMOVE) return CM_OK;
+    int status = render(walk, edit->ordinal);
+    return status < 0 ? status : put(out, text_string(&walk->bytes), walk->bytes.length);
+}
+
 static int write_edited(struct walk *walk, FILE *out) {
     char *buffer = arena_alloc(walk->arena, COPY_STEP);
     int status = buffer ? CM_OK : diag_no_memory(walk->diag);
@@ -278,14 +287,7 @@ static int write_edited(struct walk *walk, FILE *out) {
         const struct edit *edit = &walk->edits[i];
         status = copy(walk, edit->at - position(walk), buffer, out);
         if (status == CM_OK) status = skip(walk, edit->removed);
-        if (status == CM_OK && edit->kind == EDIT_LENGTH) {
-            uint8_t length[WIRE_LONGEST_VARINT];
-            status = put(out, length, wire_encode(edit->length, length));
-        } else if (status == CM_OK && edit->kind == EDIT_ENTRIES) {
-            status = render(walk, edit->ordinal);
-            if (status == CM_OK)
-                status = put(out, text_string(&walk->bytes), walk->bytes.length);
-        }
+        if (status == CM_OK) status = insert_bytes(walk, edit, out);
     }
     return status < 0 ? status : copy(walk, left(walk), buffer, out);
 }

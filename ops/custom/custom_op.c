@@ -160,18 +160,6 @@ static bool is_loose(const struct op_context *context) {
     return false;
 }
 
-static int append_dim(const struct evaluation *evaluation, const struct custom_op_dim *dim,
-                      int64_t *dims, int *rank) {
-    const struct shape *rest = &evaluation->rest;
-    if (dim->kind == DIM_REST) {
-        for (int i = 0; i < rest->rank; i++) dims[(*rank)++] = rest->dims[i];
-        return CM_OK;
-    }
-    int64_t *next = &dims[(*rank)++];
-    *next = DIM_UNKNOWN;
-    return dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, next) : CM_OK;
-}
-
 /* The output has unknown rank if "..." is not bound. */
 static int infer_output(const struct evaluation *evaluation, struct op_context *context,
                         size_t index) {
@@ -180,8 +168,17 @@ static int infer_output(const struct evaluation *evaluation, struct op_context *
     int64_t dims[SHAPE_MAX_RANK + CUSTOM_OP_MAX_DIMS];
     int rank = 0;
     for (size_t i = 0; i < output->dims.n; i++) {
-        const int status = append_dim(evaluation, &output->dims.items[i], dims, &rank);
+        const struct custom_op_dim *dim = &output->dims.items[i];
+        if (dim->kind == DIM_REST) {
+            for (int k = 0; k < evaluation->rest.rank; k++)
+                dims[rank++] = evaluation->rest.dims[k];
+            continue;
+        }
+        dims[rank] = DIM_UNKNOWN;
+        const int status =
+            dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, &dims[rank]) : CM_OK;
         if (status != CM_OK) return status;
+        rank++;
     }
     const enum dtype dtype =
         output->dtype == DTYPE_UNDEFINED ? op_dtype(context, output->from) : output->dtype;
@@ -237,24 +234,17 @@ int64_t custom_op_other_flops(const struct op_context *context) {
     return cost_of(context, &custom_op_of_op(context->op)->other_flops);
 }
 
-static const struct custom *find_in(const struct cm_op_costs *costs, const char *domain,
-                                    const char *type, int64_t opset) {
-    const struct custom *best = NULL;
-    for (size_t i = 0; i < costs->n; i++) {
-        const struct custom *row = &costs->items[i];
-        if (row->since <= opset && text_equal(row->type, type) &&
-            text_equal(row->domain, domain) && (!best || row->since > best->since))
-            best = row;
-    }
-    return best;
-}
-
 const struct op *custom_op_find(const struct cm_op_costs *const *costs, size_t n,
                                 const char *domain, const char *type, int64_t opset) {
     const char *plain = registry_domain(domain);
-    while (n-- > 0) {
-        const struct custom *row = find_in(costs[n], plain, type, opset);
-        if (row) return &row->op;
+    const struct custom *best = NULL;
+    while (n-- > 0 && !best) {
+        for (size_t i = 0; i < costs[n]->n; i++) {
+            const struct custom *row = &costs[n]->items[i];
+            if (row->since <= opset && text_equal(row->type, type) &&
+                text_equal(row->domain, plain) && (!best || row->since > best->since))
+                best = row;
+        }
     }
-    return NULL;
+    return best ? &best->op : NULL;
 }

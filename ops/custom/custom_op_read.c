@@ -220,18 +220,6 @@ static int read_attribute(struct reading *reading, const struct cm_named_size *f
     return status == CM_OK ? check_end(&cursor) : status;
 }
 
-/* An optional input must not define a dim: its size would be unknown if it is omitted. */
-static int read_input(struct reading *reading, size_t index, bool is_required,
-                      struct custom_op_dims *ret) {
-    struct expression_cursor cursor;
-    const size_t before = reading->n_names - reading->n_operands;
-    int status = begin(reading, "inputs", index, reading->from->inputs[index], &cursor);
-    if (status == CM_OK) status = read_dims(reading, &cursor, true, ret);
-    if (status != CM_OK || is_required) return status;
-    if (reading->n_names - reading->n_operands == before) return CM_OK;
-    return expression_fault(&cursor, "an optional input must not be the first to name a dim");
-}
-
 static int read_inputs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     const struct op *like = reading->ret->like;
@@ -249,13 +237,22 @@ static int read_inputs(struct reading *reading) {
     struct custom_op_dims *inputs = arena_array(reading->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(reading->diag);
     reading->max_inputs = (size_t)max_inputs;
-    for (size_t i = 0; i < n && status == CM_OK; i++)
-        status = read_input(reading, i, (int64_t)i < required, &inputs[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct expression_cursor cursor;
+        const size_t before = reading->n_names - reading->n_operands;
+        status = begin(reading, "inputs", i, from->inputs[i], &cursor);
+        if (status == CM_OK) status = read_dims(reading, &cursor, true, &inputs[i]);
+        if (status != CM_OK) return status;
+        /* Its size would be unknown if the input is omitted. */
+        if ((int64_t)i >= required && reading->n_names - reading->n_operands > before)
+            return expression_fault(&cursor,
+                                    "an optional input must not be the first to name a dim");
+    }
     reading->ret->n_inputs = n;
     reading->ret->inputs = inputs;
     reading->ret->op.min_inputs = (int32_t)required;
     reading->ret->op.max_inputs = max_inputs;
-    return status;
+    return CM_OK;
 }
 
 /* NAME = sum. The sum must not use the name itself. */
@@ -292,18 +289,6 @@ static int read_type(const struct reading *reading, const char *text,
                       place_of(reading, "type", CM_NO_INDEX));
 }
 
-static int read_output(struct reading *reading, const struct cm_op_output *from,
-                       struct custom_op_output *ret) {
-    struct expression_cursor cursor;
-    int status = read_type(reading, from->type, ret);
-    if (status == CM_OK) status = begin(reading, "dims", CM_NO_INDEX, from->dims, &cursor);
-    if (status == CM_OK) status = read_dims(reading, &cursor, false, &ret->dims);
-    if (status != CM_OK || !ret->dims.has_rest) return status;
-    for (size_t i = 0; i < reading->ret->n_inputs; i++)
-        if (reading->ret->inputs[i].has_rest) return CM_OK;
-    return expression_fault(&cursor, "no input has a '...'");
-}
-
 static int read_outputs(struct reading *reading) {
     const size_t n = reading->from->n_outputs;
     const char *outer = reading->place;
@@ -311,15 +296,25 @@ static int read_outputs(struct reading *reading) {
     if (status != CM_OK) return status;
     struct custom_op_output *outputs = arena_array(reading->arena, n, sizeof(*outputs));
     if (!outputs) return diag_no_memory(reading->diag);
-    for (size_t i = 0; i < n && status == CM_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_op_output *from = &reading->from->outputs[i];
+        struct expression_cursor cursor;
+        bool has_rest = false;
         reading->place = place_of(reading, "outputs", i);
-        status = read_output(reading, &reading->from->outputs[i], &outputs[i]);
+        status = read_type(reading, from->type, &outputs[i]);
+        if (status == CM_OK) status = begin(reading, "dims", CM_NO_INDEX, from->dims, &cursor);
         reading->place = outer;
+        if (status == CM_OK) status = read_dims(reading, &cursor, false, &outputs[i].dims);
+        if (status != CM_OK) return status;
+        for (size_t k = 0; k < reading->ret->n_inputs && !has_rest; k++)
+            has_rest = reading->ret->inputs[k].has_rest;
+        if (outputs[i].dims.has_rest && !has_rest)
+            return expression_fault(&cursor, "no input has a '...'");
     }
     reading->ret->n_outputs = n;
     reading->ret->outputs = outputs;
     reading->max_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
-    return status;
+    return CM_OK;
 }
 
 static int read_cost(struct reading *reading, const char *key, const char *text,
@@ -455,32 +450,28 @@ static int read_identity(struct reading *reading) {
     return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
-/* Copies the row of `like`. The description may narrow its range of numbers of inputs but not
- * widen it, because the callbacks of the row rely on the range. */
-static int inherit_row(const struct reading *reading, struct custom *ret) {
-    const struct op *like = ret->like;
-    const char *place = place_of(reading, "inputs", CM_NO_INDEX);
-    const int32_t min = ret->op.min_inputs;
-    const int32_t max = ret->op.max_inputs;
-    if (max < like->min_inputs)
-        return diag_error(reading->diag, DIAG_FORMAT, "%s: at most %d, '%s' has at least %d",
-                          place, max, like->type, like->min_inputs);
-    if (min > like->max_inputs)
-        return diag_error(reading->diag, DIAG_FORMAT, "%s: at least %d, '%s' has at most %d",
-                          place, min, like->type, like->max_inputs);
-    ret->op = *like;
-    if (min > like->min_inputs) ret->op.min_inputs = min;
-    if (max < like->max_inputs) ret->op.max_inputs = max;
-    return CM_OK;
-}
-
 static const struct op_facets described_facets = {.lowering.why =
                                                       "its description specifies no kernel"};
 
+/* Copies the row of `like`, if any. The description may narrow its range of numbers of inputs
+ * but not widen it, because the callbacks of the row rely on the range. */
 static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {
-        const int status = inherit_row(reading, ret);
-        if (status != CM_OK) return status;
+        const struct op *like = ret->like;
+        const char *place = place_of(reading, "inputs", CM_NO_INDEX);
+        const int32_t min = ret->op.min_inputs;
+        const int32_t max = ret->op.max_inputs;
+        if (max < like->min_inputs)
+            return diag_error(reading->diag, DIAG_FORMAT,
+                              "%s: at most %d, '%s' has at least %d", place, max, like->type,
+                              like->min_inputs);
+        if (min > like->max_inputs)
+            return diag_error(reading->diag, DIAG_FORMAT,
+                              "%s: at least %d, '%s' has at most %d", place, min, like->type,
+                              like->max_inputs);
+        ret->op = *like;
+        if (min > like->min_inputs) ret->op.min_inputs = min;
+        if (max < like->max_inputs) ret->op.max_inputs = max;
     } else {
         ret->op.param_roles = "e";
         ret->op.min_outputs = 1;

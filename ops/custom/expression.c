@@ -48,20 +48,18 @@ int expression_begin(const char *text, const char *place, struct cm_diagnostics 
 
 #define AROUND 24 /* bytes of the text that a message shows before and after the column */
 
-/* Replaces unprintable bytes by '?'. */
-static void copy_plain(char *to, const char *from, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-    to[length] = '\0';
-}
-
 int expression_fault(const struct expression_cursor *cursor, const char *format, ...) {
     char around[2 * AROUND + 1];
     char said[160];
     const size_t before = (size_t)(cursor->at - cursor->text);
     const size_t left = before < AROUND ? before : AROUND;
     const size_t behind = strlen(cursor->at);
-    copy_plain(around, cursor->at - left, left + (behind < AROUND ? behind : AROUND));
+    const size_t shown = left + (behind < AROUND ? behind : AROUND);
+    for (size_t i = 0; i < shown; i++) {
+        const char c = (cursor->at - left)[i];
+        around[i] = c >= ' ' && c <= '~' ? c : '?'; /* unprintable */
+    }
+    around[shown] = '\0';
     va_list args;
     va_start(args, format);
     vsnprintf(said, sizeof(said), format, args);
@@ -91,20 +89,16 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Returns the length of an index "[0]" at `at`, 0 if there is none. */
-static size_t index_length(const char *at) {
-    size_t n = 1;
-    if (at[0] != '[') return 0;
-    while (text_is_digit(at[n])) n++;
-    return n > 1 && at[n] == ']' ? n + 1 : 0;
-}
-
 const char *expression_peek_name(struct expression_cursor *cursor, size_t *ret_length) {
     size_t n = 0;
     skip_blanks(cursor);
     if (is_letter(cursor->at[0]))
         while (is_letter(cursor->at[n]) || text_is_digit(cursor->at[n])) n++;
-    *ret_length = n == 0 ? 0 : n + index_length(cursor->at + n);
+    *ret_length = n;
+    if (n == 0 || cursor->at[n] != '[') return cursor->at;
+    size_t end = n + 1; /* of an index "[0]" */
+    while (text_is_digit(cursor->at[end])) end++;
+    if (end > n + 1 && cursor->at[end] == ']') *ret_length = end + 1;
     return cursor->at;
 }
 
@@ -127,17 +121,6 @@ static int enter(struct reading *reading) {
 static int expect_sign(struct reading *reading, const char *sign) {
     if (expression_take(reading->cursor, sign)) return CM_OK;
     return expression_fault(reading->cursor, "expected '%s'", sign);
-}
-
-static int read_number(struct reading *reading) {
-    struct expression_cursor *cursor = reading->cursor;
-    size_t n = 0;
-    int64_t value = 0;
-    while (text_is_digit(cursor->at[n])) n++;
-    if (!text_to_int64(cursor->at, n, &value))
-        return expression_fault(cursor, "the number must be < 2^63");
-    cursor->at += n;
-    return add_step(reading, STEP_NUMBER, value);
 }
 
 struct function {
@@ -204,7 +187,15 @@ static int read_factor(struct reading *reading) {
     size_t length = 0;
     const char *name = expression_peek_name(cursor, &length);
     if (length > 0) return read_name(reading, name, length);
-    if (text_is_digit(*cursor->at)) return read_number(reading);
+    if (text_is_digit(*cursor->at)) {
+        size_t n = 0;
+        int64_t value = 0;
+        while (text_is_digit(cursor->at[n])) n++;
+        if (!text_to_int64(cursor->at, n, &value))
+            return expression_fault(cursor, "the number must be < 2^63");
+        cursor->at += n;
+        return add_step(reading, STEP_NUMBER, value);
+    }
     const bool is_negative = expression_take(cursor, "-"); /* compiled as 0 - factor */
     if (!is_negative && !expression_take(cursor, "("))
         return expression_fault(cursor, "expected a number, a name or '('");
@@ -261,17 +252,14 @@ int expression_read(struct expression_cursor *cursor, const struct expression_na
     return CM_OK;
 }
 
-/* The result is unknown unless both are known. */
-static int64_t min_or_max(int64_t a, int64_t b, bool is_min) {
-    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    return (a < b) == is_min ? a : b;
-}
-
 static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
     if (kind == STEP_ADD) return checked_add(a, b);
     if (kind == STEP_SUBTRACT) return checked_sub(a, b);
     if (kind == STEP_MULTIPLY) return checked_mul(a, b);
-    if (kind == STEP_MIN || kind == STEP_MAX) return min_or_max(a, b, kind == STEP_MIN);
+    if (kind == STEP_MIN || kind == STEP_MAX) {
+        if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+        return (a < b) == (kind == STEP_MIN) ? a : b;
+    }
     if (b != 0) return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
     *by_zero = true;
     return DIM_UNKNOWN;
