@@ -40,16 +40,11 @@ static int infer_embedding(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
 }
 
-/* Returns how many numbers an element of the data holds: 8 / bits if they are packed into bytes
- * along the last axis; 1 if the dtype itself has few bits. */
-static int64_t n_packed(const struct op_context *context) {
-    const int64_t bits = op_attr_int(context, "bits");
-    const bool bytes = op_dtype(context, 0) == DTYPE_UINT8;
-    return bytes && (bits == 2 || bits == 4) ? 8 / bits : 1;
-}
-
-/* Gather along an axis; the output has the type of the scales. */
+/* Gather along an axis; the output has the type of the scales. An element of data that are
+ * packed into bytes along the last axis holds 8 / bits numbers. */
 static int infer_gather_quantized(struct op_context *context) {
+    const int64_t bits = op_attr_int(context, "bits");
+    const bool is_packed = op_dtype(context, 0) == DTYPE_UINT8 && (bits == 2 || bits == 4);
     const struct shape *data = op_shape(context, 0);
     const struct shape *indices = op_shape(context, 1);
     const enum dtype dtype = op_dtype(context, 2);
@@ -64,7 +59,7 @@ static int infer_gather_quantized(struct op_context *context) {
     for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
     for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
     for (int i = axis + 1; i < data->rank; i++)
-        dims[rank++] = checked_mul(data->dims[i], i == last ? n_packed(context) : 1);
+        dims[rank++] = checked_mul(data->dims[i], i == last && is_packed ? 8 / bits : 1);
     return op_output_dims(context, 0, dtype, rank, dims);
 }
 
@@ -131,45 +126,31 @@ static int infer_scores(struct op_context *context) {
     return op_output_like(context, 0, 1);
 }
 
-/* Returns the number of previous tokens in the longest n-gram. */
-static int64_t history(const struct op_context *context) {
-    return checked_sub(op_attr_int(context, "max_ngram_size"), 1);
-}
-
-/* Sets output 0 to the hashes of each token: one per head and n-gram length from 2 on. */
-static int output_hashes(struct op_context *context) {
+/* The hashes of each token, one per head and n-gram length from 2 on; the last tokens of each
+ * request; for packed requests also updates of this state. */
+static int infer_hashes(struct op_context *context) {
     const struct shape *ids = op_shape(context, 0);
+    const bool is_packed = text_equal(context->op->type, "VarlenNGramHashMapping");
+    const int64_t longest = op_attr_int(context, "max_ngram_size");
+    const int64_t heads = op_attr_int(context, "n_head_per_ngram");
+    const int64_t history = checked_sub(longest, 1); /* tokens before the last of an n-gram */
+    int64_t requests = common_dim(context, 0, 2, 0);
+    if (is_packed) requests = checked_sub(common_dim(context, 3, 1, 0), 1); /* boundaries */
+    const int64_t tokens[] = {requests, history};
+    const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"), history};
     int64_t dims[SHAPE_MAX_RANK + 1];
-    if (op_attr_int(context, "max_ngram_size") < 2 ||
-        op_attr_int(context, "n_head_per_ngram") < 1)
+    if (longest < 2 || heads < 1)
         return op_fail(
             context, DIAG_ATTRIBUTE,
             "max_ngram_size must be >= 2 and n_head_per_ngram >= 1, got %lld and %lld",
-            (long long)op_attr_int(context, "max_ngram_size"),
-            (long long)op_attr_int(context, "n_head_per_ngram"));
-    if (!shape_has_rank(ids)) return common_infer_unknown_rank(context);
+            (long long)longest, (long long)heads);
     for (int i = 0; i < ids->rank; i++) dims[i] = ids->dims[i];
-    dims[ids->rank] = checked_mul(history(context), op_attr_int(context, "n_head_per_ngram"));
-    return op_output_dims(context, 0, op_dtype(context, 0), ids->rank + 1, dims);
-}
-
-static int infer_hashes(struct op_context *context) {
-    const int64_t token_history[] = {common_dim(context, 0, 2, 0), history(context)};
-    int status = output_hashes(context);
-    return status < 0 ? status
-                      : op_output_dims(context, 1, op_dtype(context, 0), 2, token_history);
-}
-
-static int infer_packed_hashes(struct op_context *context) {
-    const int64_t requests =
-        checked_sub(common_dim(context, 3, 1, 0), 1) /* n + 1 boundaries */;
-    const int64_t token_history[] = {requests, history(context)};
-    const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"),
-                              history(context)};
-    int status = output_hashes(context);
-    if (status == CM_OK)
-        status = op_output_dims(context, 1, op_dtype(context, 0), 2, token_history);
-    if (status == CM_OK) status = op_output_dims(context, 2, DTYPE_INT32, 2, token_history);
+    if (shape_has_rank(ids)) dims[ids->rank] = checked_mul(history, heads);
+    int status = op_output_dims(context, 0, op_dtype(context, 0),
+                                shape_has_rank(ids) ? ids->rank + 1 : RANK_UNKNOWN, dims);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 2, tokens);
+    if (status < 0 || !is_packed) return status;
+    status = op_output_dims(context, 2, DTYPE_INT32, 2, tokens);
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
@@ -294,7 +275,7 @@ static const struct op rows[] = {
     {CONTRIB(MurmurHash3,            infer_hash,               "i")},
     {CONTRIB(NGramRepeatBlock,       infer_scores,             "ix")},
     {CONTRIB(NGramHashMapping,       infer_hashes,             "i")},
-    {CONTRIB(VarlenNGramHashMapping, infer_packed_hashes,      "i")},
+    {CONTRIB(VarlenNGramHashMapping, infer_hashes,             "i")},
     {CONTRIB(Tokenizer,              infer_tokens,             "i")},
     {CONTRIB(SampleOp,               common_infer_same,        "x")},
     {CONTRIB(IsAllFinite,            infer_all_finite,         "m")},

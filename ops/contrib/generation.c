@@ -16,17 +16,14 @@ struct round {
     int64_t texts, tokens;
 };
 
-static const char *symbol_of(const struct type *type, int axis) {
-    return type->symbols && axis < type->shape.rank ? type->symbols[axis] : NULL;
-}
-
 /* Returns the dim of the first input that has this name, DIM_UNKNOWN if none has. */
 static int64_t named_dim(const struct type *first, const struct round *round,
                          const char *name) {
-    const char *const texts = symbol_of(first, 0);
-    const char *const tokens = first->shape.rank == 2 ? symbol_of(first, 1) : NULL;
-    if (name && texts && text_equal(name, texts)) return round->texts;
-    return name && tokens && text_equal(name, tokens) ? round->tokens : DIM_UNKNOWN;
+    const int64_t dims[] = {round->texts, round->tokens};
+    const int n = first->shape.rank == 2 ? 2 : first->shape.rank >= 1;
+    for (int i = 0; name && first->symbols && i < n; i++)
+        if (first->symbols[i] && text_equal(name, first->symbols[i])) return dims[i];
+    return DIM_UNKNOWN;
 }
 
 static int declared_input(struct op_context *context, const struct type *type,
@@ -42,7 +39,8 @@ static int declared_input(struct op_context *context, const struct type *type,
         return diag_no_memory(context->diag);
     for (int axis = 0; axis < shape.rank; axis++)
         if (!is_known(shape.dims[axis]))
-            shape.dims[axis] = named_dim(first, round, symbol_of(type, axis));
+            shape.dims[axis] =
+                named_dim(first, round, type->symbols ? type->symbols[axis] : NULL);
     ret->shape = shape;
     return CM_OK;
 }

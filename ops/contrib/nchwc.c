@@ -21,7 +21,8 @@ static int64_t padded(int64_t channels) {
 }
 
 /* Reorders [N, channels, …] or, with channels_last, [N, …, channels] to or from blocks. */
-static int infer_reorder(struct op_context *context, bool into_blocks) {
+static int infer_reorder(struct op_context *context) {
+    const bool into_blocks = text_equal(context->op->type, "ReorderInput");
     const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int status = common_check_rank(context, 0, 3);
@@ -36,14 +37,6 @@ static int infer_reorder(struct op_context *context, bool into_blocks) {
     }
     dims[to] = into_blocks ? padded(x->dims[from]) : op_attr_int(context, "channels");
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank, dims);
-}
-
-static int infer_into_blocks(struct op_context *context) {
-    return infer_reorder(context, true);
-}
-
-static int infer_from_blocks(struct op_context *context) {
-    return infer_reorder(context, false);
 }
 
 static int infer_conv(struct op_context *context) {
@@ -95,8 +88,8 @@ FACETS(NCHWC, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.pe
     }
 
 static const struct op rows[] = {
-    NCHWC(ReorderInput,  infer_into_blocks, "p", NULL, .macs = NULL),
-    NCHWC(ReorderOutput, infer_from_blocks, "p", NULL, .macs = NULL),
+    NCHWC(ReorderInput,  infer_reorder, "p", NULL, .macs = NULL),
+    NCHWC(ReorderOutput, infer_reorder, "p", NULL, .macs = NULL),
     NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d", .macs = convolution_macs, .macs_formula = "out x input channels of a group x kernel", EXACT_FUSED),
     NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d",         .per_input = 1),
     NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d",         .per_input = 1),

@@ -94,7 +94,8 @@ static int infer_integer_to_float(struct op_context *context) {
     return matmul_infer(context, op_dtype(context, 2));
 }
 
-static int infer_dynamic_matmul(struct op_context *context) {
+/* The order of QOrderedMatMul (cuBLASLt) does not change the dims. */
+static int infer_matmul(struct op_context *context) {
     return matmul_infer(context, op_dtype(context, 0));
 }
 
@@ -167,18 +168,14 @@ static void macs_matrices(const struct op_context *context, struct product *ret)
 }
 
 /* Weight [N, K]; a byte holds one float8 or two float4. */
-static int infer_float8_weight(struct op_context *context) {
-    return output_columns(context, 0, common_dim(context, 1, 2, 1),
-                          common_dim(context, 1, 2, 0));
-}
-
-static void macs_float8_weight(const struct op_context *context, struct product *ret) {
-    add_rows(context, common_last_dim(context, 0), common_dim(context, 1, 2, 0), ret);
-}
-
-static int infer_float4_weight(struct op_context *context) {
-    const int64_t k = checked_mul(2, common_dim(context, 1, 2, 1));
+static int infer_float_weight(struct op_context *context) {
+    const bool is_float4 = text_equal(context->op->type, "MatMulBlockQuantizedFp4Weight");
+    const int64_t k = checked_mul(is_float4 ? 2 : 1, common_dim(context, 1, 2, 1));
     return output_columns(context, 0, k, common_dim(context, 1, 2, 0));
+}
+
+static void macs_float_weight(const struct op_context *context, struct product *ret) {
+    add_rows(context, common_last_dim(context, 0), common_dim(context, 1, 2, 0), ret);
 }
 
 /* The weight is an opaque blob; input 2 holds its dims [K, N]. */
@@ -221,11 +218,6 @@ static void macs_qkv(const struct op_context *context, struct product *ret) {
     const int64_t both = checked_mul(2, op_attr_int(context, "Nkv"));
     add_rows(context, op_attr_int(context, "K"), checked_add(op_attr_int(context, "Nq"), both),
              ret);
-}
-
-/* Only the layout is special (cuBLASLt); dims are those of the plain product. */
-static int infer_ordered(struct op_context *context) {
-    return matmul_infer(context, op_dtype(context, 0));
 }
 
 /* Distances of each row of A from each row of B. */
@@ -414,17 +406,17 @@ static const struct op rows[] = {
     CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
     CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear",   .extra = NULL),
     CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
-    CONTRIB(DynamicQuantizeMatMul,         infer_dynamic_matmul,   1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
+    CONTRIB(DynamicQuantizeMatMul,         infer_matmul,           1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
     CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear",   .extra = NULL),
     CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL,       .per_output = 1),
     CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float8_weight,    0, 0, macs_float8_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float4_weight,    0, 0, macs_float8_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
     CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear",   .extra = NULL),
     CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,       .per_output = 1),
     CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,       .extra = NULL),
     CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear",   .extra = NULL),
-    CONTRIB(QOrderedMatMul,                infer_ordered,          2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
+    CONTRIB(QOrderedMatMul,                infer_matmul,           2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
     CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL,       .extra = NULL),
     CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL,       .extra = NULL),
     CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL,       .extra = NULL),

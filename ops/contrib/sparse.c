@@ -40,30 +40,24 @@ static int check_heads(const struct op_context *context) {
  * Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
  * static_kv (8) the keys are those of an encoder; with use_past (9) the cache holds past keys.
  */
-static int64_t decoder_keys(const struct op_context *context) {
-    const bool of_encoder = contrib_flag(context, 8);
-    const bool past = contrib_flag(context, 9);
-    const int64_t cached = common_dim(context, 6, 4, 2);
-    if (past && of_encoder) return cached;
-    const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0);
-    return past ? checked_add(cached, made) : made;
-}
-
 static struct sizes read_decoder(const struct op_context *context) {
     struct sizes s = unknown;
+    const bool of_encoder = contrib_flag(context, 8);
+    const bool past = contrib_flag(context, 9);
+    const bool makes_keys = !(of_encoder && past);
+    const int64_t steps = common_dim(context, 0, 3, 0);
     const int64_t batch = common_dim(context, 0, 3, 1);
     const int64_t columns = common_dim(context, 0, 3, 2);
-    const int64_t matrix = checked_mul(columns, columns);
-    const bool makes_keys = !(contrib_flag(context, 8) && contrib_flag(context, 9));
-    const int64_t made = common_dim(context, contrib_flag(context, 8) ? 1 : 0, 3, 0);
-    const int64_t rows = makes_keys ? checked_mul(2, made) : 0;
+    const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0);
+    const int64_t cached = common_dim(context, 6, 4, 2);
+    const int64_t rows = checked_add(steps, makes_keys ? checked_mul(2, made) : 0);
     s.heads = op_attr_int(context, "num_heads");
-    s.queries = checked_mul(common_dim(context, 0, 3, 0), batch);
-    s.keys = decoder_keys(context);
+    s.queries = checked_mul(steps, batch);
+    s.keys = past ? checked_add(cached, made) : made;
+    if (!makes_keys) s.keys = cached;
     s.key = common_divide(columns, s.heads);
     s.value = s.key;
-    s.projections = checked_mul(
-        checked_mul(batch, checked_add(common_dim(context, 0, 3, 0), rows)), matrix);
+    s.projections = checked_mul(checked_mul(batch, rows), checked_mul(columns, columns));
     return s;
 }
 
@@ -78,13 +72,13 @@ static int infer_decoder(struct op_context *context) {
 
 /* Input [B, S, D]; a query attends to the window on both sides. Global attention is
  * data-dependent: only its projections are counted. */
-static struct sizes read_window(const struct op_context *context, size_t weight,
-                                size_t global) {
+static struct sizes read_longformer(const struct op_context *context) {
     struct sizes s = unknown;
+    const bool quantized = text_equal(context->op->type, "QOrderedLongformerAttention");
     const int64_t length = common_dim(context, 0, 3, 1);
     const int64_t columns = common_dim(context, 0, 3, 2);
-    const int64_t made =
-        checked_add(common_dim(context, weight, 2, 1), common_dim(context, global, 2, 1));
+    const int64_t made = checked_add(common_dim(context, quantized ? 2 : 1, 2, 1),
+                                     common_dim(context, quantized ? 8 : 4, 2, 1));
     const int64_t window = checked_add(1, checked_mul(2, op_attr_int(context, "window")));
     s.heads = op_attr_int(context, "num_heads");
     s.queries = checked_mul(common_dim(context, 0, 3, 0), length);
@@ -93,14 +87,6 @@ static struct sizes read_window(const struct op_context *context, size_t weight,
     s.value = s.key;
     s.projections = checked_mul(s.queries, checked_mul(columns, made));
     return s;
-}
-
-static struct sizes read_longformer(const struct op_context *context) {
-    return read_window(context, 1, 4);
-}
-
-static struct sizes read_ordered_longformer(const struct op_context *context) {
-    return read_window(context, 2, 8);
 }
 
 static int infer_longformer(struct op_context *context) {
@@ -134,20 +120,14 @@ static int infer_ordered(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
-/* Returns the columns of a head of the queries, input 0 [.., columns], which also has the keys
- * and values if there is no input 1. */
-static int64_t head_columns(const struct op_context *context) {
-    const int64_t heads = op_attr_int(context, "num_heads");
-    const int64_t packed_heads = checked_mul(2, op_attr_int(context, "kv_num_heads"));
-    return common_divide(common_last_dim(context, 0),
-                         op_has_input(context, 1) ? heads : checked_add(heads, packed_heads));
-}
-
+/* Input 0 is [.., columns of the heads]; without input 1 it also has the keys and values. */
 static struct sizes read_shared(const struct op_context *context, int64_t keys) {
     struct sizes s = unknown;
     s.queries = contrib_rows(context);
     s.heads = op_attr_int(context, "num_heads");
-    s.key = head_columns(context);
+    const int64_t packed = checked_mul(2, op_attr_int(context, "kv_num_heads"));
+    s.key = common_divide(common_last_dim(context, 0),
+                          op_has_input(context, 1) ? s.heads : checked_add(s.heads, packed));
     s.value = s.key;
     s.keys = keys;
     return s;
@@ -176,28 +156,15 @@ static struct sizes read_paged(const struct op_context *context) {
 }
 
 /* The selected keys, plus the local window in mode local_plus_selected. */
-static int64_t selected_keys(const struct op_context *context, size_t selected, int64_t all) {
-    const int64_t window = op_attr_int(context, "local_window_size");
-    const int64_t selected_keys = common_dim(context, selected, 2, 1);
-    if (!text_equal(op_attr_string(context, "attention_mode"), "local_plus_selected"))
-        return selected_keys;
-    return checked_add(selected_keys, window < 0 ? all : window);
-}
-
-static struct sizes read_selected_pages(const struct op_context *context) {
-    return read_shared(context, selected_keys(context, 9, paged_keys(context)));
-}
-
 static struct sizes read_selected(const struct op_context *context) {
-    return read_shared(context, selected_keys(context, 7, common_length(context, 10)));
-}
-
-static int output_heads(struct op_context *context, const struct sizes *s) {
-    int status = check_heads(context);
-    if (status == CM_OK) status = common_check_rank(context, 0, 2);
-    if (status < 0) return status;
-    return contrib_output_last(context, 0, op_dtype(context, 0),
-                               checked_mul(s->heads, s->value));
+    const bool paged = text_equal(context->op->type, "SparsePagedAttention");
+    const int64_t window = op_attr_int(context, "local_window_size");
+    int64_t keys = common_dim(context, paged ? 9 : 7, 2, 1);
+    if (text_equal(op_attr_string(context, "attention_mode"), "local_plus_selected")) {
+        const int64_t all = paged ? paged_keys(context) : common_length(context, 10);
+        keys = checked_add(keys, window < 0 ? all : window);
+    }
+    return read_shared(context, keys);
 }
 
 struct reading {
@@ -208,11 +175,11 @@ struct reading {
 static const struct reading readings[] = {
     {"DecoderAttention", read_decoder},
     {"LongformerAttention", read_longformer},
-    {"QOrderedLongformerAttention", read_ordered_longformer},
+    {"QOrderedLongformerAttention", read_longformer},
     {"QOrderedAttention", read_ordered},
     {"SparseAttention", read_blocks},
     {"PagedAttention", read_paged},
-    {"SparsePagedAttention", read_selected_pages},
+    {"SparsePagedAttention", read_selected},
     {"DynamicSparseAttention", read_selected},
 };
 
@@ -222,26 +189,23 @@ static struct sizes sizes_of(const struct op_context *context) {
     return readings[i].read(context);
 }
 
-/* The caches are outputs of unchanged shape. */
+/* The caches are outputs of unchanged shape; without a cache (DynamicSparseAttention) the
+ * outputs 1 and 2 are the keys and values of this call. */
 static int infer_cached(struct op_context *context) {
     const struct sizes s = sizes_of(context);
-    int status = output_heads(context, &s);
-    if (status == CM_OK) status = op_output_like(context, 1, 3);
-    return status < 0 ? status : op_output_like(context, 2, 4);
-}
-
-/* Without a cache the outputs 1 and 2 are the keys and values of this call. */
-static int infer_selected(struct op_context *context) {
-    const struct sizes s = sizes_of(context);
-    const int64_t cache_dims[] = {common_dim(context, 0, 3, 0),
-                                  op_attr_int(context, "kv_num_heads"),
-                                  common_length(context, 10), s.key};
-    if (op_has_input(context, 3)) return infer_cached(context);
-    int status = output_heads(context, &s);
-    if (status == CM_OK)
-        status = op_output_dims(context, 1, op_dtype(context, 0), 4, cache_dims);
-    return status < 0 ? status
-                      : op_output_dims(context, 2, op_dtype(context, 0), 4, cache_dims);
+    int status = check_heads(context);
+    if (status == CM_OK) status = common_check_rank(context, 0, 2);
+    if (status < 0) return status;
+    status =
+        contrib_output_last(context, 0, op_dtype(context, 0), checked_mul(s.heads, s.value));
+    if (op_has_input(context, 3)) {
+        if (status == CM_OK) status = op_output_like(context, 1, 3);
+        return status < 0 ? status : op_output_like(context, 2, 4);
+    }
+    const int64_t dims[] = {common_dim(context, 0, 3, 0), op_attr_int(context, "kv_num_heads"),
+                            common_length(context, 10), s.key};
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, dims);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, dims);
 }
 
 static int64_t n_scores(const struct op_context *context) {
@@ -405,7 +369,7 @@ static const struct op rows[] = {
     CONTRIB(SparseAttention,             infer_cached,         macs_attention, ALL,       "xxxxxiiiimm"),
     CONTRIB(PagedAttention,              infer_cached,         macs_attention, ALL,       "xxxxxiiimmimnniii"),
     CONTRIB(SparsePagedAttention,        infer_cached,         macs_attention, ALL,       "xxxxxiiiiiixximmmnniii"),
-    CONTRIB(DynamicSparseAttention,      infer_selected,       macs_attention, ALL,       "xxxxxxxiiiimminnm"),
+    CONTRIB(DynamicSparseAttention,      infer_cached,         macs_attention, ALL,       "xxxxxxxiiiimminnm"),
     INDEXER(SparseAttentionIndexer,       infer_indexer,        macs_indexer,        "xxnnmmmxxnxiix"),
     INDEXER(PackedSparseAttentionIndexer, infer_packed_indexer, macs_packed_indexer, "xxnnmmiixnxixxxiii"),
 };

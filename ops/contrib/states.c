@@ -177,19 +177,16 @@ static struct delta read_delta(const struct op_context *context) {
     return d;
 }
 
-/* Returns the columns of output 2: the decay, key and difference of each kept step. */
-static int64_t update_columns(const struct op_context *context, const struct delta *d) {
-    const int64_t keys = checked_mul(d->heads, d->key);
-    const int64_t values = checked_mul(d->value_heads, d->value);
-    const int64_t each = checked_add(d->value_heads, checked_add(keys, values));
-    return checked_mul(op_attr_int(context, "state_update_capacity"), each);
-}
-
 static int infer_delta(struct op_context *context) {
     const struct delta d = read_delta(context);
     const struct shape *q = op_shape(context, 0);
     const int64_t state[] = {d.requests, d.value_heads, d.value, d.key};
-    const int64_t updates[] = {d.requests, update_columns(context, &d)};
+    /* The decay, key and difference of each kept step. */
+    const int64_t step =
+        checked_add(d.value_heads, checked_add(checked_mul(d.heads, d.key),
+                                               checked_mul(d.value_heads, d.value)));
+    const int64_t updates[] = {
+        d.requests, checked_mul(op_attr_int(context, "state_update_capacity"), step)};
     int64_t dims[SHAPE_MAX_RANK + 1];
     const int leading = d.rank == 0 ? q->rank - 1 : q->rank - 2;
     int rank = RANK_UNKNOWN;
