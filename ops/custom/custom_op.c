@@ -200,14 +200,21 @@ static int evaluate_cost(struct evaluation *evaluation, const struct expression 
                    (long long)*ret);
 }
 
+/* Rules may look up the operator's type, which a row with costs of its own lacks. */
+static int infer_like(const struct op_context *context, const struct op *like) {
+    struct op_context plain = *context;
+    plain.op = like;
+    return like->infer(&plain);
+}
+
 /* Evaluates the costs too: the callbacks of costs cannot report errors. */
 int custom_op_infer(struct op_context *context) {
     const struct custom *custom = custom_op_of_op(context->op);
     struct evaluation evaluation;
-    if (is_loose(context)) return custom->like ? custom->like->infer(context) : CM_OK;
+    if (is_loose(context)) return custom->like ? infer_like(context, custom->like) : CM_OK;
     int64_t cost = 0;
     int status = bind_names(&evaluation, context);
-    if (status == CM_OK && custom->like) status = custom->like->infer(context);
+    if (status == CM_OK && custom->like) status = infer_like(context, custom->like);
     for (size_t i = 0; i < custom->n_outputs && status == CM_OK; i++)
         status = infer_output(&evaluation, context, i);
     if (status != CM_OK || !custom->has_costs) return status;

@@ -249,6 +249,10 @@ static void test_like_inherits_all_facets_of_the_operator(void **state) {
         {{.like = "Conv", .macs = "out0 * in1 / 4", .other_flops = "0"},
          XW "node n com.me::Op x w -> y\n" END,
          XW "node n Conv x w -> y\n" END},
+        /* a rule that looks up the operator's type */
+        {{.like = "com.microsoft.nchwc::ReorderInput", .macs = "0", .other_flops = "0"},
+         "in a float[1,16,4,4]\nnode n com.me::Op a -> y\n" END,
+         "in a float[1,16,4,4]\nnode n com.microsoft.nchwc::ReorderInput a -> y\n" END},
         {{.inputs = {"N, K", "K, M"},
           .outputs = {{"", "N, M"}},
           .macs = "N * K * M",
