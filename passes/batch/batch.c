@@ -136,26 +136,27 @@ static int bind_symbol(const struct batch_work *work, struct symbol *symbol, int
     return CM_OK;
 }
 
-static int unknown_dim(const struct batch_work *work, const char *name) {
-    const struct batch_table *table = work->table;
-    struct text names;
-    text_init(&names, work->arena);
-    for (size_t i = 0; i < table->n_symbols; i++) list_name(&names, i, table->symbols[i].name);
-    int status = diag_error(work->diag, DIAG_USAGE, "no input has a dim named '%s'", name);
-    if (table->n_symbols)
-        diag_hint(work->diag, "the symbolic dims are: %s", text_string(&names));
-    else
-        diag_hint(work->diag, "no input of this model has a named symbolic dim");
-    return status;
-}
-
 static int bind_dim_options(const struct batch_work *work) {
+    const struct batch_table *table = work->table;
     for (size_t i = 0; i < work->options->n_dims; i++) {
-        const char *name = work->options->dims[i].name;
-        struct symbol *symbol = find_symbol(work, name);
-        int status = symbol ? bind_symbol(work, symbol, work->options->dims[i].size, "--dim")
-                            : unknown_dim(work, name);
-        if (status < 0) return status;
+        const struct cm_dim_option *option = &work->options->dims[i];
+        struct symbol *symbol = find_symbol(work, option->name);
+        if (symbol) {
+            int status = bind_symbol(work, symbol, option->size, "--dim");
+            if (status < 0) return status;
+            continue;
+        }
+        struct text names;
+        text_init(&names, work->arena);
+        for (size_t k = 0; k < table->n_symbols; k++)
+            list_name(&names, k, table->symbols[k].name);
+        int status =
+            diag_error(work->diag, DIAG_USAGE, "no input has a dim named '%s'", option->name);
+        if (table->n_symbols)
+            diag_hint(work->diag, "the symbolic dims are: %s", text_string(&names));
+        else
+            diag_hint(work->diag, "no input of this model has a named symbolic dim");
+        return status;
     }
     return CM_OK;
 }

@@ -17,14 +17,6 @@
 
 #include "support/banned.h"
 
-static uint32_t find_number(const struct analysis *analysis, const char *name) {
-    const char *digits = name + (name[0] == '#');
-    int64_t number = 0;
-    if (!text_to_int64(digits, strlen(digits), &number)) return ID_NONE;
-    const bool has = number >= 0 && (uint64_t)number < analysis->model->n_nodes;
-    return has ? (uint32_t)number : ID_NONE;
-}
-
 /* Finds a node by its name or by that of an output; *ret_n: number of matching nodes. */
 static uint32_t find_name(const struct analysis *analysis, const char *name, size_t *ret_n) {
     const struct model *model = analysis->model;
@@ -157,7 +149,11 @@ static int find(const struct analysis *analysis, const char *name, struct cm_exp
         diag_hint(analysis->diag, "use the number of the node: the first is #%" PRIu32, node);
         return status;
     }
-    if (node == ID_NONE) node = find_number(analysis, name);
+    const char *digits = name + (name[0] == '#');
+    int64_t number = 0;
+    if (node == ID_NONE && text_to_int64(digits, strlen(digits), &number) && number >= 0 &&
+        (uint64_t)number < analysis->model->n_nodes)
+        node = (uint32_t)number;
     if (node == ID_NONE) {
         int status = diag_error(analysis->diag, DIAG_USAGE,
                                 "--explain: no node or module named '%s'", name);

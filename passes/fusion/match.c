@@ -175,24 +175,6 @@ static bool attr_number(const struct match *match, uint32_t node, const char *na
 
 /* --- Reduction axes. --- */
 
-/* Reads the axes from the attribute or from input 1. Returns false if they are unknown. */
-static bool read_axes(const struct match *match, uint32_t node, int64_t *axes, size_t *ret_n) {
-    const struct attr *attr = node_attr(node_of(match, node), "axes");
-    const uint32_t operand = input(match, node, 1);
-    const struct constant *list = operand == ID_NONE ? NULL : info_of(match, operand)->value;
-    if (attr && attr->kind == ATTR_INTS && attr->n <= SHAPE_MAX_RANK) {
-        *ret_n = attr->n;
-        if (attr->n > 0) memcpy(axes, attr->ints, attr->n * sizeof *axes);
-        return true;
-    }
-    if (!list || list->n_elements > SHAPE_MAX_RANK) return false;
-    list = loaded(match, list);
-    if (!list || !constant_has_ints(list)) return false;
-    *ret_n = (size_t)list->n_elements;
-    for (size_t i = 0; i < *ret_n; i++) axes[i] = constant_int_at(list, (int64_t)i);
-    return true;
-}
-
 /* Records the axes of the first reduction; returns false if those of a later one differ. */
 static bool record_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
     bool seen[SHAPE_MAX_RANK] = {false};
@@ -215,24 +197,32 @@ static bool record_axes(struct match *match, size_t n, const int64_t *axes, int 
     return n_sorted > 0;
 }
 
-/* Records the axes of a reduction or a softmax. */
+/* Records the axes of a reduction, from its attribute or input 1, or of a softmax. */
 static bool match_axes(struct match *match, uint32_t node) {
     double axis = 0;
     double keeps = 1;
     uint32_t operand = input(match, node, 0);
     int rank = operand == ID_NONE ? RANK_UNKNOWN : info_of(match, operand)->shape.rank;
     if (match->pattern->row->axes == AXES_NONE) return true;
-    if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
-        int64_t axes[SHAPE_MAX_RANK];
-        size_t n = 0;
-        bool keeps_dims = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
-        return keeps_dims && read_axes(match, node, axes, &n) &&
-               record_axes(match, n, axes, rank);
+    if (algebra_of(match, node) != ALGEBRA_REDUCTION) {
+        if (!attr_number(match, node, "axis", &axis)) return true;
+        if (!(fabs(axis) <= SHAPE_MAX_RANK)) return false;
+        const int64_t one = (int64_t)axis;
+        return record_axes(match, 1, &one, rank);
     }
-    if (!attr_number(match, node, "axis", &axis)) return true;
-    if (!(fabs(axis) <= SHAPE_MAX_RANK)) return false;
-    const int64_t one = (int64_t)axis;
-    return record_axes(match, 1, &one, rank);
+    const bool keeps_dims = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
+    if (!keeps_dims) return false;
+    const struct attr *attr = node_attr(node_of(match, node), "axes");
+    if (attr && attr->kind == ATTR_INTS && attr->n <= SHAPE_MAX_RANK)
+        return record_axes(match, attr->n, attr->ints, rank);
+    operand = input(match, node, 1);
+    const struct constant *list = operand == ID_NONE ? NULL : info_of(match, operand)->value;
+    if (!list || list->n_elements > SHAPE_MAX_RANK) return false;
+    list = loaded(match, list);
+    if (!list || !constant_has_ints(list)) return false;
+    int64_t axes[SHAPE_MAX_RANK];
+    for (int64_t i = 0; i < list->n_elements; i++) axes[i] = constant_int_at(list, i);
+    return record_axes(match, (size_t)list->n_elements, axes, rank);
 }
 
 /* --- Names. --- */

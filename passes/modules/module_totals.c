@@ -63,18 +63,6 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     }
 }
 
-/* Adds the times of imported layers without nodes to modules: opaque blocks, copies, and layers
- * that match no node. */
-static void add_imported(const struct module_tree *tree) {
-    const struct imported *imported = tree->analysis->estimate.imported;
-    for (size_t i = 0; imported && i < imported->n; i++) {
-        const struct imported_layer *layer = &imported->layers[i];
-        if (layer->n_nodes > 0) continue;
-        const uint32_t module = module_common(tree->table, layer->places, layer->n_places);
-        add_known(&tree->table->modules[module].costs.latency_ps, layer->latency_ps);
-    }
-}
-
 /* Marks as partial the times of modules that contain nodes inside an opaque block but exclude
  * the block's time, which counts for the module `owner`. A parent precedes its children. */
 static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
@@ -91,33 +79,6 @@ static void mark_inside(const struct module_tree *tree, const struct imported_la
             module = table->parents[module];
         }
     }
-}
-
-/* The time of a module is unknown if none of its nodes has an imported time: they are inside an
- * opaque block, or no layer runs them. Modules with only views take no time. */
-static void hide_untimed(const struct module_tree *tree) {
-    const struct imported *imported = tree->analysis->estimate.imported;
-    struct modules_table *table = tree->table;
-    if (imported == NULL) return;
-    for (size_t i = 0; i < imported->n; i++) mark_inside(tree, &imported->layers[i]);
-    for (size_t i = table->n_modules; i-- > 1;) {
-        struct cm_costs *costs = &table->modules[i].costs;
-        if (costs->latency_ps == 0 && (costs->partial & CM_COST_BIT(latency_ps)) != 0)
-            costs->latency_ps = DIM_UNKNOWN;
-    }
-}
-
-static void sum_work(const struct module_tree *tree) {
-    const struct analysis *analysis = tree->analysis;
-    struct modules_table *table = tree->table;
-    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
-        uint32_t node = tree->scopes->nodes[i];
-        add_work(&table->modules[table->of_node[node]].costs,
-                 &analysis->count.nodes[node].costs);
-    }
-    add_imported(tree);
-    for (size_t i = table->n_modules; i-- > 1;)
-        add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
 }
 
 /* Adds the parameter to a module and its parents, up to the first that owns it already. */
@@ -166,6 +127,7 @@ static int unite_params(const struct module_tree *tree) {
     return CM_OK;
 }
 
+/* Returns what of the model exceeds 2^63, or NULL. */
 static const char *overflowing(const struct cm_costs *costs) {
     const struct {
         const char *name;
@@ -187,11 +149,35 @@ static const char *overflowing(const struct cm_costs *costs) {
 }
 
 int module_totals(const struct module_tree *tree) {
-    sum_work(tree);
-    hide_untimed(tree);
+    const struct analysis *analysis = tree->analysis;
+    const struct imported *imported = analysis->estimate.imported;
+    struct modules_table *table = tree->table;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        uint32_t node = tree->scopes->nodes[i];
+        add_work(&table->modules[table->of_node[node]].costs,
+                 &analysis->count.nodes[node].costs);
+    }
+    /* imported layers without nodes: opaque blocks, copies, and layers that match no node */
+    for (size_t i = 0; imported && i < imported->n; i++) {
+        const struct imported_layer *layer = &imported->layers[i];
+        if (layer->n_nodes > 0) continue;
+        const uint32_t module = module_common(table, layer->places, layer->n_places);
+        add_known(&table->modules[module].costs.latency_ps, layer->latency_ps);
+    }
+    for (size_t i = table->n_modules; i-- > 1;)
+        add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
+    for (size_t i = 0; imported && i < imported->n; i++)
+        mark_inside(tree, &imported->layers[i]);
+    /* The time of a module is unknown if none of its nodes has an imported time: they are
+     * inside an opaque block, or no layer runs them. Modules with only views take no time. */
+    for (size_t i = table->n_modules; imported && i-- > 1;) {
+        struct cm_costs *costs = &table->modules[i].costs;
+        if (costs->latency_ps == 0 && (costs->partial & CM_COST_BIT(latency_ps)) != 0)
+            costs->latency_ps = DIM_UNKNOWN;
+    }
     const int status = unite_params(tree);
     if (status < 0) return status;
-    const char *what = overflowing(&tree->table->modules[0].costs);
+    const char *what = overflowing(&table->modules[0].costs);
     if (!what) return CM_OK;
-    return diag_error(tree->analysis->diag, DIAG_OVERFLOW, "the model's %s exceed 2^63", what);
+    return diag_error(analysis->diag, DIAG_OVERFLOW, "the model's %s exceed 2^63", what);
 }
