@@ -134,8 +134,7 @@ struct infer_table {
     const struct infer_table *upper;
 };
 
-/* Nodes into which an exporter decomposed one operation of the framework: LayerNorm before
- * opset 17, GELU, SiLU, ... */
+/* Nodes into which an exporter decomposed one operation: LayerNorm before opset 17, GELU. */
 struct fused_pattern {
     const char *name;        /* class name in the framework: "LayerNorm" */
     const struct op *op;     /* row that gives its costs, such as that of LayerNormalization */
@@ -144,8 +143,7 @@ struct fused_pattern {
     uint32_t last;           /* node that produces the result */
     size_t n_nodes;
     const uint32_t *nodes; /* in file order */
-    bool foldable; /* Conv+BN: two operations of the framework, counted as two; of_node has
-                      none of its nodes */
+    bool foldable; /* Conv+BN: counted as two operations; of_node has none of its nodes */
 };
 
 struct fused_patterns_table {
@@ -395,8 +393,7 @@ struct estimate_table {
     const char *problem;          /* why requested latencies are missing, or NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
-    double *unfused_s;    /* by product of a group: sum of the separate times of its members,
-                             seconds; NULL without groups */
+    double *unfused_s;    /* by product of a group: sum of its members, seconds; or NULL */
     size_t n_cached;      /* measured in earlier runs */
     int64_t cached_since; /* oldest of these, seconds since 1970 */
     bool has_ceilings;    /* false for modelled devices */

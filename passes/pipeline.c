@@ -133,8 +133,7 @@ static int run_pass(struct analysis *analysis, const struct pass *pass) {
     struct arena_mark mark = arena_save(analysis->scratch);
     int status = pass->run(analysis, (char *)analysis + pass->table);
     arena_restore(analysis->scratch, mark);
-    /* A pass may have treated a constant as unknown only because loading it ran out of memory.
-     */
+    /* A pass may treat a constant as unknown because loading it ran out of memory. */
     if (status != CM_NO_MEMORY &&
         (arena_failed(analysis->arena) || arena_failed(analysis->result_arena) ||
          arena_failed(analysis->scratch)))

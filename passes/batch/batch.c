@@ -22,8 +22,7 @@
 
 #define MAX_LISTED 12 /* names or elements in a message */
 
-/* At most this many symbols are tried for dims that the model determines; each takes two walks.
- */
+/* Symbols tried for dims that the model determines, at most; each takes two walks. */
 #define MAX_TRIED 8
 
 struct batch_work {

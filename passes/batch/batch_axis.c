@@ -227,8 +227,8 @@ static const char *objection_to_target(const struct probe *probe, const struct n
 static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
                                      bool per_sample, uint32_t *ret_node);
 
-/* Returns why the body of a Loop, Scan or If cannot be right, or NULL. The trip count of a Loop
- * over samples is the batch. */
+/* Returns why the body of a Loop (over samples: the batch is its trip count), Scan or If
+ * cannot be right, or NULL. */
 static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
                                      uint32_t *ret_node) {
     const struct graph *body = &probe->model->graphs[graph];

@@ -8,8 +8,7 @@
 
 #include "passes/infer/walk.h"
 
-/* A prime larger than any plausible dim: in the second walk, a dim that is a multiple of it
- * holds the batch. */
+/* A prime larger than any plausible dim: its multiples in the second walk hold the batch. */
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */
@@ -42,8 +41,7 @@ struct probe {
     bool squares;  /* accept products of the batch with itself */
     struct walk before;  /* at the file's batch */
     struct walk after;   /* at PROBE_BATCH */
-    int64_t trials_left; /* budget of trial walks, in operands of nodes; negative if it did not
-                            suffice */
+    int64_t trials_left; /* budget of trial walks, in operands of nodes; negative: exceeded */
     const struct override **overrides; /* of `after`, by node */
     struct batch_location *places;     /* by value */
     struct arena *arena;

@@ -58,8 +58,7 @@ struct tiling_search {
     struct demands *demands;           /* by value */
     bool *depends;                     /* by value: a constant computed from a product */
     uint32_t *blocked;   /* output of a product that no operand scales; ID_NONE if none */
-    uint32_t *undecided; /* by value: the possibly tiled constant from which it is computed;
-                            ID_NONE if none */
+    uint32_t *undecided; /* by value: the possibly tiled constant from which it is computed */
 };
 
 static const struct value_info *before(const struct tiling_search *search, uint32_t value) {
@@ -176,8 +175,7 @@ static bool may_hold(const struct tiling_search *search, const struct batch_chan
 
 /* --- Demands: where the batch axis of a constant comes from. --- */
 
-/* Adds the change to the requests for that axis of the operand, with the flags of `like`; not
- * past MAX_PLACES axes. */
+/* Adds the change to the requests for that axis of the operand, with the flags of `like`. */
 static void demand_axis(const struct tiling_search *search, const struct batch_change *change,
                         const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
@@ -290,8 +288,7 @@ static bool propagate_to_several(const struct tiling_search *search, uint32_t no
     return true;
 }
 
-/* Adds demands to the data of a Reshape, for each axis that may hold the batch of the output in
- * row-major order. */
+/* Adds demands to the data of a Reshape, by the row-major order of the elements. */
 static bool propagate_through_reshape(const struct tiling_search *search, uint32_t node_id,
                                       uint32_t value, const struct demand *demand) {
     const struct node *node = node_of(search, node_id);
@@ -361,8 +358,7 @@ static void decide_tiling(const struct tiling_search *search, uint32_t value,
         add_tiling(search, &request->change);
 }
 
-/* Drops the demands for axes of other sizes than the batch, if one of exactly that size exists:
- * it is the likeliest. */
+/* Keeps only the demands for axes of exactly the batch's size if there are any: likeliest. */
 static void keep_likeliest(const struct tiling_search *search, uint32_t value) {
     struct demands *demands = &search->demands[value];
     size_t n = 0;

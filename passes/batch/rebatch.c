@@ -24,8 +24,7 @@
 #define TRIALS_PER_NODE 64
 #define TRIALS_BASE     (1 << 20)
 
-/* Backtracking refunds the fold budget, so that every path folds alike; at most this many whole
- * budgets are refunded. */
+/* Whole fold budgets that backtracking refunds at most; refunds make every path fold alike. */
 #define REFUNDED_WALKS 16
 
 /* Maximum number of searches for constants that were tiled to the batch; each finds more. */
@@ -89,8 +88,7 @@ static int macs_of(const struct search *search, const struct value_info *infos,
     return CM_OK;
 }
 
-/* Sets *ret_same to true if the current solution has the same sizes of values, output shapes
- * and MACs as `other`. */
+/* Compares sizes of values, output shapes and MACs of the current solution with `other`. */
 static int is_same_solution(const struct search *search, const struct solution *other,
                             bool *ret_same) {
     const struct model *model = search->analysis->model;
@@ -143,8 +141,7 @@ static int too_many(const struct search *search) {
                       "re-batching: too many possible batch axes");
 }
 
-/* Walks from `step` to the next solution. CM_OK, CONTRADICTION if there is none, or an error.
- */
+/* Walks from `step` to the next solution. Returns CONTRADICTION if there is none. */
 static int solve(struct search *search, size_t step) {
     size_t n_steps = search->analysis->model->graphs[0].n_nodes;
     while (step < n_steps) {
@@ -159,8 +156,7 @@ static int solve(struct search *search, size_t step) {
         step++;
         if (status == CM_OK) continue;
         if (!search->reason || step > search->deepest) {
-            /* the first error of a step is its reason: later ones are those of failed repairs
-             */
+            /* the first error is the reason: later ones are those of failed repairs */
             const char *reason = "it does not fit";
             for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
                 const struct cm_diagnostic *message = cm_diagnostics_get(search->sink, i);
@@ -205,8 +201,7 @@ static bool gathers_from_data(const struct search *search, const struct use *use
     return dtype_is_integer(info->dtype) || search->probe.batch > 1;
 }
 
-/* Returns true if the value is a weight although it is an input: a use requires a learned
- * tensor. */
+/* Returns true if a use requires a learned tensor: the input is a weight. */
 static bool is_weight_input(const struct search *search, uint32_t value_id,
                             const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];

@@ -9,8 +9,7 @@
 
 #include "support/banned.h"
 
-/* ALL_OPERANDS: scale all operands together. One alone is tried if there are at most
- * MAX_SINGLE. */
+/* ALL_OPERANDS: scale all together. One alone is tried if there are at most MAX_SINGLE. */
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
@@ -26,8 +25,7 @@ void rebatch_undo_changes(struct search *search, size_t n) {
     }
 }
 
-/* Walks the node at PROBE_BATCH. CM_OK, CONTRADICTION with a message in the sink, or
- * CM_NO_MEMORY. */
+/* Walks the node at PROBE_BATCH. Returns as rebatch_step does. */
 static int try_node(struct search *search, uint32_t node) {
     const bool is_first = cm_diagnostics_count(search->sink) == 0;
     uint32_t at_fault = node;

@@ -225,8 +225,8 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     }
 }
 
-/* Sets dropped[graph] for alternatives that are not the most expensive branch of their node,
- * and for graphs inside them. */
+/* Sets dropped[graph] for all but the most expensive branch of a node, and graphs inside them.
+ */
 static void drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                   bool *dropped) {
     const struct model *model = analysis->model;

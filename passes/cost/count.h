@@ -14,8 +14,7 @@ struct count_terms {
     struct convention_term terms[CONVENTION_TERMS]; /* operations of one run */
 };
 
-/* Computes the terms of the node's figures, as pass count does. Out of memory, the arena has
- * failed. */
+/* Computes the terms as pass count does. Out of memory, the arena has failed. */
 void count_terms(const struct analysis *analysis, const struct convention *convention,
                  uint32_t node, struct count_terms *ret);
 /* Returns FLOPs and integer operations of all runs; may be DIM_UNKNOWN or DIM_OVERFLOW. */

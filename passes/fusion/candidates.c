@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds where patterns may end: see candidates.h. Each pattern has key operators that it cannot
+ * Finds where patterns may end: see match.h. Each pattern has key operators that it cannot
  * match without. Each node of a key operator passes the pattern on to its readers, as long as
  * they may be part of the pattern. A node that may produce the result, and that the pattern
  * reaches from all of its keys, is a candidate. Operators are classified once per kind, not per
  * node.
  */
-#include "passes/fusion/candidates.h"
+#include "passes/fusion/match.h"
 
 #include <string.h>
 
@@ -75,8 +75,7 @@ static bool next_call(const char **text, struct word *ret) {
     return false;
 }
 
-/* Returns true if a fused pattern may replace the operator: the model has its first operator.
- */
+/* Returns true if a fused pattern may replace it: the model has its first operator. */
 static bool may_be_decomposed(const struct search *search, struct word type) {
     for (size_t i = 0; i < patterns_count(); i++) {
         const struct pattern_row *row = patterns_at(i);

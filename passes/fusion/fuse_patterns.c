@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "ops/product.h"
-#include "passes/fusion/candidates.h"
 #include "passes/fusion/match.h"
 #include "passes/pass.h"
 #include "support/arena.h"

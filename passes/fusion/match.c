@@ -31,8 +31,7 @@ static const struct value_info *info_of(const struct match *match, uint32_t valu
     return &match->source->infos[value];
 }
 
-/* Returns the node whose first output is the value, if the match may contain it; else ID_NONE.
- */
+/* Returns the node whose first output is the value; ID_NONE if the match cannot contain it. */
 static uint32_t producer(const struct match *match, uint32_t value) {
     if (value == ID_NONE) return ID_NONE;
     const struct value *at = &match->source->model->values[value];
@@ -91,8 +90,7 @@ static bool is_transparent(const struct match *match, uint32_t node) {
     return may_be_equal(dim_from_back(&from->shape, 0), dim_from_back(&to->shape, 0));
 }
 
-/* If the value's producer is transparent, makes it part of the match and returns its operand;
- * else returns the value. */
+/* Makes the value's producer part of the match and returns its operand if it is transparent. */
 static uint32_t skip_transparent(struct match *match, uint32_t value) {
     uint32_t node = producer(match, value);
     if (!is_transparent(match, node) || !add_node(match, node)) return value;
@@ -431,8 +429,7 @@ static bool match_power(struct match *match, const struct pattern *base, double 
     return match_all_terms(match, PATTERN_PRODUCT, terms, (size_t)exponent, value);
 }
 
-/* Returns a if the value is Neg(a) in a sum, Reciprocal(a) or 1 / a in a product; else ID_NONE.
- */
+/* Returns a for Neg(a) in a sum, Reciprocal(a) or 1 / a in a product; else ID_NONE. */
 static uint32_t inverse_operand(struct match *match, enum pattern_kind kind, uint32_t value) {
     uint32_t node = producer(match, value);
     enum op_algebra algebra = algebra_of(match, node);

@@ -113,4 +113,21 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
 /* Returns the binding of the name, or NULL. */
 const struct match_name *match_name(const struct match *match, const char *name);
 
+/* --- candidates.c: a cheap filter before the matcher. --- */
+
+typedef uint64_t pattern_set; /* pattern i is bit i modulo 64, so patterns may share a bit */
+
+struct candidates {
+    struct match_patterns patterns; /* that may occur, in the analysis' arena */
+    const pattern_set *ends_at; /* by node, in scratch: patterns whose result it may produce */
+};
+
+/* Finds which patterns may match, and at which nodes, from the operators alone. It never drops
+ * a match. */
+int candidates_find(const struct analysis *analysis, struct candidates *ret) CM_MUST_CHECK;
+
+static inline pattern_set pattern_bit(size_t pattern) {
+    return UINT64_C(1) << pattern % 64;
+}
+
 #endif

@@ -85,8 +85,7 @@ static int check_node(const struct node *node, const struct op *op,
     return CM_OK;
 }
 
-/* Entry of the cache of row look-ups. Entries of one type, which differ in domain and opset,
- * form a list. */
+/* Entry of the cache of row look-ups. Those of one type differ in domain and opset. */
 struct cached_row {
     const struct node *node; /* the first node that was looked up */
     const struct op *op;

@@ -8,8 +8,7 @@
 
 #include "passes/pass.h"
 
-/* Appends a run of the body inside `outer` (NULL: the enclosing graph is not executed). Returns
- * NULL if out of memory. */
+/* Appends a run of the body inside `outer` (NULL: it is not executed). NULL: out of memory. */
 struct iteration *iterations_add(const struct model *model, struct arena *arena,
                                  struct infer_table *table, uint32_t graph,
                                  const struct iteration *outer);

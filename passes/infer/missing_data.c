@@ -133,8 +133,7 @@ int missing_data_check(const struct walk *walk, const struct op_context *context
     return shape == ID_NONE ? CM_OK : refuse(walk, shape, "the output shape");
 }
 
-/* Returns true if the tensor is shape arithmetic, or a number that a fused pattern may require.
- */
+/* Returns true if the tensor is shape arithmetic, or a number that a pattern may require. */
 static bool is_missed(const struct analysis *analysis, const struct infer_table *table,
                       uint32_t id) {
     const struct value *value = &analysis->model->values[id];

@@ -11,8 +11,7 @@
 struct arena;
 struct model;
 
-/* Lists the nodes so that producers precede all uses of their values, also uses in bodies.
- * Returns CM_OK or CM_NO_MEMORY. */
+/* Lists the nodes so that producers precede all uses of their values, also in bodies. */
 int order_nodes(const struct model *model, struct arena *arena, size_t *ret_n,
                 const uint32_t **ret_nodes) CM_MUST_CHECK;
 

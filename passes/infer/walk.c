@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Infers types and folds shape arithmetic in one walk, exactly and as upper bounds: see walk.h.
- */
+/* Infers types and folds shape arithmetic, exactly and as upper bounds: see walk.h. */
 #include "passes/infer/walk.h"
 
 #include "passes/infer/bind.h"
@@ -43,16 +42,11 @@
 #define MAX_BOUND ((int64_t)1 << 48)
 
 static bool is_worth_folding(const struct constant *constant) {
-    switch (dtype_class(constant->dtype)) {
-    case DTYPE_CLASS_INT:
-    case DTYPE_CLASS_BOOL:
-    case DTYPE_CLASS_STRING:
-        return constant->n_elements <= CONSTANT_MAX_ELEMENTS;
-    case DTYPE_CLASS_FLOAT:
-        return constant->n_elements <= MAX_FOLDED_FLOATS;
-    default:
-        return false;
-    }
+    const enum dtype_class class = dtype_class(constant->dtype);
+    if (class == DTYPE_CLASS_FLOAT) return constant->n_elements <= MAX_FOLDED_FLOATS;
+    return constant->n_elements <= CONSTANT_MAX_ELEMENTS &&
+           (class == DTYPE_CLASS_INT || class == DTYPE_CLASS_BOOL ||
+            class == DTYPE_CLASS_STRING);
 }
 
 static struct value_info value_info_of_constant(struct walk *walk,
@@ -314,8 +308,7 @@ static int infer_types(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-/* Infers a node with bodies. Meanwhile, walk->mark is the state before it, and is_open is about
- * this node alone. */
+/* Infers a node with bodies. walk->mark is the state before it, is_open about it alone. */
 static int infer_control(struct walk *walk, struct op_context *context) {
     const struct walk_mark *outer = walk->mark;
     struct walk_mark mark = {.n_assumed = walk->n_assumed, .is_open = walk->table->is_open};
@@ -328,8 +321,7 @@ static int infer_control(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-/* Folds the outputs if the budget suffices for their elements; a Constant without operands is
- * free. */
+/* Folds the outputs if the budget suffices; a Constant without operands is free. */
 static int fold_contents(struct walk *walk, struct op_context *context) {
     int64_t elements = 0;
     context->budget = budget_of(walk);
@@ -473,8 +465,7 @@ static bool is_nonnegative(const struct constant *value) {
     return true;
 }
 
-/* Returns false if the operator is monotone only if its operands are not negative, and one may
- * be negative. */
+/* Returns false if an operand may be negative where the operator is not monotone. */
 static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {

@@ -26,9 +26,9 @@ struct walk {
     struct infer_table *table;       /* filled by the walk */
     const struct infer_table *exact; /* walk_upper_bounds: table of the first walk; else NULL */
     int depth;                       /* nested bodies around the current node; 0: main graph */
-    const struct infer_table *executed; /* table of an earlier walk: execute only Loops that it
-                                           executed; NULL: no restriction */
-    struct iteration *run;              /* current run of a body; NULL outside executed Loops */
+    const struct infer_table
+        *executed;                /* an earlier walk: execute Loops as it did; NULL: all */
+    struct iteration *run;        /* current run of a body; NULL outside executed Loops */
     const struct walk_mark *mark; /* messages before the innermost node whose body is walked */
     const char *location;         /* external file that was checked last; NULL: none yet */
     bool is_missing;              /* that file cannot be read */
@@ -45,16 +45,14 @@ struct walk {
     int64_t walks_limit; /* a body is not walked again once n_walked reaches this limit */
 };
 
-/* Returns a walk of the analysis' model that fills `table` (zeroed). It drops messages and has
- * no overrides. */
+/* Returns a walk that fills `table` (zeroed), drops messages and has no overrides. */
 struct walk walk_make(const struct analysis *analysis, const char *pass, struct arena *arena,
                       const struct value_info *const *inputs, struct infer_table *table);
 /* Allocates the table and sets the inputs and initializers. */
 int walk_start(struct walk *walk) CM_MUST_CHECK;
 /* Sets walks_limit anew, as if the walk started now. */
 void walk_renew_search(struct walk *walk);
-/* Infers the outputs of one node, whose operands are inferred. After an error the outputs are
- * unknown. */
+/* Infers the outputs of a node whose operands are inferred; unknown after an error. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
 /* Walks the main graph, then merges the infos of all iterations of executed Loops. */
 int walk_model(struct walk *walk) CM_MUST_CHECK;

@@ -206,8 +206,7 @@ static void classify_container(const struct module_tree *tree, size_t index) {
     module->type_known = true;
 }
 
-/* Names the root after the graph; after the file if the graph's name is one that exporters give
- * to every graph. */
+/* Names the root after the graph, or after the file if exporters give every graph that name. */
 static void name_root(const struct module_tree *tree) {
     static const char *const generic[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};

@@ -25,8 +25,7 @@ static int compile(const char *expression) {
     return fault;
 }
 
-/* Returns the length of the longest valid prefix: the error follows it. If out of memory, the
- * arena has failed. */
+/* Returns the length of the longest valid prefix: the error follows it. */
 static size_t sound_length(const char *expression, struct arena *arena) {
     size_t length = strlen(expression);
     char *front = arena_strndup(arena, expression, length);

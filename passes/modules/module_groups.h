@@ -7,7 +7,7 @@
 #ifndef PASSES_MODULES_MODULE_GROUPS_H
 #define PASSES_MODULES_MODULE_GROUPS_H
 
-#include "passes/modules/module_paths.h"
+#include "passes/modules/module_tree.h"
 
 /* Returns CM_OK if the expression is valid, else CM_USAGE with a message. */
 int module_groups_check(const char *expression, struct arena *arena,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps scopes to modules: see module_paths.h. The children of one scope are mapped together,
+/* Maps scopes to modules: see module_tree.h. The children of one scope are mapped together,
  * because the module of a scope may depend on its siblings. */
-#include "passes/modules/module_paths.h"
+#include "passes/modules/module_tree.h"
 
 #include <string.h>
 

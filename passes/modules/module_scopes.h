@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scopes: the modules of nodes as the file writes them. The scope of "/net/net.0_1/Conv" is
- * net/net.0_1, the second call of module net.0 (module_paths.h). module_sources.h finds them.
+ * net/net.0_1, the second call of module net.0 (module_tree.h). module_sources.h finds them.
  */
 #ifndef PASSES_MODULES_MODULE_SCOPES_H
 #define PASSES_MODULES_MODULE_SCOPES_H

@@ -48,8 +48,7 @@ static bool contains_module(const char *path, const char *text, size_t length) {
     return n <= length && strncmp(path, text, n) == 0 && (n == length || text[n] == '.');
 }
 
-/* Returns the module path that all learned parameters of the node have in their names, or NULL.
- */
+/* Returns the module path in the names of all learned parameters of the node, or NULL. */
 static const char *owner_of_params(const struct scope_finder *finder, uint32_t node,
                                    size_t *ret_length) {
     const struct params_table *params = &finder->analysis->params;
@@ -207,8 +206,7 @@ static uint32_t enter_call(struct scope_finder *finder, const struct call *call)
     return scope != outer ? scope : enter_by_class(finder, call, outer);
 }
 
-/* Returns the scope of the call: its own, or for a second call in it, as PyTorch does, with
- * "_1" appended. */
+/* Returns the scope of the call; with "_1" at its end for a second call, as in PyTorch. */
 static uint32_t number_calls(struct scope_finder *finder, uint32_t scope) {
     struct paths *paths = &finder->scopes->paths;
     const struct path path = paths->items[scope];

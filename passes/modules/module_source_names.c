@@ -95,8 +95,7 @@ uint32_t slashes_find(struct scope_finder *finder, uint32_t id) {
     return enter_scope(finder, name, scope);
 }
 
-/* Returns the scope of one part of a fused node's name, or ID_NONE. The part may be the name of
- * a fused node, too. */
+/* Returns the scope of a part of a fused node's name, maybe fused itself, or ID_NONE. */
 static uint32_t enter_fused_part(struct scope_finder *finder, const char *name, size_t length) {
     size_t front = strlen(FUSED_FRONT);
     while (length > front && strncmp(name, FUSED_FRONT, front) == 0) {

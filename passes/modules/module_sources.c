@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of module sources, and the search for the scope of every node: see
- * module_sources.h. */
+/* The table of module sources, and the search for scopes: see module_sources.h. */
 #include "passes/modules/module_sources.h"
 
 #include "passes/infer/node_order.h"

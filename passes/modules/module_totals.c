@@ -13,8 +13,7 @@
 
 #include "support/banned.h"
 
-/* A parent precedes its children, so the later of two different modules cannot contain the
- * other. */
+/* A parent precedes its children: the later of two modules cannot contain the other. */
 uint32_t module_common(const struct modules_table *table, const uint32_t *nodes, size_t n) {
     uint32_t common = n > 0 ? table->of_node[nodes[0]] : 0;
     for (size_t i = 1; i < n; i++) {

@@ -21,7 +21,6 @@ struct builder {
     struct module_tree *tree;
     const struct paths *paths;
     uint32_t *number; /* by path: its module */
-    size_t *lengths;  /* by path: of its text */
 };
 
 /* Returns the next path in depth-first order, ID_NONE after the last. */
@@ -30,19 +29,6 @@ static uint32_t next_path(const struct paths *paths, uint32_t path) {
     while (path != ID_NONE && paths->items[path].next == ID_NONE)
         path = paths->items[path].parent;
     return path == ID_NONE ? ID_NONE : paths->items[path].next;
-}
-
-/* Sets the length of each path's text. Returns the size of all texts, each with a '\0'. */
-static size_t measure_texts(const struct builder *builder) {
-    size_t total = 1;
-    builder->lengths[0] = 0;
-    for (uint32_t at = 1; at < builder->paths->n; at++) {
-        const struct path *path = &builder->paths->items[at];
-        const size_t front = builder->lengths[path->parent];
-        builder->lengths[at] = front + (front > 0) + path->length;
-        total += builder->lengths[at] + 1;
-    }
-    return total;
 }
 
 /* Initializes a zeroed row; `parent` is CM_NO_INDEX for the root. */
@@ -55,11 +41,10 @@ static void start_module(struct cm_module *module, const char *path, const char 
     module->parent = parent;
 }
 
-/* Numbers parents before children. The texts are one allocation of the result. */
+/* Numbers parents before children. */
 static int number_modules(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
-    char *text = arena_alloc(builder->tree->analysis->result_arena, measure_texts(builder));
-    if (!text) return CM_NO_MEMORY;
+    struct arena *arena = builder->tree->analysis->result_arena;
     start_module(&table->modules[0], "", "", CM_NO_INDEX);
     table->parents[0] = ID_NONE;
     table->n_modules = 1;
@@ -68,17 +53,18 @@ static int number_modules(const struct builder *builder) {
         const struct path *path = &paths->items[at];
         const uint32_t parent = builder->number[path->parent];
         const uint32_t id = (uint32_t)table->n_modules++;
-        const size_t front = builder->lengths[path->parent];
-        char *end = text + builder->lengths[at];
+        const size_t front = strlen(table->modules[parent].path);
+        char *text = arena_array_raw(arena, front + 1 + path->length + 1, 1);
+        if (!text) return CM_NO_MEMORY;
         memcpy(text, table->modules[parent].path, front);
         if (front > 0) text[front] = '.';
-        memcpy(end - path->length, path->name, path->length);
-        *end = '\0';
-        start_module(&table->modules[id], text, end - path->length, parent);
+        char *name = text + front + (front > 0);
+        memcpy(name, path->name, path->length);
+        name[path->length] = '\0';
+        start_module(&table->modules[id], text, name, parent);
         table->modules[id].depth = (int)path->depth;
         table->parents[id] = parent;
         builder->number[at] = id;
-        text = end + 1;
     }
     return CM_OK;
 }
@@ -163,7 +149,6 @@ static int build_tree(struct module_tree *tree) {
         .tree = tree,
         .paths = &tree->paths->paths,
         .number = arena_array(arena, n, sizeof *builder.number),
-        .lengths = arena_array(arena, n, sizeof *builder.lengths),
     };
     if (arena_failed(arena) || arena_failed(analysis->result_arena) ||
         arena_failed(tree->table_arena) || number_modules(&builder) < 0 ||

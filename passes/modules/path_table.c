@@ -104,8 +104,7 @@ static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
     }
 }
 
-/* Returns the child, or ID_NONE. *ret_crowded: the child is in the hash table, or must be added
- * to it. */
+/* Returns the child, or ID_NONE. *ret_crowded: its place is in the hash table. */
 static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
                            bool *ret_crowded) {
     uint32_t child = paths->items[parent].first_child;

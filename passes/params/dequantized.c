@@ -24,20 +24,6 @@ static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
     return node->n_inputs > 1 ? node->inputs[1] : ID_NONE;
 }
 
-static void find_outputs(const struct analysis *analysis, const struct op_source *source,
-                         uint32_t id, scale_axes *ret) {
-    const struct node *node = &analysis->model->nodes[id];
-    const uint32_t scale = node->n_inputs > 1 ? scale_of(analysis, node->inputs[0]) : ID_NONE;
-    bool same = scale != ID_NONE;
-    for (size_t i = 1; i < node->n_inputs && same; i++)
-        same = scale_of(analysis, node->inputs[i]) == scale;
-    struct op_context context;
-    if (context_make_inferred(source, id, &context) < 0) return;
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE)
-            ret[node->outputs[i]] = scale_of_output(&context, ret, same, i);
-}
-
 scale_axes *dequantized_find(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     struct op_source source = context_source(analysis);
@@ -52,7 +38,16 @@ scale_axes *dequantized_find(const struct analysis *analysis) {
         if (node->n_inputs == 0 || node->inputs[0] == ID_NONE) continue;
         if (scales[node->inputs[0]] == SCALE_NONE && !dequantizes(analysis, id)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
-        find_outputs(analysis, &source, id, scales);
+        const uint32_t scale =
+            node->n_inputs > 1 ? scale_of(analysis, node->inputs[0]) : ID_NONE;
+        bool same = scale != ID_NONE;
+        for (size_t i = 1; i < node->n_inputs && same; i++)
+            same = scale_of(analysis, node->inputs[i]) == scale;
+        struct op_context context;
+        if (context_make_inferred(&source, id, &context) < 0) break;
+        for (size_t i = 0; i < node->n_outputs; i++)
+            if (node->outputs[i] != ID_NONE)
+                scales[node->outputs[i]] = scale_of_output(&context, scales, same, i);
         arena_restore(analysis->arena, mark);
     }
     return scales;

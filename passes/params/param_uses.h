@@ -53,8 +53,7 @@ struct loop_state {
     uint32_t after;  /* output of the node, ID_NONE if omitted */
 };
 
-/* Returns true if operand `slot` of the node is a state (role 'c') that the body returns
- * unchanged. */
+/* Returns true if operand `slot` is a state (role 'c') that the body returns unchanged. */
 bool loop_state_find(const struct analysis *analysis, uint32_t node, size_t slot,
                      struct loop_state *ret);
 

@@ -198,8 +198,7 @@ static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     walker->pending[walker->n_pending++] = value;
 }
 
-/* Appends the outputs (or, for a Loop, also the body's inputs) that are views or casts of the
- * parameter. */
+/* Appends the outputs and inputs of bodies that are views or casts of the parameter. */
 static void follow_use(struct walker *walker, const struct use *use, uint32_t param) {
     const struct node *node = &walker->analysis->model->nodes[use->node];
     const char role = op_role(walker->analysis->bind.ops[use->node], use->slot);
@@ -307,8 +306,7 @@ struct framework_search {
     uint32_t *of_value; /* by value: the listed parameter that it holds, ID_NONE */
 };
 
-/* Returns the length of the module's path in a parameter's name: 3 for "bn1.weight"; 0 for the
- * root. */
+/* Returns the length of the module's path: 3 for "bn1.weight"; 0 for the root. */
 static size_t module_length(const char *name) {
     const char *dot = strrchr(name, '.');
     return dot ? (size_t)(dot - name) : 0;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
-#include "passes/fusion/candidates.h"
+#include "passes/fusion/match.h"
 
 struct case_row {
     const char *name;
