@@ -19,10 +19,6 @@ static const char *const prefixes[] = {
     [CM_TYPE_MAP] = "map(",
 };
 
-static void append_dtype(struct text *text, const struct cm_type *type) {
-    text_append_name(text, type->dtype == NULL ? "?" : type->dtype);
-}
-
 static void append_dims(struct text *text, const struct cm_type *type) {
     if (type->rank < 0) {
         text_append(text, "[...]");
@@ -46,7 +42,7 @@ void type_append(struct text *text, const struct cm_type *type) {
     for (; type != NULL && type->kind >= CM_TYPE_SEQUENCE && depth < TYPE_MAX_DEPTH; depth++) {
         text_append(text, prefixes[type->kind]);
         if (type->kind == CM_TYPE_MAP) {
-            append_dtype(text, type);
+            text_append_name(text, type->dtype == NULL ? "?" : type->dtype);
             text_append(text, ": ");
         }
         type = type->element;
@@ -55,7 +51,7 @@ void type_append(struct text *text, const struct cm_type *type) {
         text_append(text, "?");
     } else {
         text_append(text, prefixes[type->kind]);
-        append_dtype(text, type);
+        text_append_name(text, type->dtype == NULL ? "?" : type->dtype);
         append_dims(text, type);
     }
     while (depth-- > 0) text_append(text, ")");

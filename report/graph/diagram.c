@@ -60,7 +60,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
 static void put_module(struct listing *listing, const struct diagram_language *language,
                        size_t row, enum number_style style, size_t n_below, FILE *out) {
     const size_t index = listing->rows[row];
-    const struct cm_module *module = &listing->of->result->modules[index];
+    const struct cm_module *module = &listing->of.result->modules[index];
     struct text label = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
@@ -83,32 +83,29 @@ static int write_diagram(const struct diagram_language *language,
                          struct cm_diagnostics *diag, FILE *out) {
     struct cm_table_options tree = *options;
     struct listing listing;
-    struct arena *arena = arena_new("diagram", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
     tree.rows = CM_ROWS_MODULES;
     tree.sort = NULL;
     tree.n_filters = 0;
     tree.top = 0;
-    const struct rows_of of = listing_rows(result, NULL, &tree);
-    size_t *below = arena_array(arena, result->n_modules, sizeof(*below)); /* descendants */
-    for (size_t i = result->n_modules; below && i-- > 1;) {
+    const int status =
+        listing_open(&tree, listing_rows(result, NULL, &tree), usual_columns, diag, &listing);
+    if (status != CM_OK) return status;
+    size_t *below =
+        arena_array(listing.arena, result->n_modules, sizeof(*below)); /* descendants */
+    if (below == NULL) return listing_close(&listing, CM_NO_MEMORY);
+    for (size_t i = result->n_modules; i-- > 1;) {
         const size_t parent = result->modules[i].parent;
         if (parent < i) below[parent] += below[i] + 1;
     }
-    int status = below == NULL ? CM_NO_MEMORY
-                               : listing_make(&tree, &of, usual_columns, arena, diag, &listing);
-    if (status == CM_OK) {
-        const enum number_style style = listing_style(&tree, NUMBERS_SI);
-        fputs(language->begin, out);
-        for (size_t row = 0; row < listing.n_rows; row++) {
-            const size_t index = listing.rows[row];
-            const bool is_cut = result->modules[index].depth == tree.depth;
-            put_module(&listing, language, row, style, is_cut ? below[index] : 0, out);
-        }
-        fputs(language->end, out);
-        status = output_flush(out);
+    fputs(language->begin, out);
+    for (size_t row = 0; row < listing.n_rows; row++) {
+        const size_t index = listing.rows[row];
+        const bool is_cut = result->modules[index].depth == tree.depth;
+        put_module(&listing, language, row, listing_style(&tree, NUMBERS_SI),
+                   is_cut ? below[index] : 0, out);
     }
-    return arena_end(arena, status);
+    fputs(language->end, out);
+    return listing_close(&listing, output_flush(out));
 }
 
 /* Graphviz: strings end at a quote; \ starts an escape and & an entity. */

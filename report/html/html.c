@@ -178,9 +178,9 @@ static int put_table(struct html *html, const struct rows_of *of, int depth) {
     cm_table_options_init(&options);
     options.depth = depth;
     options.top = MAX_ROWS;
-    const int status =
-        listing_make(&options, of, fields_usual(of->rows), html->arena, NULL, &listing);
-    if (status != CM_OK || listing.n_rows == 0) return status;
+    const int status = listing_open(&options, *of, NULL, NULL, &listing);
+    if (status != CM_OK) return status;
+    if (listing.n_rows == 0) return listing_close(&listing, CM_OK);
     fputs("<table class=\"rows\">\n<thead><tr>", html->out);
     for (size_t i = 0; i < listing.n_fields; i++) {
         const struct field *field = &listing.fields[i];
@@ -206,7 +206,7 @@ static int put_table(struct html *html, const struct rows_of *of, int depth) {
     }
     fputs("</table>\n", html->out);
     if (listing.n_left_out > 0) fprintf(html->out, "<p>and %zu more\n", listing.n_left_out);
-    return CM_OK;
+    return listing_close(&listing, CM_OK);
 }
 
 /* Writes a section with a table, unless `status` is a failure, which is returned. */

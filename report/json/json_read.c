@@ -510,34 +510,26 @@ static int check_schema(const struct json_document *document, struct cm_diagnost
                       schema, document->schema);
 }
 
-/* Reads the struct of the document's record into `arena`. */
-static int read_root(const struct json_document *document, struct arena *arena,
-                     const struct json_value *root, struct cm_diagnostics *diag, void **ret) {
-    struct reader reader = {.diag = diag, .arena = arena};
-    void *base = arena_alloc(arena, document->record->size);
-    if (base == NULL) return diag_no_memory(diag);
-    if (document->record == &json_result) reader.result = base;
-    map_init(&reader.modules, arena);
-    int status = check_schema(document, diag, root);
-    if (status == CM_OK) status = read_record(&reader, document->record, NULL, root, base);
-    if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
-    if (arena_failed(arena)) return diag_no_memory(diag);
-    *ret = base;
-    return status;
-}
-
 static int parse_document(const struct json_document *document, const char *text, size_t size,
                           struct cm_diagnostics *diag, void *ret) {
     struct json_value *root = NULL;
-    void *base = NULL;
     if (size > FILE_MAX_JSON)
         return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
                           FILE_MAX_JSON);
     int status = json_parse(text, size, diag, &root);
     if (status < 0) return status;
     struct arena *arena = arena_new("result", 0);
-    status = arena ? read_root(document, arena, root, diag, &base) : diag_no_memory(diag);
+    void *base = arena == NULL ? NULL : arena_alloc(arena, document->record->size);
+    if (base != NULL) {
+        struct reader reader = {.diag = diag, .arena = arena};
+        if (document->record == &json_result) reader.result = base;
+        map_init(&reader.modules, arena);
+        status = check_schema(document, diag, root);
+        if (status == CM_OK) status = read_record(&reader, document->record, NULL, root, base);
+        if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
+    }
     json_free(root);
+    if (base == NULL || arena_failed(arena)) status = diag_no_memory(diag);
     if (status < 0) {
         arena_free(arena);
         return status;

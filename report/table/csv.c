@@ -8,7 +8,6 @@
 
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
-#include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
 
@@ -33,50 +32,40 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 }
 
 /* Unknown figures and figures that the row lacks are empty cells. */
-static void put_rows(struct listing *listing, enum number_style style, FILE *out) {
-    struct text safe = {.arena = listing->arena};
-    for (size_t i = 0; i < listing->n_fields; i++)
-        fprintf(out, "%s%s", i == 0 ? "" : ",", listing->fields[i].key);
+static int write_csv(struct rows_of of, const struct cm_table_options *options,
+                     struct cm_diagnostics *diag, FILE *out) {
+    struct listing listing;
+    const int status = listing_open(options, of, NULL, diag, &listing);
+    if (status != CM_OK) return status;
+    struct text safe = {.arena = listing.arena};
+    for (size_t i = 0; i < listing.n_fields; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : ",", listing.fields[i].key);
     fputs("\r\n", out);
-    for (size_t row = 0; row < listing->n_rows; row++) {
-        for (size_t i = 0; i < listing->n_fields; i++) {
+    for (size_t row = 0; row < listing.n_rows; row++) {
+        for (size_t i = 0; i < listing.n_fields; i++) {
             struct cell cell;
-            listing_cell(listing, row, i, &cell);
+            listing_cell(&listing, row, i, &cell);
             if (i > 0) fputc(',', out);
             text_clear(&safe);
             if (cell.kind == CELL_TEXT)
                 put_text(text_string(cell.words), &safe, out);
             else if (cell_is_known(&cell))
-                cell_append(&safe, &cell, style);
+                cell_append(&safe, &cell, listing_style(options, NUMBERS_EXACT));
             if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);
         }
         fputs("\r\n", out);
     }
-}
-
-static int write_csv(const struct rows_of *of, const struct cm_table_options *options,
-                     struct cm_diagnostics *diag, FILE *out) {
-    struct listing listing;
-    struct arena *arena = arena_new("csv", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
-    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
-    if (status == CM_OK) {
-        put_rows(&listing, listing_style(options, NUMBERS_EXACT), out);
-        status = output_flush(out);
-    }
-    return arena_end(arena, status);
+    return listing_close(&listing, output_flush(out));
 }
 
 int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, NULL, options);
-    return write_csv(&of, options, diagnostics, out);
+    return write_csv(listing_rows(result, NULL, options), options, diagnostics, out);
 }
 
 int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(NULL, sweep, options);
-    return write_csv(&of, options, diagnostics, out);
+    return write_csv(listing_rows(NULL, sweep, options), options, diagnostics, out);
 }

@@ -120,7 +120,7 @@ static int check_fields(struct listing *listing, const struct rows_of *of, bool 
 static bool is_chosen(struct listing *listing, size_t row) {
     for (size_t i = 0; i < listing->n_filters; i++) {
         struct cell cell;
-        field_get(&listing->filters[i].field, listing->of, row, &listing->words, &cell);
+        field_get(&listing->filters[i].field, &listing->of, row, &listing->words, &cell);
         if (!filter_holds(&listing->filters[i], &cell)) return false;
     }
     return true;
@@ -157,7 +157,7 @@ static bool sort_rows(struct listing *listing) {
     if (keys == NULL) return false;
     for (size_t i = 0; i < listing->n_rows; i++) {
         struct cell cell;
-        field_get(&listing->sort, listing->of, listing->rows[i], &listing->words, &cell);
+        field_get(&listing->sort, &listing->of, listing->rows[i], &listing->words, &cell);
         keys[i] = (struct sort_key){
             .row = listing->rows[i],
             .order = listing->is_ascending ? 1 : -1,
@@ -176,17 +176,15 @@ static bool sort_rows(struct listing *listing) {
     return true;
 }
 
-int listing_make(const struct cm_table_options *options, const struct rows_of *of,
-                 const char *usual, struct arena *arena, struct cm_diagnostics *diag,
-                 struct listing *ret) {
-    if (of->rows == ROWS_LAYERS && of->sweep == NULL)
-        return diag_error(diag, DIAG_USAGE, "rows of layers require a sweep");
+static int make(const struct cm_table_options *options, const struct rows_of *of,
+                const char *usual, struct arena *arena, struct cm_diagnostics *diag,
+                struct listing *ret) {
     int status = read_options(options, of->rows, usual, arena, diag, ret);
     if (status != CM_OK) return status;
     const bool is_named = options->columns && !text_equal(options->columns, "all");
     status = check_fields(ret, of, is_named, diag);
     if (status != CM_OK) return status;
-    ret->of = of;
+    ret->of = *of;
     ret->rows = arena_array(arena, rows_count(of), sizeof(*ret->rows));
     if (ret->rows == NULL) return diag_no_memory(diag);
     for (size_t row = 0; row < rows_count(of); row++)
@@ -197,6 +195,21 @@ int listing_make(const struct cm_table_options *options, const struct rows_of *o
         ret->n_rows = options->top;
     }
     return ret->words.failed ? diag_no_memory(diag) : CM_OK;
+}
+
+int listing_open(const struct cm_table_options *options, struct rows_of of, const char *usual,
+                 struct cm_diagnostics *diag, struct listing *ret) {
+    if (of.rows == ROWS_LAYERS && of.sweep == NULL)
+        return diag_error(diag, DIAG_USAGE, "rows of layers require a sweep");
+    struct arena *arena = arena_new("listing", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    const int status =
+        make(options, &of, usual ? usual : fields_usual(of.rows), arena, diag, ret);
+    return status == CM_OK ? CM_OK : arena_end(arena, status);
+}
+
+int listing_close(struct listing *listing, int status) {
+    return arena_end(listing->arena, status);
 }
 
 static const enum rows rows_of_option[] = {
@@ -245,7 +258,7 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
 }
 
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret) {
-    field_get(&listing->fields[column], listing->of, listing->rows[row], &listing->words, ret);
+    field_get(&listing->fields[column], &listing->of, listing->rows[row], &listing->words, ret);
 }
 
 const size_t *listing_ranks(const struct listing *listing) {

@@ -15,7 +15,7 @@
 struct cm_table_options;
 
 struct listing {
-    const struct rows_of *of;
+    struct rows_of of;
     struct arena *arena;
     size_t n_fields;
     struct field *fields;
@@ -30,11 +30,14 @@ struct listing {
     struct text words;
 };
 
-/* Parses the options and selects the rows. `usual`: keys of the default columns. CM_OK,
+/* Parses the options and selects the rows, in a new arena. `usual`: keys of the default
+ * columns; NULL: fields_usual. Unless it fails, the caller calls listing_close. CM_OK,
  * CM_USAGE, CM_NO_MEMORY. */
-int listing_make(const struct cm_table_options *options, const struct rows_of *of,
-                 const char *usual, struct arena *arena, struct cm_diagnostics *diag,
-                 struct listing *ret) __attribute__((warn_unused_result));
+int listing_open(const struct cm_table_options *options, struct rows_of of, const char *usual,
+                 struct cm_diagnostics *diag, struct listing *ret)
+    __attribute__((warn_unused_result));
+/* Frees the arena. Returns `status`, or CM_NO_MEMORY if an allocation in the arena failed. */
+int listing_close(struct listing *listing, int status) __attribute__((warn_unused_result));
 
 /* Returns the rows of a result or a sweep, the other of which is NULL, that the options select.
  */

@@ -155,45 +155,38 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
     put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
 }
 
-static int write_markdown(const struct rows_of *of, const struct cm_table_options *options,
+static int write_markdown(struct rows_of of, const struct cm_table_options *options,
                           struct cm_diagnostics *diag, FILE *out) {
+    const enum number_style style = listing_style(options, NUMBERS_SI);
     struct listing listing;
-    struct text text;
-    struct arena *arena = arena_new("markdown", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
-    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
-    if (status == CM_OK) {
-        const enum number_style style = listing_style(options, NUMBERS_SI);
-        text_init(&text, arena);
-        if (of->sweep)
-            put_sweep(&text, of->sweep, arena);
-        else
-            put_result(&text, of->result, style, arena);
-        text_append(&text, "\n\n");
-        for (size_t i = 0; i < listing.n_fields; i++)
-            text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
-        text_append(&text, " |\n");
-        for (size_t i = 0; i < listing.n_fields; i++)
-            text_append(&text, listing.fields[i].is_text ? "|---" : "|---:");
-        text_append(&text, "|\n");
-        put_rows(&text, &listing, style, out);
-        status = output_flush(out);
-    }
-    return arena_end(arena, status);
+    const int status = listing_open(options, of, NULL, diag, &listing);
+    if (status != CM_OK) return status;
+    struct text text = {.arena = listing.arena};
+    if (of.sweep)
+        put_sweep(&text, of.sweep, listing.arena);
+    else
+        put_result(&text, of.result, style, listing.arena);
+    text_append(&text, "\n\n");
+    for (size_t i = 0; i < listing.n_fields; i++)
+        text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
+    text_append(&text, " |\n");
+    for (size_t i = 0; i < listing.n_fields; i++)
+        text_append(&text, listing.fields[i].is_text ? "|---" : "|---:");
+    text_append(&text, "|\n");
+    put_rows(&text, &listing, style, out);
+    return listing_close(&listing, output_flush(out));
 }
 
 int cm_result_write_markdown(const struct cm_result *result,
                              const struct cm_table_options *options,
                              struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, NULL, options);
-    return write_markdown(&of, options, diagnostics, out);
+    return write_markdown(listing_rows(result, NULL, options), options, diagnostics, out);
 }
 
 int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(NULL, sweep, options);
-    return write_markdown(&of, options, diagnostics, out);
+    return write_markdown(listing_rows(NULL, sweep, options), options, diagnostics, out);
 }

@@ -41,22 +41,18 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
     page_line(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
 }
 
-static int write_table(const struct rows_of *of, const struct cm_table_options *options,
+static int write_table(struct rows_of of, const struct cm_table_options *options,
                        const struct cm_text_options *text, struct cm_diagnostics *diag,
                        FILE *out) {
+    const bool is_chosen = options->columns && !text_equal(options->columns, "all");
     struct listing listing;
     struct page page;
-    struct arena *arena = arena_new("table", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
-    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
-    if (status == CM_OK) {
-        const bool is_chosen = options->columns && !text_equal(options->columns, "all");
-        page_init(&page, text, arena, out);
-        put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
-                 listing_style(options, NUMBERS_SI));
-        status = page_finish(&page);
-    }
-    return arena_end(arena, status);
+    const int status = listing_open(options, of, NULL, diag, &listing);
+    if (status != CM_OK) return status;
+    page_init(&page, text, listing.arena, out);
+    put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
+             listing_style(options, NUMBERS_SI));
+    return listing_close(&listing, page_finish(&page));
 }
 
 int cm_result_write_table(const struct cm_result *result,
@@ -65,8 +61,7 @@ int cm_result_write_table(const struct cm_result *result,
                           struct cm_diagnostics *diagnostics, FILE *out) {
     if (result == NULL || options == NULL || text == NULL || out == NULL)
         return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(result, NULL, options);
-    return write_table(&of, options, text, diagnostics, out);
+    return write_table(listing_rows(result, NULL, options), options, text, diagnostics, out);
 }
 
 int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_options *options,
@@ -74,6 +69,5 @@ int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_opt
                          FILE *out) {
     if (sweep == NULL || options == NULL || text == NULL || out == NULL)
         return diag_null(diagnostics);
-    const struct rows_of of = listing_rows(NULL, sweep, options);
-    return write_table(&of, options, text, diagnostics, out);
+    return write_table(listing_rows(NULL, sweep, options), options, text, diagnostics, out);
 }

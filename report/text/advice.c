@@ -11,23 +11,6 @@
 #define HANG        4
 #define MAX_MODULES 3
 
-/* `R3 channels-last: gain at most 1.2 ms modelled (4.32% of latency)` */
-static void write_title(struct page *page, const struct cm_result *result,
-                        const struct cm_advice *advice) {
-    page_print(page, STYLE_TITLE, "%s", advice->rule);
-    page_print(page, STYLE_TITLE, " ");
-    page_print(page, STYLE_TITLE, "%s", advice->name);
-    page_list(page, "", HANG);
-    const char *kind = times_kind(result);
-    if (is_known(advice->gain_ps))
-        page_add(page, ": gain at most %s%s%s (%s of latency)",
-                 page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
-                 page_percent(page, advice->gain_ps, result->totals.latency_ps));
-    else
-        page_add(page, ": gain not known");
-    page_end_line(page);
-}
-
 /* `in layer1.0.conv1, layer1.0.conv2, layer1.1.conv1, and 40 more: see --format json` */
 static void write_modules(struct page *page, const struct cm_result *result,
                           const struct cm_advice *advice) {
@@ -47,12 +30,24 @@ static void write_modules(struct page *page, const struct cm_result *result,
 }
 
 void advice_write(struct page *page, const struct cm_result *result) {
+    const char *kind = times_kind(result);
     if (result->n_advice == 0) return;
     page_end_line(page);
     page_rule(page, "Advice");
     for (size_t i = 0; i < result->n_advice; i++) {
         const struct cm_advice *advice = &result->advice[i];
-        write_title(page, result, advice);
+        /* `R3 channels-last: gain at most 1.2 ms modelled (4.32% of latency)` */
+        page_print(page, STYLE_TITLE, "%s", advice->rule);
+        page_print(page, STYLE_TITLE, " ");
+        page_print(page, STYLE_TITLE, "%s", advice->name);
+        page_list(page, "", HANG);
+        if (is_known(advice->gain_ps))
+            page_add(page, ": gain at most %s%s%s (%s of latency)",
+                     page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
+                     page_percent(page, advice->gain_ps, result->totals.latency_ps));
+        else
+            page_add(page, ": gain not known");
+        page_end_line(page);
         page_indent(page, HANG);
         page_list(page, " ", HANG);
         page_words(page, STYLE_PLAIN, advice->text);

@@ -54,10 +54,10 @@ static void add_operator(struct table *table, const struct cm_result *result,
             text_append(page_item(table->page), "-");
         table_end_cell(table);
         add_percent(table, costs->latency_ps, result->totals.latency_ps);
-        const int64_t operations = /* in that latency */
-            timed_lacks_operator(result, row->op) ? CM_UNKNOWN
-            : costs->latency_ps > 0 ? column_operations(result, costs->flops, costs->int_ops)
-                                    : 0;
+        int64_t operations = /* in that latency; unknown if some of its nodes have no time */
+            costs->latency_ps > 0 ? column_operations(result, costs->flops, costs->int_ops) : 0;
+        for (size_t i = 0; i < result->measure->n_untimed; i++)
+            if (text_equal(result->measure->untimed[i].op, row->op)) operations = CM_UNKNOWN;
         times_append_rate(page_item(table->page), table->page->units, operations,
                           costs->latency_ps);
         table_end_cell(table);

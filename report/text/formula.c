@@ -86,21 +86,6 @@ static void write_terms(struct page *page, const struct cm_formula *formula,
     }
 }
 
-/* max(...) of several polynomials, one per line. */
-static void write_alternatives(struct page *page, const struct cm_formula *formula,
-                               const struct cm_polynomial *polynomial) {
-    page_print(page, STYLE_PLAIN, "max(");
-    for (size_t i = 0; i < polynomial->n_alternatives; i++) {
-        const struct cm_alternative *alternative = &polynomial->alternatives[i];
-        const bool last = i + 1 == polynomial->n_alternatives;
-        if (i > 0) {
-            page_end_line(page);
-            page_indent(page, page->label_width + 4);
-        }
-        write_terms(page, formula, alternative->terms, alternative->n_terms, last ? ")" : ",");
-    }
-}
-
 static void write_polynomial(struct page *page, const struct cm_formula *formula,
                              const struct cm_polynomial *polynomial) {
     const struct column *column = column_of(polynomial->metric);
@@ -111,7 +96,17 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
     if (strcmp(polynomial->state, "polynomial") == 0) {
         write_terms(page, formula, polynomial->terms, polynomial->n_terms, "");
     } else if (strcmp(polynomial->state, "largest") == 0) {
-        write_alternatives(page, formula, polynomial);
+        page_print(page, STYLE_PLAIN, "max("); /* of several polynomials, one per line */
+        for (size_t i = 0; i < polynomial->n_alternatives; i++) {
+            const struct cm_alternative *alternative = &polynomial->alternatives[i];
+            const bool last = i + 1 == polynomial->n_alternatives;
+            if (i > 0) {
+                page_end_line(page);
+                page_indent(page, page->label_width + 4);
+            }
+            write_terms(page, formula, alternative->terms, alternative->n_terms,
+                        last ? ")" : ",");
+        }
     } else if (strcmp(polynomial->state, "other") == 0) {
         page_print(page, STYLE_WARNING, "no polynomial: ");
         page_list(page, "; ", page->label_width);

@@ -38,7 +38,7 @@ static bool has_values(struct listing *listing, size_t column) {
 
 /* Adds the cells of a row; only the first if it has no figures. */
 static void put_row(struct table *table, struct listing *listing, size_t row) {
-    const struct cm_sweep_row *batch = &listing->of->sweep->rows[row];
+    const struct cm_sweep_row *batch = &listing->of.sweep->rows[row];
     const bool has_figures = batch->model != NULL || is_known(batch->costs.params) ||
                              is_known(batch->costs.macs) || is_known(batch->required_bytes);
     for (size_t i = 0; i < listing->n_fields; i++) {
@@ -94,7 +94,7 @@ static void write_table(struct page *page, struct listing *listing) {
     if (!table_begin(&table)) return;
     for (size_t row = 0; row < listing->n_rows; row++) {
         table_write_row(&table, row);
-        write_problem(&table, &listing->of->sweep->rows[row]);
+        write_problem(&table, &listing->of.sweep->rows[row]);
     }
     table_end(&table);
 }
@@ -103,27 +103,23 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
                         FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return CM_USAGE;
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    const char *keys = sweep_is_by_precision(sweep) ? columns_by_precision : usual_columns;
     struct cm_table_options all;
     struct listing listing;
     struct page page;
-    struct arena *arena = arena_new("page", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
+    size_t n = 0;
     cm_table_options_init(&all);
-    page_init(&page, options, arena, out);
-    const char *keys = sweep_is_by_precision(sweep) ? columns_by_precision : usual_columns;
-    int status = listing_make(&all, &of, keys, arena, NULL, &listing);
-    if (status == CM_OK) {
-        size_t n = 0;
-        for (size_t i = 0; i < listing.n_fields; i++)
-            if (has_values(&listing, i)) listing.fields[n++] = listing.fields[i];
-        listing.n_fields = n;
-        write_head(&page, sweep);
-        write_table(&page, &listing);
-        sweep_layers_write(&page, sweep);
-        if (sweep->n_diagnostics > 0) page_end_line(&page);
-        for (size_t i = 0; i < sweep->n_diagnostics; i++)
-            label_diagnostic(&page, &sweep->diagnostics[i]);
-        status = page_finish(&page);
-    }
-    return arena_end(arena, status);
+    const int status = listing_open(&all, of, keys, NULL, &listing);
+    if (status != CM_OK) return status;
+    page_init(&page, options, listing.arena, out);
+    for (size_t i = 0; i < listing.n_fields; i++)
+        if (has_values(&listing, i)) listing.fields[n++] = listing.fields[i];
+    listing.n_fields = n;
+    write_head(&page, sweep);
+    write_table(&page, &listing);
+    sweep_layers_write(&page, sweep);
+    if (sweep->n_diagnostics > 0) page_end_line(&page);
+    for (size_t i = 0; i < sweep->n_diagnostics; i++)
+        label_diagnostic(&page, &sweep->diagnostics[i]);
+    return listing_close(&listing, page_finish(&page));
 }

@@ -246,20 +246,6 @@ static size_t count_shown(const struct page *page, size_t n_layers) {
     return n_layers <= n + 1 ? n_layers : n;
 }
 
-/* Writes the table, and below each of its n layers the algorithms that differ, or the plans. */
-static void write_grid(struct grid *grid, size_t n) {
-    struct table *table = &grid->table;
-    const bool is_full = grid->page->options->layers;
-    if (!table_begin(table)) return;
-    for (size_t row = 0; (row + 1) * table->n_columns <= table->n_cells; row++) {
-        table_write_row(table, row);
-        if (is_full && row < n &&
-            (grid->is_planned || find_algorithm(grid, &grid->sweep->layers[row]) == NULL))
-            write_algorithms(grid, &grid->sweep->layers[row]);
-    }
-    table_end(table);
-}
-
 static void write_heading(const struct grid *grid) {
     struct page *page = grid->page;
     const char *times = grid->sweep->times;
@@ -293,7 +279,15 @@ void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
     for (size_t i = 0; i < n; i++) add_layer(&grid, &sweep->layers[i]);
     if (n < sweep->n_layers) add_rest(&grid, n);
     if (!grid.is_planned) add_total(&grid);
-    write_grid(&grid, n);
+    if (!table_begin(&grid.table)) return;
+    for (size_t row = 0; (row + 1) * grid.table.n_columns <= grid.table.n_cells; row++) {
+        table_write_row(&grid.table, row);
+        if (!page->options->layers || row >= n) continue;
+        const struct cm_sweep_layer *layer = &sweep->layers[row];
+        if (grid.is_planned || find_algorithm(&grid, layer) == NULL)
+            write_algorithms(&grid, layer);
+    }
+    table_end(&grid.table);
     if (grid.has_proxies)
         page_line(page, STYLE_PLAIN,
                   grid.is_planned ? "*: a proxy of the same size is planned instead"

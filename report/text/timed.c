@@ -29,13 +29,6 @@ double timed_samples_per_second(const struct cm_result *result) {
     return (double)result->options.batch / ((double)latency * 1e-12);
 }
 
-bool timed_lacks_operator(const struct cm_result *result, const char *op) {
-    const struct cm_measure *measure = result->measure;
-    for (size_t i = 0; measure != NULL && i < measure->n_untimed; i++)
-        if (text_equal(measure->untimed[i].op, op)) return true;
-    return false;
-}
-
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {
     int64_t *ret = arena_array(page->arena, result->n_modules, sizeof(*ret));
     bool *inside = arena_array(page->arena, result->n_nodes, sizeof(*inside));

@@ -18,9 +18,6 @@ bool timed_is_partial(const struct cm_result *result);
 /* Returns the samples per second; negative: unknown. An upper bound if timed_is_partial(). */
 double timed_samples_per_second(const struct cm_result *result);
 
-/* Returns true if nodes of operator `op` have work but no time. */
-bool timed_lacks_operator(const struct cm_result *result, const char *op);
-
 /*
  * Returns, by module, the operations (in the result's convention) of the nodes inside that have
  * a time; CM_UNKNOWN if no node with work has one. Allocated in the page's arena; NULL if out
