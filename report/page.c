@@ -3,6 +3,7 @@
  * colours: attributes are readable on any background. */
 #include "report/page.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "costmodel/costmodel.h"
@@ -217,6 +218,12 @@ const char *page_exact(struct page *page, int64_t value) {
 const char *page_digits(struct page *page, int64_t value) {
     struct text text = {.arena = page->arena};
     number_append(&text, NUMBERS_EXACT, NUMBER_PARAMS, value);
+    return text_string(&text);
+}
+
+const char *page_count(struct page *page, int64_t n, const char *noun) {
+    struct text text = {.arena = page->arena};
+    text_printf(&text, "%" PRId64 " %s%s", n, noun, text_plural(n));
     return text_string(&text);
 }
 

@@ -26,7 +26,6 @@
 #include "report/number.h"
 #include "support/text.h"
 
-struct arena;
 struct cm_text_options;
 
 /* Text styles of a terminal: names are bold, shares faint, bars coloured. */
@@ -100,6 +99,8 @@ void page_paragraph(struct page *page, const char *sentence);
 const char *page_number(struct page *page, enum number_unit unit, int64_t value);
 const char *page_exact(struct page *page, int64_t value);
 const char *page_digits(struct page *page, int64_t value);
+const char *page_count(struct page *page, int64_t n,
+                       const char *noun); /* "1 node", "2 nodes" */
 const char *page_percent(struct page *page, int64_t part, int64_t whole);
 const char *page_time(struct page *page, int64_t ps);
 

@@ -10,9 +10,6 @@
 
 #include "report/page.h"
 
-struct arena;
-struct text;
-
 /* One row per state of cm_check_case. */
 struct check_look {
     const char *state;

@@ -142,14 +142,16 @@ struct text_report {
     FILE *out;
 };
 
-static int open_text(struct text_report *report) {
+/* Begins the first section, with a text report at its end. CM_OK, CM_NO_MEMORY. */
+static int begin_overview(struct html *html, struct text_report *report) {
+    begin_section(html, "overview", "Overview");
     report->out = open_memstream(&report->text, &report->size);
     return report->out == NULL ? CM_NO_MEMORY : CM_OK;
 }
 
-/* `status`: that of writing the report, which is returned if it is a failure. CM_OK,
+/* Ends it. `status`: that of writing the report, which is returned if it is a failure. CM_OK,
  * CM_NO_MEMORY. */
-static int put_text(struct html *html, struct text_report *report, int status) {
+static int end_overview(struct html *html, struct text_report *report, int status) {
     const bool failed = ferror(report->out) != 0;
     if (fclose(report->out) != 0 || failed) status = CM_NO_MEMORY;
     if (status == CM_OK) {
@@ -158,6 +160,7 @@ static int put_text(struct html *html, struct text_report *report, int status) {
         fputs("</pre>\n", html->out);
     }
     free(report->text);
+    end_section(html);
     return status;
 }
 
@@ -243,7 +246,7 @@ static int put_overview(struct html *html, const struct cm_result *result) {
     const enum number_bound of_arena = memory->upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND;
     struct cm_text_options options;
     struct text_report text;
-    begin_section(html, "overview", "Overview");
+    if (begin_overview(html, &text) != CM_OK) return CM_NO_MEMORY;
     fputs("<table class=\"facts\">\n", html->out);
     for (size_t i = 0; i < n_columns; i++)
         if (column_is_there(&columns[i], result) &&
@@ -262,11 +265,7 @@ static int put_overview(struct html *html, const struct cm_result *result) {
     cm_text_options_init(&options);
     options.detailed = false;
     options.depth = 0;
-    int status = open_text(&text);
-    if (status == CM_OK)
-        status = put_text(html, &text, cm_result_write_text(result, &options, text.out));
-    end_section(html);
-    return status;
+    return end_overview(html, &text, cm_result_write_text(result, &options, text.out));
 }
 
 static size_t modules_down_to(const struct cm_result *result, int depth) {
@@ -342,12 +341,10 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
     text_append(&html.words, "check of ");
     append_file(&html, verdict->model);
     begin_page(&html, "check", &html_assets.diff_script);
-    begin_section(&html, "overview", "Overview");
     cm_text_options_init(&options);
-    status = open_text(&text);
+    status = begin_overview(&html, &text);
     if (status == CM_OK)
-        status = put_text(&html, &text, cm_verdict_write_text(verdict, &options, text.out));
-    end_section(&html);
+        status = end_overview(&html, &text, cm_verdict_write_text(verdict, &options, text.out));
     end_report(&html);
     if (result != NULL)
         status = put_data(&html, status, JSON_PAGE_PROFILE, &json_profile, result);
@@ -367,13 +364,11 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
     text_append(&html.words, " and ");
     append_file(&html, diff->new_result->model.path);
     begin_page(&html, "diff", &html_assets.diff_script);
-    begin_section(&html, "overview", "Overview");
     struct cm_diff_options plain = *options;
     plain.color = false;
-    status = open_text(&text);
+    status = begin_overview(&html, &text);
     if (status == CM_OK)
-        status = put_text(&html, &text, cm_diff_write_text(diff, &plain, text.out));
-    end_section(&html);
+        status = end_overview(&html, &text, cm_diff_write_text(diff, &plain, text.out));
     end_report(&html);
     status = put_data(&html, status, "costmodel-old", &json_profile, diff->old_result);
     status = put_data(&html, status, "costmodel-new", &json_profile, diff->new_result);

@@ -357,8 +357,7 @@ const struct json_document *const json_documents[] = {
 const char *const json_severities[] = {
     [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error", [CM_ERROR + 1] = NULL};
 
-/* Returns true if the row of the schema selects the column (count_offset), and does not name
- * it. */
+/* Returns true if the row selects the column (count_offset) and does not name it. */
 static bool is_other(const struct json_field *field, const struct column *column) {
     bool chosen = true;
     if (field->count_offset > 0)

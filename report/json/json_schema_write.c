@@ -46,8 +46,7 @@ static const struct {
     [JSON_OPSETS] = {INTEGERS, "object of integers"},
 };
 
-/* A wrapper contains the element type; "sparse_tensor" contains the tensor's dtype and shape.
- */
+/* A wrapper contains the element type; "sparse_tensor" the tensor's dtype and shape. */
 static const char dtype_schema[] =
     "    \"dtype\": {\"anyOf\": [\n"
     "      {\"type\": [\"string\", \"null\"]},\n"

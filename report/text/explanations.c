@@ -172,9 +172,8 @@ static void write_explanation(struct page *page, const struct cm_result *result,
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);
     if (explanation->n_free > 0)
-        page_line(page, STYLE_PLAIN,
-                  "and %" PRId64 " node%s without MACs or FLOPs by this convention",
-                  explanation->n_free, text_plural(explanation->n_free));
+        page_line(page, STYLE_PLAIN, "and %s without MACs or FLOPs by this convention",
+                  page_count(page, explanation->n_free, "node"));
     page_end_line(page);
     page_line(page, STYLE_PLAIN, "by convention (the figures above: %s)",
               result->options.convention);

@@ -163,8 +163,7 @@ static bool are_similar(const struct search *search, const struct hotspot *a,
     return cost / MAX_RATIO <= other && other / MAX_RATIO <= cost;
 }
 
-/* Merges adjacent similar siblings with consecutive numbers into one row: "0-5", "layer_0-5".
- */
+/* Merges adjacent similar siblings with consecutive numbers: "0-5", "layer_0-5". */
 static bool join_repeated(const struct search *search, struct groups *groups) {
     size_t n = 0;
     for (size_t i = 0; i < groups->n;) {

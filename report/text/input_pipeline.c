@@ -29,8 +29,7 @@ void input_pipeline_write(struct page *page, const struct cm_result *result) {
     page->label_width = 28;
     label_list(page, "demand", " ", 0); /* `5.90 GB/s = 256 samples of 500 kB in 21.7 ms` */
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, pipeline->bytes_per_s);
-    page_add(page, "= %lld sample%s of %s in %s", (long long)pipeline->samples,
-             text_plural(pipeline->samples),
+    page_add(page, "= %s of %s in %s", page_count(page, pipeline->samples, "sample"),
              page_number(page, NUMBER_BYTES, pipeline->sample_bytes),
              page_time(page, pipeline->step_ps));
     page_end_line(page);

@@ -35,8 +35,8 @@ static void write_nodes(struct page *page, const struct cm_result *result,
         page_line(page, STYLE_PLAIN, "its nodes are planned one by one");
         return;
     }
-    page_print(page, STYLE_PLAIN, "%zu node%s: ", primitive->n_nodes,
-               text_plural((int64_t)primitive->n_nodes));
+    page_print(page, STYLE_PLAIN,
+               "%s: ", page_count(page, (int64_t)primitive->n_nodes, "node"));
     page_list(page, ", ", 2 * INDENT);
     for (size_t i = 0; i < primitive->n_nodes && i < MAX_NODES; i++) {
         const size_t at = primitive->nodes[i]; /* unchecked if read from a file */
@@ -100,8 +100,8 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     label_list(page, "planned", ", ", 0);
     page_add(page, "%zu of %zu distinct primitives", n_planned, n);
-    page_add(page, "%" PRId64 " of %zu node%s", planned.nodes, result->n_nodes,
-             text_plural((int64_t)result->n_nodes));
+    page_add(page, "%" PRId64 " of %s", planned.nodes,
+             page_count(page, (int64_t)result->n_nodes, "node"));
     page_add(page, "%s of MACs", page_percent(page, planned.macs, result->totals.macs));
     page_end_line(page);
     label_figure(page, "largest workspace", NUMBER_BYTES, max_workspace);

@@ -22,12 +22,10 @@ static void write_states(struct page *page, const struct cm_result *result) {
     label_list(page, "times", ", ", 0);
     for (size_t i = 0; i < result->measure->n_states; i++) {
         const struct cm_state_share *share = &result->measure->states[i];
-        const char *percent = page_percent(page, share->macs, result->totals.macs);
-        if (i == 0)
-            page_add(page, "%s %" PRId64 " node%s (%s of MACs)", share->state, share->nodes,
-                     text_plural(share->nodes), percent);
-        else
-            page_add(page, "%s %" PRId64 " (%s)", share->state, share->nodes, percent);
+        page_add(
+            page, "%s %s (%s%s)", share->state,
+            i == 0 ? page_count(page, share->nodes, "node") : page_digits(page, share->nodes),
+            page_percent(page, share->macs, result->totals.macs), i == 0 ? " of MACs" : "");
     }
     page_end_line(page);
 }
@@ -37,8 +35,8 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->measure->n_untimed; i++) {
         const struct cm_untimed *untimed = &result->measure->untimed[i];
         label_list(page, i == 0 ? "no time" : "", " ", 2);
-        page_add(page, "%s %" PRId64 " node%s (%s of MACs):", untimed->op, untimed->nodes,
-                 text_plural(untimed->nodes),
+        page_add(page, "%s %s (%s of MACs):", untimed->op,
+                 page_count(page, untimed->nodes, "node"),
                  page_percent(page, untimed->macs, result->totals.macs));
         page_words(page, STYLE_PLAIN, untimed->reason);
         page_end_line(page);
@@ -48,10 +46,8 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
 /* `layers cold:  1.43 ms, 1.19 x the whole` */
 static void write_sum(struct page *page, const char *label, int64_t sum, int64_t network_ps) {
     if (!is_known(sum) || network_ps <= 0) return;
-    label_list(page, label, " ", 0);
-    page_add(page, "%s, %.2f x the whole", page_time(page, sum),
-             (double)sum / (double)network_ps);
-    page_end_line(page);
+    label_line(page, label, "%s, %.2f x the whole", page_time(page, sum),
+               (double)sum / (double)network_ps);
 }
 
 /* `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
@@ -65,9 +61,8 @@ static void write_network(struct page *page, const struct cm_result *result) {
         page_end_line(page);
         return;
     }
-    page_add(page, "%s %s, %" PRId64 " node%s (%s of MACs)",
-             page_time(page, end_to_end->median_ps), end_to_end->state, end_to_end->nodes,
-             text_plural(end_to_end->nodes),
+    page_add(page, "%s %s, %s (%s of MACs)", page_time(page, end_to_end->median_ps),
+             end_to_end->state, page_count(page, end_to_end->nodes, "node"),
              page_percent(page, end_to_end->macs, result->totals.macs));
     page_end_line(page);
     write_sum(page, "layers cold", end_to_end->sum_cold_ps, end_to_end->median_ps);
@@ -98,8 +93,8 @@ static void write_rates(struct page *page, const struct cm_result *result) {
         page_print(page, STYLE_PLAIN, "%s%.2f", timed_is_partial(result) ? "at most " : "",
                    samples);
         if (n_lacking > 0)
-            page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
-                       text_plural(n_lacking));
+            page_print(page, STYLE_PLAIN, ": %s without a time",
+                       page_count(page, n_lacking, "node"));
         page_end_line(page);
     }
     if (!achieved) return;
@@ -118,14 +113,12 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
     if (n == 0 || (n == 1 && text_equal(limiters[0].limited_by, "unknown"))) return;
     label_list(page, "limited by", ", ", 0);
     for (size_t i = 0; i < n; i++) {
-        const char *share =
-            page_percent(page, limiters[i].latency_ps, result->totals.latency_ps);
-        if (i == 0)
-            page_add(page, "%s %s of latency (%" PRId64 " node%s)", limiters[i].limited_by,
-                     share, limiters[i].nodes, text_plural(limiters[i].nodes));
-        else
-            page_add(page, "%s %s (%" PRId64 ")", limiters[i].limited_by, share,
-                     limiters[i].nodes);
+        const struct cm_limiter_share *share = &limiters[i];
+        page_add(page, "%s %s%s (%s)", share->limited_by,
+                 page_percent(page, share->latency_ps, result->totals.latency_ps),
+                 i == 0 ? " of latency" : "",
+                 i == 0 ? page_count(page, share->nodes, "node")
+                        : page_digits(page, share->nodes));
     }
     page_end_line(page);
 }
@@ -148,7 +141,7 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
             sum = checked_add_known(sum, measure->primitives[k].median_ps);
         }
         if (n > 0)
-            page_add(page, "%s %" PRId64 " layer%s (%s)", states[i], n, text_plural(n),
+            page_add(page, "%s %s (%s)", states[i], page_count(page, n, "layer"),
                      page_percent(page, sum, result->totals.latency_ps));
     }
     page_end_line(page);
@@ -191,8 +184,8 @@ static void write_primitives(struct page *page, const struct cm_measure *measure
     page_end_line(page);
     if (measure->n_cached == 0) return;
     label_list(page, "cached", " ", 0);
-    page_add(page, "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
-             measure->n_primitives, text_plural((int64_t)measure->n_primitives));
+    page_add(page, "%" PRId64 " of %s, since", measure->n_cached,
+             page_count(page, (int64_t)measure->n_primitives, "primitive"));
     page_words(page, STYLE_PLAIN, measure->cached_since);
     page_end_line(page);
 }

@@ -133,8 +133,8 @@ void memory_write(struct page *page, const struct cm_result *result) {
         const struct cm_weights *weights = &memory->weights[i];
         label_list(page, i == 0 ? "weights" : "", "", 2);
         page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
-        page_line(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
-                  weights->storage, weights->tensors, text_plural(weights->tensors));
+        page_line(page, STYLE_PLAIN, " of %s, %s, in %s", weights->dtype, weights->storage,
+                  page_count(page, weights->tensors, "tensor"));
     }
     label_figure(page, "required", NUMBER_BYTES, memory->required_bytes);
     page_print(page, STYLE_SHARE,

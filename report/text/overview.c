@@ -71,8 +71,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
     if (framework->n_absent != 0 && framework->params != totals->params) {
         page_add(page, "in the framework %s",
                  is_known(framework->params) ? page_exact(page, framework->params) : "unknown");
-        page_add(page, "%" PRId64 " tensor%s folded or merged", framework->n_absent,
-                 text_plural(framework->n_absent));
+        page_add(page, "%s folded or merged", page_count(page, framework->n_absent, "tensor"));
     }
     page_end_line(page);
     write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, is_bound(result, CM_COST_BIT(macs)));
@@ -148,8 +147,9 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < measure->n_untimed; i++)
         macs = checked_add(macs, measure->untimed[i].macs);
     label_list(page, "no time", " ", 0);
-    page_item_print(page, STYLE_WARNING, "%" PRId64 " node%s (%s of MACs), the largest:", nodes,
-                    text_plural(nodes), page_percent(page, macs, result->totals.macs));
+    page_item_print(page, STYLE_WARNING,
+                    "%s (%s of MACs), the largest:", page_count(page, nodes, "node"),
+                    page_percent(page, macs, result->totals.macs));
     page_add(page, "%s", measure->untimed[0].op);
     page_words(page, STYLE_PLAIN, measure->untimed[0].reason);
     page_end_line(page);
@@ -243,8 +243,8 @@ static void write_notes(struct page *page, const struct cm_result *result) {
     }
     label_rest(page, n, MAX_NOTES);
     if (result->n_rebatched == 0) return;
-    label_line(page, "re-batched", "%zu constant%s that contained the batch size of the file",
-               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    label_line(page, "re-batched", "%s that contained the batch size of the file",
+               page_count(page, (int64_t)result->n_rebatched, "constant"));
 }
 
 void overview_write(struct page *page, const struct cm_result *result) {

@@ -84,8 +84,9 @@ static void write_options(struct page *page, const struct cm_result *result) {
     if (result->n_module_sources > 0) label_list(page, "modules from", ", ", 0);
     for (size_t i = 0; i < result->n_module_sources; i++) {
         const struct cm_name_count *source = &result->module_sources[i];
-        page_add(page, "%s %" PRId64 "%s%s", source->name, source->count, i == 0 ? " node" : "",
-                 i == 0 ? text_plural(source->count) : "");
+        page_add(page, "%s %s", source->name,
+                 i == 0 ? page_count(page, source->count, "node")
+                        : page_digits(page, source->count));
     }
     if (result->n_module_sources > 0) page_end_line(page);
     write_fused_patterns(page, result, "fused patterns", false);
@@ -104,8 +105,9 @@ static void write_framework(struct page *page, const struct cm_result *result) {
         label_figure(page, label, NUMBER_PARAMS, framework->params);
         page_print(page, STYLE_PLAIN, ",");
         page_list(page, " ", page->label_width + 2);
-        page_add(page, " %" PRId64 " tensor%s folded or merged%s", framework->n_absent,
-                 text_plural(framework->n_absent), framework->n_sharing > 0 ? "," : "");
+        page_add(page, " %s folded or merged%s",
+                 page_count(page, framework->n_absent, "tensor"),
+                 framework->n_sharing > 0 ? "," : "");
         if (framework->n_sharing > 0) {
             page_add(page, "%s", framework->shared);
             page_add(page, "is shared by %" PRId64 " modules", framework->n_sharing);
@@ -115,8 +117,7 @@ static void write_framework(struct page *page, const struct cm_result *result) {
         page_words(page, STYLE_PLAIN, "unknown: the size of");
         page_add(page, "%s", framework->unknown);
         if (framework->n_unknown > 1)
-            page_add(page, "and %" PRId64 " other%s", framework->n_unknown - 1,
-                     text_plural(framework->n_unknown - 1));
+            page_add(page, "and %s", page_count(page, framework->n_unknown - 1, "other"));
         page_words(page, STYLE_PLAIN, "is not in the file");
     }
     page_end_line(page);
@@ -206,8 +207,9 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
     label_list(page, "", " ", 0);
-    page_add(page, "%" PRId64 " of %" PRId64 " node%s (%s):", n_nodes, coverage->nodes,
-             text_plural(coverage->nodes), page_percent(page, n_nodes, coverage->nodes));
+    page_add(page, "%" PRId64 " of %s (%s):", n_nodes,
+             page_count(page, coverage->nodes, "node"),
+             page_percent(page, n_nodes, coverage->nodes));
     page_words(page, STYLE_PLAIN, "their costs are not included");
     page_end_line(page);
 }
@@ -215,8 +217,8 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
 static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
     if (coverage->unknown_shapes == 0) return;
     label_write(page, "unknown shapes");
-    page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
-               text_plural(coverage->unknown_shapes));
+    page_print(page, STYLE_WARNING, "%s",
+               page_count(page, coverage->unknown_shapes, "node output"));
     if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
         page_line(page, STYLE_PLAIN, ", %" PRId64 " with an upper bound, at which costs",
                   coverage->bounded_shapes);
@@ -234,8 +236,8 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
 
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
-    label_line(page, "re-batched", "%zu constant%s that contained the batch size of the file",
-               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    label_line(page, "re-batched", "%s that contained the batch size of the file",
+               page_count(page, (int64_t)result->n_rebatched, "constant"));
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++) {
         const struct cm_rebatched *constant = &result->rebatched[i];
         label_list(page, "", " ", 2);

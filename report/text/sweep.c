@@ -73,11 +73,8 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
     label_name(page, "device", sweep->device);
     label_name(page, "times", sweep->times);
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->custom_ops, sweep->n_custom_ops);
-    if (is_known(sweep->memory_limit)) {
-        label_list(page, "limit", " ", 0);
-        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, sweep->memory_limit);
-        page_end_line(page);
-    }
+    if (is_known(sweep->memory_limit))
+        label_line(page, "limit", "%s", page_number(page, NUMBER_BYTES, sweep->memory_limit));
     page_end_line(page);
 }
 

@@ -7,7 +7,6 @@
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
