@@ -98,27 +98,37 @@ static int check_annotate(const struct invocation *call, const struct request *r
     return CM_OK;
 }
 
+/* A run of the command and its results, as in struct report. */
+struct run {
+    const struct invocation *call;
+    const struct request *request;
+    const struct cm_options *options;
+    struct cm_diagnostics *diag; /* messages about the model */
+    struct cm_model *model;      /* NULL: the result was read from a file */
+    struct cm_result *result;
+    struct cm_sweep *sweep;
+    struct cm_formula *formula;
+    bool is_interrupted;
+};
+
 /* Warns if external weights would not be found: their paths are relative to that of the model.
  */
-static int warn_of_weights(const struct request *request, const struct cm_result *result,
-                           struct cm_diagnostics *diag) {
-    const struct cm_memory *memory = &result->memory;
+static int warn_of_weights(const struct run *run) {
+    const struct cm_memory *memory = &run->result->memory;
+    const char *path = run->request->annotate;
     bool is_external = false;
     bool in_same_folder = false;
     for (size_t i = 0; i < memory->n_weights; i++)
         is_external |= text_equal(memory->weights[i].storage, "external");
     if (!is_external) return CM_OK;
-    struct arena *arena = arena_new("path", 0);
-    if (arena == NULL) return diag_no_memory(diag);
-    const int status =
-        outputs_share_folder(request->annotate, request->model, arena, &in_same_folder);
-    arena_free(arena);
-    if (status != CM_OK) return diag_no_memory(diag);
+    if (outputs_share_folder(path, run->request->model, run->call->arena, &in_same_folder) !=
+        CM_OK)
+        return diag_no_memory(run->diag);
     if (in_same_folder) return CM_OK;
-    diag_warn(diag, DIAG_IO,
+    diag_warn(run->diag, DIAG_IO,
               "the model has external weight files, which '%s' expects in its own folder",
-              request->annotate);
-    diag_hint(diag, "copy the weight files there, or write it to the folder of the model");
+              path);
+    diag_hint(run->diag, "copy the weight files there, or write it to the folder of the model");
     return CM_OK;
 }
 
@@ -139,17 +149,6 @@ static int sweep_model(const struct request *request, struct cm_model *model,
     return cm_model_sweep_points(model, options, points, n, diag, ret);
 }
 
-/* A run of the command and its results, as in struct report. */
-struct run {
-    const struct cm_options *options;
-    struct cm_diagnostics *diag; /* messages about the model */
-    struct cm_model *model;      /* NULL: the result was read from a file */
-    struct cm_result *result;
-    struct cm_sweep *sweep;
-    struct cm_formula *formula;
-    bool is_interrupted;
-};
-
 static int write_annotated(const void *context, FILE *out) {
     const struct run *run = context;
     return cm_model_annotate(run->model, run->result, run->diag, out);
@@ -157,19 +156,20 @@ static int write_annotated(const void *context, FILE *out) {
 
 /* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
  * finds its formula. Refuses outputs that are files of the model. */
-static int make(const struct request *request, struct run *ret) {
-    const struct cm_options *options = ret->options;
-    struct cm_diagnostics *diag = ret->diag;
+static int make(struct run *run) {
+    const struct request *request = run->request;
+    const struct cm_options *options = run->options;
+    struct cm_diagnostics *diag = run->diag;
     const struct batches *batches = &request->binding.batches;
     struct cm_options shown = *options;
     struct progress progress;
-    int status = cm_load_file(request->model, diag, &ret->model, &ret->result);
+    int status = cm_load_file(request->model, diag, &run->model, &run->result);
     if (status != CM_OK) return status;
-    if (ret->result != NULL) return check_profile(request, ret->result, diag);
-    status = outputs_keep_weights(ret->model, request->output, diag);
-    if (status == CM_OK) status = outputs_keep_weights(ret->model, request->annotate, diag);
+    if (run->result != NULL) return check_profile(request, run->result, diag);
+    status = outputs_keep_weights(run->model, request->output, diag);
+    if (status == CM_OK) status = outputs_keep_weights(run->model, request->annotate, diag);
     if (status != CM_OK) return status;
-    if (request->formula) return cm_model_formula(ret->model, options, diag, &ret->formula);
+    if (request->formula) return cm_model_formula(run->model, options, diag, &run->formula);
     const bool has_times = options->backend != NULL || options->n_times > 0;
     if (request->format.of.requires_times && (!has_times || options->plan_only))
         return diag_error(
@@ -177,18 +177,18 @@ static int make(const struct request *request, struct run *ret) {
             "--format trace requires times: give --measure, --device, --times or --backend");
     progress_begin(&progress, &request->timing, &shown);
     if (!request_is_sweep(request))
-        status = cm_model_profile(ret->model, &shown, diag, &ret->result);
+        status = cm_model_profile(run->model, &shown, diag, &run->result);
     else if (request->format.of.is_page)
-        status = cm_model_sweep_first(ret->model, &shown, batches->items, batches->n, diag,
-                                      &ret->sweep, &ret->result);
+        status = cm_model_sweep_first(run->model, &shown, batches->items, batches->n, diag,
+                                      &run->sweep, &run->result);
     else
-        status = sweep_model(request, ret->model, &shown, diag, &ret->sweep);
+        status = sweep_model(request, run->model, &shown, diag, &run->sweep);
     progress_end(&progress);
-    ret->is_interrupted = progress.is_interrupted;
+    run->is_interrupted = progress.is_interrupted;
     if (status != CM_OK || request->annotate == NULL) return status;
-    status = warn_of_weights(request, ret->result, diag);
+    status = warn_of_weights(run);
     if (status != CM_OK) return status;
-    return streams_write(request->annotate, write_annotated, ret, diag);
+    return streams_write(request->annotate, write_annotated, run, diag);
 }
 
 /* Reports a model above the memory limit, after the report was written. */
@@ -263,9 +263,9 @@ static void report_failures(const struct request *request, const struct cm_sweep
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    struct run run = {.options = options, .diag = diag};
+    struct run run = {.call = call, .request = request, .options = options, .diag = diag};
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = make(request, &run);
+    int status = make(&run);
     cm_model_free(run.model);
     const struct cm_result *result = run.result;
     if (run.sweep != NULL) report_failures(request, run.sweep, diag);
