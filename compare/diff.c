@@ -21,9 +21,19 @@ bool diff_is_unchanged(const struct cm_change *change) {
            change->old_partial == change->new_partial;
 }
 
+/* cm_metric_of_module, cm_metric_of_operator or figure_of_total. */
+typedef bool figure_getter(size_t metric, const struct cm_result *result, size_t index,
+                           struct cm_figure *ret);
+
 /* Absent values are 0. The difference of partial sums is unknown. */
-static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new,
-                                  struct cm_figure is) {
+static struct cm_change change_of(const struct cm_diff *diff, size_t metric, figure_getter *get,
+                                  size_t old_index, size_t new_index) {
+    struct cm_figure was = {.value = 0};
+    struct cm_figure is = {.value = 0};
+    const bool in_old =
+        old_index != CM_NO_INDEX && get(metric, diff->old_result, old_index, &was);
+    const bool in_new =
+        new_index != CM_NO_INDEX && get(metric, diff->new_result, new_index, &is);
     const int64_t difference = checked_sub(is.value, was.value);
     return (struct cm_change){
         .in_old = in_old,
@@ -39,37 +49,27 @@ static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new
     };
 }
 
+static bool figure_of_total(size_t metric, const struct cm_result *result, size_t index,
+                            struct cm_figure *ret) {
+    (void)index;
+    return cm_metric_of_total(metric, result, ret);
+}
+
 struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
-    struct cm_figure was = {.value = 0};
-    struct cm_figure is = {.value = 0};
-    const bool in_old = cm_metric_of_total(metric, diff->old_result, &was);
-    const bool in_new = cm_metric_of_total(metric, diff->new_result, &is);
-    return change_of(in_old, was, in_new, is);
+    return change_of(diff, metric, figure_of_total, 0, 0);
 }
 
 struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_module *module = &diff->modules[row];
-    struct cm_figure was = {.value = 0};
-    struct cm_figure is = {.value = 0};
-    const bool in_old = module->old_module != CM_NO_INDEX &&
-                        cm_metric_of_module(metric, diff->old_result, module->old_module, &was);
-    const bool in_new = module->new_module != CM_NO_INDEX &&
-                        cm_metric_of_module(metric, diff->new_result, module->new_module, &is);
-    return change_of(in_old, was, in_new, is);
+    return change_of(diff, metric, cm_metric_of_module, module->old_module, module->new_module);
 }
 
 struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_operator *op = &diff->operators[row];
-    struct cm_figure was = {.value = 0};
-    struct cm_figure is = {.value = 0};
-    const bool in_old = op->old_operator != CM_NO_INDEX &&
-                        cm_metric_of_operator(metric, diff->old_result, op->old_operator, &was);
-    const bool in_new = op->new_operator != CM_NO_INDEX &&
-                        cm_metric_of_operator(metric, diff->new_result, op->new_operator, &is);
-    return change_of(in_old, was, in_new, is);
+    return change_of(diff, metric, cm_metric_of_operator, op->old_operator, op->new_operator);
 }
 
 bool diff_is_same(const struct cm_diff *diff, size_t row, change_getter *get) {

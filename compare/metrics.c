@@ -147,21 +147,21 @@ bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
     return extra != NULL && extra->of_step != STEP_NEVER && result->training.present;
 }
 
-static struct cm_figure column_figure(const struct column *column,
-                                      const struct cm_costs *costs) {
+/* Returns false if the result does not have the column. */
+static bool column_figure(const struct column *column, const struct cm_result *result,
+                          const struct cm_costs *costs, struct cm_figure *ret) {
+    if (!column_is_there(column, result)) return false;
     const enum number_bound bound = column_bound(column, costs);
-    return (struct cm_figure){.value = column_get(column, costs),
+    *ret = (struct cm_figure){.value = column_get(column, costs),
                               .upper_bound = bound == NUMBER_AT_MOST,
                               .partial = bound == NUMBER_AT_LEAST};
+    return true;
 }
 
 bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm_figure *ret) {
     if (result == NULL || ret == NULL) return false;
-    if (metric < n_columns) {
-        if (!column_is_there(&columns[metric], result)) return false;
-        *ret = column_figure(&columns[metric], &result->totals);
-        return true;
-    }
+    if (metric < n_columns)
+        return column_figure(&columns[metric], result, &result->totals, ret);
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
     *ret = (struct cm_figure){.value = read_at(result, extra->in_result)};
@@ -178,11 +178,7 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
                          struct cm_figure *ret) {
     if (result == NULL || ret == NULL) return false;
     const struct cm_module *row = &result->modules[module];
-    if (metric < n_columns) {
-        if (!column_is_there(&columns[metric], result)) return false;
-        *ret = column_figure(&columns[metric], &row->costs);
-        return true;
-    }
+    if (metric < n_columns) return column_figure(&columns[metric], result, &row->costs, ret);
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_module == NOWHERE) return false;
     const bool is_of_step = extra->of_step == STEP_ONLY;
@@ -199,12 +195,9 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
                            struct cm_figure *ret) {
     if (result == NULL || ret == NULL) return false;
     const struct cm_operator *row = &result->operators[operator_index];
-    if (metric < n_columns) {
-        const struct column *column = &columns[metric];
-        if (!column->of_operator || !column_is_there(column, result)) return false;
-        *ret = column_figure(column, &row->costs);
-        return true;
-    }
+    if (metric < n_columns)
+        return columns[metric].of_operator &&
+               column_figure(&columns[metric], result, &row->costs, ret);
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_operator == NOWHERE) return false;
     *ret = (struct cm_figure){.value = read_at(row, extra->in_operator)};
