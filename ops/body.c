@@ -8,16 +8,14 @@
 #include "support/banned.h"
 
 int body_open(struct op_context *context, const char *attr, struct body *ret) {
-    uint32_t id = op_attr_graph(context, attr);
+    const uint32_t id = op_attr_graph(context, attr);
     if (id == ID_NONE)
         return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' is missing", attr);
     const struct graph *graph = &context->model->graphs[id];
-    struct body body = {.graph = id, .n_inputs = graph->n_inputs};
-    body.n_outputs = graph->n_outputs;
-    body.inputs = arena_array(context->arena, graph->n_inputs, sizeof *body.inputs);
-    if (!body.inputs) return diag_no_memory(context->diag);
-    *ret = body;
-    return 0;
+    *ret =
+        (struct body){.graph = id, .n_inputs = graph->n_inputs, .n_outputs = graph->n_outputs};
+    ret->inputs = arena_array(context->arena, graph->n_inputs, sizeof *ret->inputs);
+    return ret->inputs ? 0 : diag_no_memory(context->diag);
 }
 
 int body_check(const struct op_context *context, const struct body *body, size_t inputs,
@@ -69,15 +67,6 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
     return body_runs(context, body, times, assumption);
 }
 
-struct value_info body_varying(const struct value_info *info) {
-    struct value_info copy = *info;
-    copy.value = NULL;
-    copy.lower_bound = NULL;
-    copy.is_constant = false;
-    copy.is_weight = false;
-    return copy;
-}
-
 /* Fixpoint search for loop-carried shapes: at most MAX_ROUNDS walks widen the state; if it
  * still changes, only element types are kept, which no iteration changes. Walks of nested
  * bodies multiply, so the search is skipped if the node is nested deeper than MAX_SEARCHED, or
@@ -85,56 +74,37 @@ struct value_info body_varying(const struct value_info *info) {
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
-static bool is_nested_deep(const struct op_context *context) {
+/* Returns true if another walk of the body may be made. */
+static bool may_search(const struct op_context *context) {
+    const struct op_walker *walker = context->walker;
     uint32_t graph = context->node->graph;
     int depth = 0;
-    while (graph != ID_NONE && context->model->graphs[graph].parent != ID_NONE &&
-           depth <= MAX_SEARCHED) {
+    while (graph != ID_NONE && context->model->graphs[graph].parent != ID_NONE) {
         graph = context->model->graphs[graph].parent;
-        depth++;
+        if (++depth > MAX_SEARCHED) return false;
     }
-    return depth > MAX_SEARCHED;
-}
-
-static bool may_search(const struct op_context *context) {
-    bool (*walker_may)(void *) = context->walker->may_search;
-    return !is_nested_deep(context) && (!walker_may || walker_may(context->walker->context));
-}
-
-/* Merges the outputs of the last walk into the state. Sets *ret_changed if the state changed.
- */
-static int widen_state(struct op_context *context, struct body *body,
-                       const struct carried *carried, bool *ret_changed) {
-    *ret_changed = false;
-    for (size_t i = 0; i < carried->n; i++) {
-        struct value_info *state = &body->inputs[carried->input + i];
-        struct value_info merged;
-        int status = merge_infos(context, state, &body->outputs[carried->output + i], &merged);
-        if (status) return status;
-        if (!merge_is_same(state, &merged)) *ret_changed = true;
-        *state = merged;
-    }
-    return 0;
-}
-
-/* Keeps only the element types of the state. */
-static void forget_shapes(struct body *body, const struct carried *carried) {
-    for (size_t i = 0; i < carried->n; i++) {
-        struct value_info *state = &body->inputs[carried->input + i];
-        bool tensor = state->kind == CM_TYPE_TENSOR;
-        *state =
-            tensor ? value_info_tensor(state->dtype, shape_unknown()) : value_info_unknown();
-    }
+    return !walker->may_search || walker->may_search(walker->context);
 }
 
 int body_walk_iterations(struct op_context *context, struct body *body,
                          const struct carried *carried) {
+    struct value_info *state = body->inputs + carried->input, merged;
     bool changed = true;
     for (int round = 0; changed && round <= MAX_ROUNDS; round++) {
         if (!may_search(context)) round = MAX_ROUNDS;
-        if (round == MAX_ROUNDS) forget_shapes(body, carried);
+        for (size_t i = 0; round == MAX_ROUNDS && i < carried->n; i++)
+            state[i] = state[i].kind == CM_TYPE_TENSOR
+                           ? value_info_tensor(state[i].dtype, shape_unknown())
+                           : value_info_unknown();
         int status = body_walk(context, body);
-        if (!status) status = widen_state(context, body, carried, &changed);
+        changed = false;
+        for (size_t i = 0; i < carried->n && !status; i++) {
+            status =
+                merge_infos(context, &state[i], &body->outputs[carried->output + i], &merged);
+            if (status) break;
+            if (!merge_is_same(&state[i], &merged)) changed = true;
+            state[i] = merged;
+        }
         if (status) return status;
     }
     return 0;
@@ -142,8 +112,8 @@ int body_walk_iterations(struct op_context *context, struct body *body,
 
 struct value_info body_last_state(const struct body *body, const struct carried *carried,
                                   size_t i, bool ran) {
-    return body_varying(ran ? &body->outputs[carried->output + i]
-                            : &body->inputs[carried->input + i]);
+    return op_without_contents(ran ? &body->outputs[carried->output + i]
+                                   : &body->inputs[carried->input + i]);
 }
 
 int body_output_stacked(struct op_context *context, size_t slot,

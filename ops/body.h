@@ -57,9 +57,6 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
                            int64_t max_times);
 
-/* Returns the info of a value that changes in every iteration: its type without contents. */
-struct value_info body_varying(const struct value_info *info);
-
 /* Infers the body repeatedly until its carried inputs are a fixed point: they then hold in
  * every iteration. */
 int body_walk_iterations(struct op_context *context, struct body *body,

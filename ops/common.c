@@ -16,8 +16,12 @@ int common_infer_bool(struct op_context *context) {
     return common_infer_same_shape(context, DTYPE_BOOL);
 }
 
+int common_output(struct op_context *context, int rank, const int64_t *dims) {
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+}
+
 int common_infer_unknown_rank(struct op_context *context) {
-    return op_output_dims(context, 0, op_dtype(context, 0), RANK_UNKNOWN, NULL);
+    return common_output(context, RANK_UNKNOWN, NULL);
 }
 
 enum dtype common_dtype(const struct op_context *context, size_t first) {
@@ -65,44 +69,45 @@ int common_infer_broadcast(struct op_context *context) {
     return common_broadcast_to(context, 0, common_dtype(context, 0));
 }
 
-static bool dims_agree(int64_t a, int64_t b) {
-    return !is_known(a) || !is_known(b) || a == b;
+bool common_differ(int64_t a, int64_t b) {
+    return is_known(a) && is_known(b) && a != b;
 }
 
-/* Checks input 1 against the axes of input 0 from `axis` on. */
-static int check_legacy_dims(const struct op_context *context, int axis) {
-    const struct shape *a = op_shape(context, 0);
-    const struct shape *b = op_shape(context, 1);
-    for (int i = 0; i < b->rank; i++) {
-        if (b->dims[i] == 1 || dims_agree(a->dims[axis + i], b->dims[i])) continue;
-        return op_fail(context, DIAG_SHAPE, "shape %s does not fit axes %d.. of %s",
-                       op_shape_text(context, b), axis, op_shape_text(context, a));
-    }
+int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
+                     int rank, const char *used, uint32_t *seen, int *ret) {
+    int status =
+        op_normalize_axis(context, list->given ? list->values[i] : (int64_t)i, rank, ret);
+    if (status < 0) return status;
+    if (*seen >> *ret & 1)
+        return op_fail(context, DIAG_ATTRIBUTE, "axis %d is %s twice", *ret, used);
+    *seen |= UINT32_C(1) << *ret;
     return CM_OK;
 }
 
 int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype) {
-    int rank_a = op_rank(context, 0);
-    int rank_b = op_rank(context, 1);
+    const struct shape *a = op_shape(context, 0);
+    const struct shape *b = op_shape(context, 1);
     int status = common_check_same_type(context, 0);
     if (status < 0) return status;
-    if (rank_a == RANK_UNKNOWN || rank_b == RANK_UNKNOWN)
+    if (!shape_has_rank(a) || !shape_has_rank(b))
         return common_infer_same_shape(context, dtype);
-    bool broadcast = op_attr_int(context, "broadcast") != 0;
-    if (rank_b > rank_a || (!broadcast && rank_b != rank_a))
+    const bool broadcast = op_attr_int(context, "broadcast") != 0;
+    if (b->rank > a->rank || (!broadcast && b->rank != a->rank))
         return op_fail(context, DIAG_SHAPE, "shapes %s and %s do not fit, broadcast is %d",
-                       op_shape_text(context, op_shape(context, 0)),
-                       op_shape_text(context, op_shape(context, 1)), broadcast);
-    int axis = rank_a - rank_b;
-    if (broadcast && op_has_attr(context, "axis") && rank_b > 0) {
-        status = op_normalize_axis(context, op_attr_int(context, "axis"), rank_a, &axis);
+                       op_shape_text(context, a), op_shape_text(context, b), broadcast);
+    int axis = a->rank - b->rank;
+    if (broadcast && op_has_attr(context, "axis") && b->rank > 0) {
+        status = op_axis(context, a->rank, &axis);
         if (status < 0) return status;
-        if (axis + rank_b > rank_a)
+        if (axis + b->rank > a->rank)
             return op_fail(context, DIAG_ATTRIBUTE, "axis %d leaves no room for rank %d in %d",
-                           axis, rank_b, rank_a);
+                           axis, b->rank, a->rank);
     }
-    status = check_legacy_dims(context, axis);
-    return status < 0 ? status : common_infer_same_shape(context, dtype);
+    for (int i = 0; i < b->rank; i++)
+        if (b->dims[i] != 1 && common_differ(a->dims[axis + i], b->dims[i]))
+            return op_fail(context, DIAG_SHAPE, "shape %s does not fit axes %d.. of %s",
+                           op_shape_text(context, b), axis, op_shape_text(context, a));
+    return common_infer_same_shape(context, dtype);
 }
 
 int common_check_rank(const struct op_context *context, size_t i, int min) {
@@ -128,7 +133,7 @@ int common_check_n_axes(const struct op_context *context, size_t n) {
 int common_check_length(const struct op_context *context, size_t i, int64_t n) {
     const struct shape *shape = op_shape(context, i);
     if (!shape_has_rank(shape)) return CM_OK;
-    if (shape->rank == 1 && dims_agree(shape->dims[0], n)) return CM_OK;
+    if (shape->rank == 1 && !common_differ(shape->dims[0], n)) return CM_OK;
     if (!is_known(n))
         return op_fail(context, DIAG_SHAPE, "input %zu must have rank 1, got %s", i,
                        op_shape_text(context, shape));
@@ -156,11 +161,10 @@ int64_t common_divide(int64_t a, int64_t b) {
 
 const struct constant *common_contents(const struct op_context *context, size_t i) {
     const struct constant *value = op_input(context, i)->value;
-    const struct constant *loaded = NULL;
     if (!value || value->n_elements > LONGEST_SHORT) return NULL;
     int status =
-        constant_load(value, &context->model->reader, context->arena, context->diag, &loaded);
-    return status < 0 ? NULL : loaded;
+        constant_load(value, &context->model->reader, context->arena, context->diag, &value);
+    return status < 0 ? NULL : value;
 }
 
 int64_t common_integer(const struct op_context *context, size_t i) {
@@ -175,7 +179,7 @@ int64_t common_length(const struct op_context *context, size_t i) {
 }
 
 int common_dtype_attr(const struct op_context *context, const char *name, enum dtype *ret) {
-    int64_t number = op_attr_int(context, name);
+    const int64_t number = op_attr_int(context, name);
     *ret = dtype_from_onnx(number);
     if (*ret != DTYPE_UNDEFINED) return CM_OK;
     return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' must be an element type, got %lld",

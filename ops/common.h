@@ -28,7 +28,10 @@ int common_infer_same(struct op_context *context);
 int common_infer_same_shape(struct op_context *context, enum dtype dtype);
 /* Sets output 0 to bool and the shape of input 0. */
 int common_infer_bool(struct op_context *context);
-/* Sets output 0 to the dtype of input 0 with unknown rank. */
+/* Sets output 0 to the dtype of input 0 and these dims (NULL: unknown). */
+int common_output(struct op_context *context, int rank, const int64_t *dims)
+    __attribute__((warn_unused_result));
+/* The same with unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Sets output 0 to the broadcast shape and the common dtype of all inputs. */
 int common_infer_broadcast(struct op_context *context);
@@ -66,6 +69,13 @@ enum op_view common_view_part(const struct op_context *context);
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis);
 /* Returns the last dim of operand i; DIM_UNKNOWN if its rank is unknown or 0. */
 int64_t common_last_dim(const struct op_context *context, size_t i);
+/* Returns true if both dims are known and differ. */
+bool common_differ(int64_t a, int64_t b);
+/* Sets *ret to axis i of the list; without a list to axis i. An axis in the set `seen` is an
+ * error: "axis 1 is `used` twice". */
+int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
+                     int rank, const char *used, uint32_t *seen, int *ret)
+    __attribute__((warn_unused_result));
 /* Returns the smaller of two dims; if one is unknown, the other. */
 int64_t common_smaller(int64_t a, int64_t b);
 /* Returns floor(a / b); DIM_UNKNOWN if b is 0. */

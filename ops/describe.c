@@ -34,16 +34,6 @@ struct decimal {
     int exponent; /* of the first digit */
 };
 
-/* Parses the output of printf("%e"), with any decimal point. */
-static struct decimal read_scientific(const char *text) {
-    struct decimal decimal = {.n = 0};
-    const char *e = strchr(text, 'e');
-    for (; text < e; text++)
-        if (*text >= '0' && *text <= '9') decimal.digits[decimal.n++] = *text;
-    decimal.exponent = (int)strtol(e + 1, NULL, 10);
-    return decimal;
-}
-
 /* Appends the digits [from, to); zeros past the last digit. */
 static void append_digits(struct text *out, const struct decimal *decimal, int from, int to) {
     for (int i = from; i < to; i++)
@@ -77,7 +67,11 @@ void describe_real(struct text *out, double value) {
         snprintf(scientific, sizeof(scientific), "%.*e", digits - 1, fabs(value));
         bool exact = (float)strtod(scientific, NULL) == (float)fabs(value);
         if (!exact && digits < FLOAT32_DIGITS) continue;
-        struct decimal decimal = read_scientific(scientific);
+        struct decimal decimal = {.n = 0};
+        const char *e = strchr(scientific, 'e');
+        for (const char *at = scientific; at < e; at++) /* the decimal point may be any */
+            if (*at >= '0' && *at <= '9') decimal.digits[decimal.n++] = *at;
+        decimal.exponent = (int)strtol(e + 1, NULL, 10);
         append_decimal(out, &decimal);
         return;
     }

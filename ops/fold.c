@@ -33,16 +33,6 @@ struct number fold_number(const struct constant *constant, int64_t index) {
     return number;
 }
 
-static bool int_fits(enum dtype dtype, int64_t value) {
-    bool is_unsigned = dtype == DTYPE_UINT8 || dtype == DTYPE_UINT16 || dtype == DTYPE_UINT32 ||
-                       dtype == DTYPE_UINT64 || dtype == DTYPE_UINT4 || dtype == DTYPE_UINT2;
-    int bits = dtype_bits(dtype) - !is_unsigned;
-    if (is_unsigned && value < 0) return false;
-    if (bits >= 63) return true;
-    int64_t limit = INT64_C(1) << bits;
-    return value < limit && value >= -limit;
-}
-
 /* Rounds to a float format with `bits` of significand and normal exponents from `min` to `max`.
  * float16 is (11, -14, 15). */
 static double round_to(double value, int bits, int min, int max) {
@@ -74,8 +64,17 @@ bool fold_store(enum dtype dtype, struct number *number) {
         number->i = number->i != 0;
         return true;
     default:
-        return dtype_is_integer(dtype) && int_fits(dtype, number->i);
+        break;
     }
+    if (!dtype_is_integer(dtype)) return false;
+    const bool is_unsigned = dtype == DTYPE_UINT8 || dtype == DTYPE_UINT16 ||
+                             dtype == DTYPE_UINT32 || dtype == DTYPE_UINT64 ||
+                             dtype == DTYPE_UINT4 || dtype == DTYPE_UINT2;
+    const int bits = dtype_bits(dtype) - !is_unsigned;
+    if (is_unsigned && number->i < 0) return false;
+    if (bits >= 63) return true;
+    const int64_t limit = INT64_C(1) << bits;
+    return number->i < limit && number->i >= -limit;
 }
 
 /* Computes the strides of the operand broadcast to `shape`, 0 along broadcast axes. Returns
@@ -146,61 +145,37 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
     return kernel(context, sources->n, x, ret);
 }
 
-/* Contents of output 0, filled element by element. */
-union contents {
-    int64_t *ints; /* if the dtype is not a float */
-    double *reals;
-};
-
-_Static_assert(sizeof(int64_t) == sizeof(double), "an element takes the same bytes");
-
-static bool contents_new(const struct op_context *context, int64_t n, union contents *ret) {
-    ret->ints = arena_array(context->arena, (size_t)n, sizeof(*ret->ints));
-    return ret->ints != NULL;
-}
-
-/* Stores element i, converted to the dtype of output 0. Returns false if the dtype cannot
- * represent it. */
-static bool contents_store(const struct op_context *context, const union contents *contents,
-                           int64_t i, struct number number) {
-    const enum dtype dtype = context->outputs[0].dtype;
-    if (!fold_store(dtype, &number)) return false;
-    if (dtype_is_float(dtype))
-        contents->reals[i] = number.r;
+/* Stores element i, converted to the dtype. Returns false if the dtype cannot represent it. */
+static bool store(const struct elements *elements, int64_t i, struct number number) {
+    if (!fold_store(elements->dtype, &number)) return false;
+    if (elements->reals)
+        elements->reals[i] = number.r;
     else
-        contents->ints[i] = number.i;
+        elements->ints[i] = number.i;
     return true;
 }
 
-static int contents_set(struct op_context *context, const union contents *contents) {
-    const struct value_info *output = &context->outputs[0];
-    return op_set_value(
-        context, 0,
-        dtype_is_float(output->dtype)
-            ? constant_reals(context->arena, output->dtype, &output->shape, contents->reals)
-            : constant_ints(context->arena, output->dtype, &output->shape, contents->ints));
-}
-
 int fold_set_numbers(struct op_context *context, const struct number *numbers, int64_t n) {
-    union contents contents;
-    if (!contents_new(context, n, &contents)) return diag_no_memory(context->diag);
+    struct elements elements;
+    int status = elements_alloc(context, context->outputs[0].dtype, n, &elements);
+    if (status < 0) return status;
     for (int64_t i = 0; i < n; i++)
-        if (!contents_store(context, &contents, i, numbers[i])) return CM_OK;
-    return contents_set(context, &contents);
+        if (!store(&elements, i, numbers[i])) return CM_OK;
+    return elements_set(context, 0, &elements);
 }
 
 int fold_elements(struct op_context *context, fold_kernel *kernel) {
     const struct value_info *output = &context->outputs[0];
     int64_t coords[SHAPE_MAX_RANK] = {0};
     struct sources sources;
+    struct elements elements;
+    struct number number;
     bool possible = false;
-
     if (!op_has_output(context, 0) || !value_info_is_complete(output)) return CM_OK;
     int status = load_sources(context, &output->shape, &sources, &possible);
     if (status < 0 || !possible) return status;
-    int64_t n = shape_elements(&output->shape);
+    const int64_t n = shape_elements(&output->shape);
     if (sources.uniform && n > 1) {
-        struct number number;
         if (!compute(context, kernel, &sources, coords, &number)) return CM_OK;
         if (!fold_store(output->dtype, &number)) return CM_OK;
         return op_set_value(
@@ -210,13 +185,12 @@ int fold_elements(struct op_context *context, fold_kernel *kernel) {
                 : constant_splat_int(context->arena, output->dtype, &output->shape, number.i));
     }
     if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
-    union contents contents;
-    if (!contents_new(context, n, &contents)) return diag_no_memory(context->diag);
+    status = elements_alloc(context, output->dtype, n, &elements);
+    if (status < 0) return status;
     for (int64_t i = 0; i < n; i++) {
-        struct number number;
         if (!compute(context, kernel, &sources, coords, &number)) return CM_OK;
-        if (!contents_store(context, &contents, i, number)) return CM_OK;
+        if (!store(&elements, i, number)) return CM_OK;
         remap_advance(&output->shape, coords);
     }
-    return contents_set(context, &contents);
+    return elements_set(context, 0, &elements);
 }

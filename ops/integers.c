@@ -31,34 +31,21 @@ static struct integers split_macs(int64_t macs, int64_t all) {
     return (struct integers){.macs = macs, .other_macs = checked_sub(all, macs)};
 }
 
-/* Integer input and integer output: all operations are on integers. */
-static struct integers by_types(const struct op_context *context, int64_t macs) {
-    const enum dtype in = op_dtype(context, 0);
-    const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
-    if (is_integer(in) && is_integer(out)) return integers_all(macs, true);
-    if (macs == DIM_UNKNOWN && in == DTYPE_UNDEFINED) return split_macs(macs, macs);
-    if (macs == DIM_UNKNOWN && out == DTYPE_UNDEFINED) return split_macs(macs, macs);
-    return split_macs(0, macs);
-}
-
 struct integers integers_of(const struct op_context *context, int64_t macs) {
     /* fast path for most nodes: no exception applies to them */
     if (macs == 0 && !is_integer(op_dtype(context, 0))) return split_macs(0, 0);
-    switch (rule_of(context->op)) {
-    case INTEGERS_BY_TYPES:
-        return by_types(context, macs);
-    case INTEGERS_PRODUCTS:
-        if (context->op->facets->integer_macs)
-            return split_macs(context->op->facets->integer_macs(context), macs);
-        return integers_all(macs, false);
-    case INTEGERS_ALL:
-        return integers_all(macs, true);
-    case INTEGERS_NONE:
-    case INTEGERS_SCALED:
-    case INTEGERS_SCALES:
-        break;
-    }
-    return split_macs(0, macs);
+    const struct op_facets *facets = context->op->facets;
+    const enum op_integers rule = rule_of(context->op);
+    if (rule == INTEGERS_ALL) return integers_all(macs, true);
+    if (rule == INTEGERS_PRODUCTS)
+        return facets->integer_macs ? split_macs(facets->integer_macs(context), macs)
+                                    : integers_all(macs, false);
+    if (rule != INTEGERS_BY_TYPES) return split_macs(0, macs);
+    const enum dtype in = op_dtype(context, 0);
+    const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
+    if (is_integer(in) && is_integer(out)) return integers_all(macs, true);
+    const bool untyped = in == DTYPE_UNDEFINED || out == DTYPE_UNDEFINED;
+    return split_macs(macs == DIM_UNKNOWN && untyped ? macs : 0, macs);
 }
 
 const char *integers_words(const struct op *op) {
@@ -70,8 +57,8 @@ const char *integers_words(const struct op *op) {
         [INTEGERS_PRODUCTS] = "MACs on integers",
         [INTEGERS_ALL] = "on integers",
     };
-    if (op->facets && op->facets->integer_macs) return "MACs of the projection on integers";
-    return words[rule_of(op)];
+    const bool partly = op->facets && op->facets->integer_macs;
+    return partly ? "MACs of the projection on integers" : words[rule_of(op)];
 }
 
 bool integers_are_scaled(const struct op *op) {

@@ -2,7 +2,7 @@
 /* Merges value_infos: see merge.h. */
 #include "ops/merge.h"
 
-#include "ops/op_context.h"
+#include "ops/common.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -16,33 +16,23 @@ static const char *const kind_names[] = {
     [CM_TYPE_OPTIONAL] = "an optional",          [CM_TYPE_MAP] = "a map",
 };
 
-/* Returns the common dim; DIM_UNKNOWN if they differ, or with OP_UPPER_BOUND the larger. */
-static int64_t merge_dims(const struct op_context *context, int64_t a, int64_t b) {
-    if (a == b) return a;
-    if (context->bound != OP_UPPER_BOUND || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
-    return a > b ? a : b;
-}
-
-static int merge_shapes(struct op_context *context, const struct shape *a,
-                        const struct shape *b, struct shape *ret) {
-    *ret = shape_unknown();
-    if (!shape_has_rank(a) || a->rank != b->rank) return 0;
-    if (shape_make(context->arena, a->rank, a->dims, ret) < 0)
-        return diag_no_memory(context->diag);
-    for (int axis = 0; axis < a->rank; axis++)
-        ret->dims[axis] = merge_dims(context, a->dims[axis], b->dims[axis]);
-    return 0;
-}
-
 static int merge_tensors(struct op_context *context, const struct value_info *a,
                          const struct value_info *b, struct value_info *ret) {
-    struct shape shape;
-    bool known = a->dtype != DTYPE_UNDEFINED && b->dtype != DTYPE_UNDEFINED;
+    const bool known = a->dtype != DTYPE_UNDEFINED && b->dtype != DTYPE_UNDEFINED;
+    struct shape shape = shape_unknown();
     if (known && a->dtype != b->dtype)
         return op_fail(context, DIAG_TYPE, "the same value is %s and %s", dtype_name(a->dtype),
                        dtype_name(b->dtype));
-    int status = merge_shapes(context, &a->shape, &b->shape, &shape);
-    if (status) return status;
+    if (shape_has_rank(&a->shape) && a->shape.rank == b->shape.rank) {
+        if (shape_make(context->arena, a->shape.rank, a->shape.dims, &shape) < 0)
+            return diag_no_memory(context->diag);
+        for (int axis = 0; axis < shape.rank; axis++) {
+            const int64_t dim = a->shape.dims[axis], other = b->shape.dims[axis];
+            const bool bounded = context->bound == OP_UPPER_BOUND && common_differ(dim, other);
+            if (dim != other)
+                shape.dims[axis] = !bounded ? DIM_UNKNOWN : dim > other ? dim : other;
+        }
+    }
     struct value_info merged = value_info_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);
     merged.kind = a->kind;
     merged.is_upper_bound = context->bound == OP_UPPER_BOUND;
@@ -50,32 +40,12 @@ static int merge_tensors(struct op_context *context, const struct value_info *a,
     return 0;
 }
 
-static bool is_empty(const struct value_info *sequence) {
-    return sequence->items && sequence->n_items == 0;
-}
-
-static int merge_at(struct op_context *context, const struct value_info *a,
-                    const struct value_info *b, int nesting, struct value_info *ret);
-
-/* Merges two sequences of equal length, element by element. */
-static int merge_items(struct op_context *context, const struct value_info *a,
-                       const struct value_info *b, int nesting, struct value_info *ret) {
-    const struct value_info none = merge_element(a);
-    struct value_info *items = arena_array(context->arena, a->n_items, sizeof *items);
-    if (!items) return diag_no_memory(context->diag);
-    for (size_t i = 0; i < a->n_items; i++) {
-        int status = merge_at(context, &a->items[i], &b->items[i], nesting + 1, &items[i]);
-        if (status) return status;
-    }
-    return merge_sequence(context, a->n_items, items, &none, ret);
-}
-
 static int merge_at(struct op_context *context, const struct value_info *a,
                     const struct value_info *b, int nesting, struct value_info *ret) {
-    bool differ = a->kind != b->kind;
+    const bool differ = a->kind != b->kind;
     /* a Loop-16 may take an optional as state and return its element */
-    bool optional = a->kind == CM_TYPE_OPTIONAL || b->kind == CM_TYPE_OPTIONAL;
-    bool unknown =
+    const bool optional = a->kind == CM_TYPE_OPTIONAL || b->kind == CM_TYPE_OPTIONAL;
+    const bool unknown =
         a->kind == CM_TYPE_UNKNOWN || b->kind == CM_TYPE_UNKNOWN || (differ && optional);
     if (differ && !unknown)
         return op_fail(context, DIAG_TYPE, "the same value is %s and %s", kind_names[a->kind],
@@ -86,12 +56,19 @@ static int merge_at(struct op_context *context, const struct value_info *a,
         *ret = value_info_unknown();
         return 0;
     }
-    if (a->items && b->items && a->n_items == b->n_items)
-        return merge_items(context, a, b, nesting, ret);
     struct value_info left = merge_element(a), right = merge_element(b), element;
+    if (a->items && b->items && a->n_items == b->n_items) {
+        struct value_info *items = arena_array(context->arena, a->n_items, sizeof *items);
+        if (!items) return diag_no_memory(context->diag);
+        for (size_t i = 0; i < a->n_items; i++) {
+            int status = merge_at(context, &a->items[i], &b->items[i], nesting + 1, &items[i]);
+            if (status) return status;
+        }
+        return merge_sequence(context, a->n_items, items, &left, ret);
+    }
     /* an empty sequence does not constrain its elements */
-    if (is_empty(a)) left = right;
-    if (is_empty(b)) right = left;
+    if (a->items && a->n_items == 0) left = right;
+    if (b->items && b->n_items == 0) right = left;
     int status = merge_at(context, &left, &right, nesting + 1, &element);
     return status ? status : merge_container(context, a->kind, &element, ret);
 }
@@ -124,25 +101,15 @@ bool merge_is_same(const struct value_info *a, const struct value_info *b) {
     return true;
 }
 
-/* Returns true if the element is nested deeper than MAX_NESTING. */
-static bool is_deep(const struct value_info *element) {
-    int nesting = 0;
-    while (element->element && nesting <= MAX_NESTING) {
-        element = element->element;
-        nesting++;
-    }
-    return nesting > MAX_NESTING;
-}
-
 int merge_container(struct op_context *context, enum cm_type_kind kind,
                     const struct value_info *element, struct value_info *ret) {
-    struct value_info content = *element;
-    if (is_deep(element)) content.element = NULL;
+    struct value_info content = op_without_contents(element);
+    int nesting = 0;
+    for (const struct value_info *at = element; at->element && nesting <= MAX_NESTING;
+         at = at->element)
+        nesting++;
+    if (nesting > MAX_NESTING) content.element = NULL;
     content.items = NULL;
-    content.value = NULL;
-    content.is_constant = false;
-    content.is_weight = false;
-    content.lower_bound = NULL;
     struct value_info container = value_info_unknown();
     container.kind = kind;
     container.element = arena_copy(context->arena, &content, sizeof content);
@@ -154,14 +121,13 @@ int merge_container(struct op_context *context, enum cm_type_kind kind,
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret) {
     struct value_info element = n > 0 ? items[0] : *none;
-    struct value_info *copies = NULL;
     for (size_t i = 1; i < n; i++) {
         int status = merge_infos(context, &element, &items[i], &element);
         if (status) return status;
     }
     int status = merge_container(context, CM_TYPE_SEQUENCE, &element, ret);
     if (status || !op_use_budget(context, (int64_t)n)) return status;
-    copies = arena_array(context->arena, n + 1, sizeof *copies);
+    struct value_info *copies = arena_array(context->arena, n + 1, sizeof *copies);
     if (!copies) return diag_no_memory(context->diag);
     for (size_t i = 0; i < n; i++) {
         copies[i] = items[i];

@@ -101,56 +101,44 @@ static bool integer_at(const struct constant *constant, int64_t i, int64_t *ret)
     return true;
 }
 
-static int list_of_constant(struct op_context *context, size_t input,
-                            const struct constant *constant, struct int_list *list) {
-    list->known = true;
-    list->values = constant->ints;
-    if (constant->place == CONSTANT_IN_MEMORY && constant_has_ints(constant)) return CM_OK;
-    int64_t *values = arena_array(context->arena, list->n, sizeof(*values));
-    if (!values) return diag_no_memory(context->diag);
-    for (size_t i = 0; i < list->n; i++)
-        if (!integer_at(constant, (int64_t)i, &values[i]))
-            return op_fail(context, DIAG_VALUE, "input %zu must hold integers, got a fraction",
-                           input);
-    list->values = values;
-    return CM_OK;
-}
-
 int op_int_list(struct op_context *context, size_t i, struct int_list *ret) {
     struct int_list list = {.given = op_has_input(context, i)};
     const struct shape *shape = op_shape(context, i);
     const struct constant *constant = NULL;
-    int status = CM_OK;
-
     if (shape->rank > 1)
         return op_fail(context, DIAG_SHAPE, "input %zu must be a list, got shape %s", i,
                        op_shape_text(context, shape));
-    enum dtype_class kind = dtype_class(op_dtype(context, i));
+    const enum dtype_class kind = dtype_class(op_dtype(context, i));
     if (kind == DTYPE_CLASS_STRING || kind == DTYPE_CLASS_COMPLEX)
         return op_fail(context, DIAG_TYPE, "input %zu must hold integers, got type %s", i,
                        dtype_name(op_dtype(context, i)));
-    int64_t length = shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
+    const int64_t length = op_elements(context, i);
     if (is_known(length)) list.n = (size_t)length;
-    status = op_value(context, i, &constant);
+    int status = op_value(context, i, &constant);
     if (status < 0) return status;
     if (constant && constant->n_elements <= CONSTANT_MAX_ELEMENTS) {
+        list.known = true;
         list.n = (size_t)constant->n_elements;
-        status = list_of_constant(context, i, constant, &list);
-        if (status < 0) return status;
+        list.values = constant->ints;
+        if (constant->place != CONSTANT_IN_MEMORY || !constant_has_ints(constant)) {
+            int64_t *values = arena_array(context->arena, list.n, sizeof(*values));
+            if (!values) return diag_no_memory(context->diag);
+            for (size_t k = 0; k < list.n; k++)
+                if (!integer_at(constant, (int64_t)k, &values[k]))
+                    return op_fail(context, DIAG_VALUE,
+                                   "input %zu must hold integers, got a fraction", i);
+            list.values = values;
+        }
     }
     *ret = list;
     return CM_OK;
 }
 
 int op_int_list_any(struct op_context *context, const char *name, int i, struct int_list *ret) {
-    if (op_has_attr(context, name)) {
-        struct int_list list = {.given = true, .known = true};
-        list.values = op_attr_ints(context, name, &list.n);
-        *ret = list;
-        return CM_OK;
-    }
-    if (i >= 0) return op_int_list(context, (size_t)i, ret);
-    *ret = (struct int_list){.given = false};
+    if (!op_has_attr(context, name) && i >= 0) return op_int_list(context, (size_t)i, ret);
+    *ret = (struct int_list){.given = op_has_attr(context, name)};
+    ret->known = ret->given;
+    if (ret->given) ret->values = op_attr_ints(context, name, &ret->n);
     return CM_OK;
 }
 
@@ -243,12 +231,17 @@ int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int r
     return op_output_shared(context, i, dtype, &shape);
 }
 
+struct value_info op_without_contents(const struct value_info *info) {
+    struct value_info copy = *info;
+    copy.value = NULL;
+    copy.lower_bound = NULL;
+    copy.is_constant = false;
+    copy.is_weight = false;
+    return copy;
+}
+
 int op_output_like(struct op_context *context, size_t i, size_t from) {
-    struct value_info info = *op_input(context, from);
-    info.value = NULL;
-    info.lower_bound = NULL;
-    info.is_constant = false;
-    info.is_weight = false;
+    const struct value_info info = op_without_contents(op_input(context, from));
     return op_output_info(context, i, &info);
 }
 
@@ -313,40 +306,31 @@ static bool broadcasts_to(const struct shape *from, const struct shape *to) {
     return true;
 }
 
-static int broadcast_dims(struct op_context *context, const struct shape *a,
-                          const struct shape *b, struct shape *ret) {
-    int rank = a->rank > b->rank ? a->rank : b->rank;
+int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
+                 struct shape *ret) {
+    const bool ranked = shape_has_rank(a) && shape_has_rank(b);
+    const struct shape *fast = ranked && broadcasts_to(a, b)   ? b
+                               : ranked && broadcasts_to(b, a) ? a
+                                                               : NULL;
+    if (!ranked || fast) {
+        *ret = fast ? *fast : shape_unknown();
+        return CM_OK;
+    }
+    const int rank = a->rank > b->rank ? a->rank : b->rank;
     struct shape shape = {rank, NULL};
     if (shape_make(context->arena, rank, NULL, &shape) < 0)
         return diag_no_memory(context->diag);
     for (int axis = 0; axis < rank; axis++) {
-        int in_a = axis - (rank - a->rank);
-        int in_b = axis - (rank - b->rank);
-        int64_t dim_a = in_a < 0 ? 1 : a->dims[in_a];
-        int64_t dim_b = in_b < 0 ? 1 : b->dims[in_b];
+        const int in_a = axis - (rank - a->rank);
+        const int in_b = axis - (rank - b->rank);
+        const int64_t dim_a = in_a < 0 ? 1 : a->dims[in_a];
+        const int64_t dim_b = in_b < 0 ? 1 : b->dims[in_b];
         if (!broadcast_dim(context, dim_a, dim_b, &shape.dims[axis]))
             return op_fail(context, DIAG_SHAPE, "shapes %s and %s do not broadcast",
                            op_shape_text(context, a), op_shape_text(context, b));
     }
     *ret = shape;
     return CM_OK;
-}
-
-int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
-                 struct shape *ret) {
-    if (!shape_has_rank(a) || !shape_has_rank(b)) {
-        *ret = shape_unknown();
-        return CM_OK;
-    }
-    if (broadcasts_to(a, b)) {
-        *ret = *b;
-        return CM_OK;
-    }
-    if (broadcasts_to(b, a)) {
-        *ret = *a;
-        return CM_OK;
-    }
-    return broadcast_dims(context, a, b, ret);
 }
 
 const char *op_shape_text(const struct op_context *context, const struct shape *shape) {

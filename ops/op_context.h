@@ -165,6 +165,8 @@ int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
                      const struct shape *shape) __attribute__((warn_unused_result));
 int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int rank,
                    const int64_t *dims) __attribute__((warn_unused_result));
+/* Returns the info of a value with the same type but without contents. */
+struct value_info op_without_contents(const struct value_info *info);
 /* Sets output i to the type of operand `from`, which may be a sequence or optional. */
 int op_output_like(struct op_context *context, size_t i, size_t from)
     __attribute__((warn_unused_result));

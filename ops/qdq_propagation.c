@@ -103,34 +103,27 @@ static bool extend_group(struct group *group) {
     return true;
 }
 
-static void start_next_group(struct group *group) {
-    group->begin = group->end;
-    group->elements = 1;
-    (void)extend_group(group);
-}
-
-/* Extends both groups until they have the same number of elements. If that fails, for example
- * because a dim is unknown or 0, both take all remaining axes. */
-static void balance_groups(struct group *in, struct group *out) {
-    while (in->elements > 0 && out->elements > 0 && in->elements != out->elements)
-        if (!extend_group(in->elements < out->elements ? in : out)) break;
-    if (in->elements > 0 && in->elements == out->elements) return;
-    in->end = in->shape->rank;
-    out->end = out->shape->rank;
-}
-
 /* A Reshape keeps the row-major order. Splits both shapes into groups of axes with equal
  * products, for example [6,4] to [2,3,4] into 6 = 2 * 3 and 4 = 4: a scale that varies along an
- * axis of a group may vary along every axis of the other group. */
+ * axis of a group may vary along every axis of the other group. If no groups have equal
+ * products, for example because a dim is unknown or 0, both take all remaining axes. */
 scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes) {
     struct group in = {.shape = op_shape(context, 0)};
     struct group out = {.shape = op_output_shape(context, 0)};
     scale_axes moved = SCALE_NONE;
     if (!shape_has_rank(out.shape)) return scale_along_all_axes(context, axes);
     while (in.end < in.shape->rank || out.end < out.shape->rank) {
-        start_next_group(&in);
-        start_next_group(&out);
-        balance_groups(&in, &out);
+        in.begin = in.end;
+        out.begin = out.end;
+        in.elements = out.elements = 1;
+        (void)extend_group(&in);
+        (void)extend_group(&out);
+        while (in.elements > 0 && out.elements > 0 && in.elements != out.elements)
+            if (!extend_group(in.elements < out.elements ? &in : &out)) break;
+        if (in.elements <= 0 || in.elements != out.elements) {
+            in.end = in.shape->rank;
+            out.end = out.shape->rank;
+        }
         if (axes & axis_range(in.begin, in.end)) moved |= axis_range(out.begin, out.end);
     }
     return moved;
@@ -195,24 +188,21 @@ static scale_axes scale_of_moved_output(const struct op_context *context,
     return SCALED | qdq->moves(context, given & SCALE_ALL_AXES);
 }
 
-/* Removes axes of size 1: a scale cannot vary along them. */
-static scale_axes drop_unit_axes(const struct shape *shape, scale_axes axes) {
-    for (int i = 0; shape_has_rank(shape) && i < shape->rank; i++)
-        if (shape->dims[i] == 1) axes &= ~scale_axis(i);
-    return axes;
-}
-
 scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
                            bool same, size_t slot) {
     const struct value_info *output = &context->outputs[slot];
+    const struct shape *shape = &output->shape;
+    scale_axes axes = SCALE_NONE;
     /* 8-bit floats cannot represent all dequantized integers */
     if (!dtype_is_float(output->dtype) || dtype_bits(output->dtype) < 16) return SCALE_NONE;
-    if (output->shape.rank == SHAPE_MAX_RANK) return SCALE_NONE;
+    if (shape->rank == SHAPE_MAX_RANK) return SCALE_NONE;
     if (!dtype_is_integer(op_dtype(context, 0)))
-        return drop_unit_axes(&output->shape,
-                              scale_of_moved_output(context, of_values, same, slot));
-    if (!integers_are_scaled(context->op)) return SCALE_NONE;
-    return drop_unit_axes(&output->shape, scale_of_dequantize(context));
+        axes = scale_of_moved_output(context, of_values, same, slot);
+    else if (integers_are_scaled(context->op))
+        axes = scale_of_dequantize(context);
+    for (int i = 0; shape_has_rank(shape) && i < shape->rank; i++)
+        if (shape->dims[i] == 1) axes &= ~scale_axis(i); /* a scale cannot vary along it */
+    return axes;
 }
 
 /* ---- Products: the axes of an operand that are summed over. ---- */

@@ -34,24 +34,16 @@ const char *registry_domain(const char *domain) {
     return text_equal(domain, "ai.onnx") ? "" : domain;
 }
 
-static const struct op *find_in_family(const struct op_family *family, const char *domain,
-                                       const char *type, int64_t opset) {
-    const struct op *best = NULL;
-    for (size_t i = 0; i < family->n_rows; i++) {
-        const struct op *row = &family->rows[i];
-        if (row->since > opset || (best && row->since <= best->since)) continue;
-        if (text_equal(row->type, type) && text_equal(row->domain, domain)) best = row;
-    }
-    return best;
-}
-
 const struct op *registry_find(const char *domain, const char *type, int64_t opset) {
     const char *plain = registry_domain(domain);
-    for (size_t i = 0; i < N_FAMILIES; i++) {
-        const struct op *row = find_in_family(families[i], plain, type, opset);
-        if (row) return row; /* all versions of an operator are in one family */
-    }
-    return NULL;
+    const struct op *best = NULL; /* all versions of an operator are in one family */
+    for (size_t i = 0; i < N_FAMILIES && !best; i++)
+        for (size_t k = 0; k < families[i]->n_rows; k++) {
+            const struct op *row = &families[i]->rows[k];
+            if (row->since > opset || (best && row->since <= best->since)) continue;
+            if (text_equal(row->type, type) && text_equal(row->domain, plain)) best = row;
+        }
+    return best;
 }
 
 size_t registry_n_families(void) {
@@ -63,14 +55,13 @@ const struct op_family *registry_family(size_t index) {
     return families[index];
 }
 
-static const char *const by_memory[] = {
-    [MEMORY_VIEW] = "a view",
-    [MEMORY_SHAPE_ONLY] = "shape arithmetic",
-    [MEMORY_VIEW_UNLESS_TRAINING] = "a view; a mask in training",
-    [MEMORY_CONTROL] = "its body's",
-};
-
 const char *registry_free(const struct op_family *family, const struct op *op) {
+    static const char *const by_memory[] = {
+        [MEMORY_VIEW] = "a view",
+        [MEMORY_SHAPE_ONLY] = "shape arithmetic",
+        [MEMORY_VIEW_UNLESS_TRAINING] = "a view; a mask in training",
+        [MEMORY_CONTROL] = "its body's",
+    };
     const struct op_cost *cost = &op->cost;
     if (cost->macs || cost->extra || cost->per_input != 0 || cost->per_output != 0) return NULL;
     if (by_memory[op->memory]) return by_memory[op->memory];

@@ -7,21 +7,22 @@
 
 #include "support/banned.h"
 
+int elements_alloc(struct op_context *context, enum dtype dtype, int64_t n,
+                   struct elements *ret) {
+    const bool real = dtype_is_float(dtype);
+    *ret = (struct elements){dtype, n, NULL, NULL};
+    if (real)
+        ret->reals = arena_array(context->arena, (size_t)n, sizeof *ret->reals);
+    else
+        ret->ints = arena_array(context->arena, (size_t)n, sizeof *ret->ints);
+    return ret->reals || ret->ints ? CM_OK : diag_no_memory(context->diag);
+}
+
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) {
-    struct elements elements = {like->dtype, n, NULL, NULL};
     *ret_possible = n >= 0 && n <= CONSTANT_MAX_ELEMENTS &&
                     (constant_has_ints(like) || constant_has_reals(like));
-    if (!*ret_possible) return 0;
-    if (constant_has_ints(like)) {
-        elements.ints = arena_array(context->arena, (size_t)n, sizeof *elements.ints);
-        if (!elements.ints) return diag_no_memory(context->diag);
-    } else {
-        elements.reals = arena_array(context->arena, (size_t)n, sizeof *elements.reals);
-        if (!elements.reals) return diag_no_memory(context->diag);
-    }
-    *ret = elements;
-    return 0;
+    return *ret_possible ? elements_alloc(context, like->dtype, n, ret) : CM_OK;
 }
 
 void elements_copy(struct elements *elements, int64_t at, const struct constant *from,

@@ -17,7 +17,7 @@
 
 struct op_context;
 
-/* Elements of a new constant: `ints` or `reals`, depending on the dtype. */
+/* Elements of a new constant: `reals` if the dtype is a float, else `ints`. */
 struct elements {
     enum dtype dtype;
     int64_t n;
@@ -25,8 +25,10 @@ struct elements {
     double *reals;
 };
 
-/* Allocates n zero elements with the dtype of `like`. Sets *ret_possible to false and returns 0
- * if n is too large, or if `like` has neither integers nor floats in memory. */
+int elements_alloc(struct op_context *context, enum dtype dtype, int64_t n,
+                   struct elements *ret) __attribute__((warn_unused_result));
+/* As elements_alloc, with the dtype of `like`. Sets *ret_possible to false and returns 0 if n
+ * is too large, or if `like` has neither integers nor floats in memory. */
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) __attribute__((warn_unused_result));
 /* Sets elements[at] = from[index]; both indices must be valid and the dtypes equal. */

@@ -8,6 +8,7 @@
 #include "ops/trip_count.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "ops/common.h"
 #include "support/text.h"
@@ -99,16 +100,12 @@ static bool read_number(struct search *search, const struct value_info *info, in
 
 static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret);
 
-static int64_t magnitude(int64_t number) {
-    return number < 0 ? -number : number;
-}
-
 /* Records an intermediate value; returns false if its numbers are too large. */
 static bool record_linear(struct linear *linear) {
     if (!is_within(linear->factor, MAX_NUMBER) || !is_within(linear->offset, MAX_NUMBER))
         return false;
-    linear->max_factor = larger_of(linear->max_factor, magnitude(linear->factor));
-    linear->max_offset = larger_of(linear->max_offset, magnitude(linear->offset));
+    linear->max_factor = larger_of(linear->max_factor, llabs(linear->factor));
+    linear->max_offset = larger_of(linear->max_offset, llabs(linear->offset));
     return true;
 }
 
@@ -174,39 +171,26 @@ static const struct node *producer_in_body(const struct search *search, uint32_t
     return node->domain[0] == '\0' ? node : NULL;
 }
 
-static bool linear_of_input(const struct search *search, uint32_t id, struct linear *ret) {
-    for (uint32_t i = 0; i < search->body->n_inputs; i++)
-        if (search->body->inputs[i] == id) {
-            ret->input = i;
-            ret->factor = ret->max_factor = 1;
-            return i != LOOP_CONDITION;
-        }
-    return false;
-}
-
 static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret) {
     const struct op_walker *walker = search->context->walker;
+    const struct graph *body = search->body;
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
     const struct value_info *info = walker->info(walker->context, id);
     const struct node *node = producer_in_body(search, id);
     *ret = (struct linear){.input = ID_NONE, .exact_to = MAX_NUMBER};
     if (!may_be_single(info)) return false;
-    if (!read_number(search, info, &ret->offset) &&
-        !(node ? linear_of_node(search, node, ret) : linear_of_input(search, id, ret)))
-        return false;
+    const bool is_number = read_number(search, info, &ret->offset);
+    if (!is_number && node && !linear_of_node(search, node, ret)) return false;
+    if (!is_number && !node) {
+        uint32_t i = 0;
+        while (i < body->n_inputs && body->inputs[i] != id) i++;
+        if (i == body->n_inputs || i == LOOP_CONDITION) return false;
+        ret->input = i;
+        ret->factor = ret->max_factor = 1;
+    }
     if (!record_linear(ret)) return false;
     ret->exact_to = smaller_of(ret->exact_to, exact_to[info->dtype]);
     return true;
-}
-
-/* Computes the progression of a state over the iterations. */
-static bool progression_of_state(struct search *search, uint32_t input, struct progression *ret,
-                                 struct linear *ret_next) {
-    if (!read_number(search, op_input(search->context, input), &ret->start)) return false;
-    if (!linear_of_value(search, search->body->outputs[input - 1], ret_next)) return false;
-    const bool stays = ret_next->input == ID_NONE && ret_next->offset == ret->start;
-    ret->step = stays ? 0 : ret_next->offset;
-    return stays || (ret_next->input == input && ret_next->factor == 1);
 }
 
 /* Returns the largest k for which start + k * step is within +-limit. */
@@ -229,9 +213,14 @@ static bool progression_of_value(struct search *search, uint32_t id, struct prog
     struct progression input = {0, 1, 0};
     if (!linear_of_value(search, id, &linear)) return false;
     if (linear.input == ID_NONE) input.step = 0;
-    if (linear.input != ID_NONE && linear.input >= LOOP_STATE &&
-        !progression_of_state(search, linear.input, &input, &next))
-        return false;
+    if (linear.input != ID_NONE && linear.input >= LOOP_STATE) { /* a state */
+        if (!read_number(search, op_input(search->context, linear.input), &input.start) ||
+            !linear_of_value(search, search->body->outputs[linear.input - 1], &next))
+            return false;
+        const bool stays = next.input == ID_NONE && next.offset == input.start;
+        if (!stays && (next.input != linear.input || next.factor != 1)) return false;
+        input.step = stays ? 0 : next.offset;
+    }
     ret->start = checked_add(checked_mul(linear.factor, input.start), linear.offset);
     ret->step = checked_mul(linear.factor, input.step);
     ret->last = smaller_of(last_within(input.start, input.step, input_range(&linear)),
@@ -286,26 +275,18 @@ static struct trip_count first_of_and_or(struct search *search, const struct nod
     return (struct trip_count){a.lower > b.lower ? a.lower : b.lower, TRIP_COUNT_UNLIMITED};
 }
 
-static bool is_zero(struct search *search, uint32_t id) {
-    const struct op_walker *walker = search->context->walker;
-    int64_t number = 1;
-    return id != ID_NONE && read_number(search, walker->info(walker->context, id), &number) &&
-           number == 0;
-}
-
-/* Returns the operand if the output of the node equals it (a view, a cast, or PaddlePaddle's
- * copy by adding 0); else ID_NONE. */
-static uint32_t forwarded_condition(struct search *search, const struct node *node) {
-    if (is_view_or_cast(node)) return node->inputs[0];
-    if (!text_equal(node->type, "Add")) return ID_NONE;
-    if (is_zero(search, node->inputs[0])) return node->inputs[1];
-    return is_zero(search, node->inputs[1]) ? node->inputs[0] : ID_NONE;
-}
-
 static struct trip_count first_iteration_of_node(struct search *search, const struct node *node,
                                                  bool want) {
-    const uint32_t same = forwarded_condition(search, node);
-    if (same != ID_NONE) return first_iteration(search, same, want);
+    const struct op_walker *walker = search->context->walker;
+    if (is_view_or_cast(node)) return first_iteration(search, node->inputs[0], want);
+    /* PaddlePaddle copies a condition by adding 0 */
+    for (size_t i = 0; i < 2 && text_equal(node->type, "Add"); i++) {
+        const uint32_t id = node->inputs[i];
+        int64_t number = 1;
+        if (id != ID_NONE && read_number(search, walker->info(walker->context, id), &number) &&
+            number == 0)
+            return first_iteration(search, node->inputs[1 - i], want);
+    }
     if (text_equal(node->type, "Not")) return first_iteration(search, node->inputs[0], !want);
     if (text_equal(node->type, "And")) return first_of_and_or(search, node, want, want);
     if (text_equal(node->type, "Or")) return first_of_and_or(search, node, !want, want);
@@ -331,17 +312,14 @@ static struct trip_count first_iteration(struct search *search, uint32_t id, boo
     return node ? first_iteration_of_node(search, node, want) : no_bounds;
 }
 
-static int64_t trips_after(int64_t k) {
-    return k == TRIP_COUNT_UNLIMITED ? k : k + 1;
-}
-
 int trip_count_find(struct op_context *context, const struct body *body,
                     struct trip_count *ret) {
     struct search search = {.context = context,
                             .body = &context->model->graphs[body->graph],
                             .graph = body->graph,
                             .steps_left = MAX_STEPS};
-    const struct trip_count first = first_iteration(&search, search.body->outputs[0], false);
-    *ret = (struct trip_count){trips_after(first.lower), trips_after(first.upper)};
+    *ret = first_iteration(&search, search.body->outputs[0], false);
+    if (ret->lower != TRIP_COUNT_UNLIMITED) ret->lower++;
+    if (ret->upper != TRIP_COUNT_UNLIMITED) ret->upper++;
     return search.status;
 }

@@ -30,58 +30,39 @@ static int read_list(const struct op_context *context, const char *name, int n, 
     return CM_OK;
 }
 
-static int check_kernel(const struct op_context *context, int rank, const int64_t *weight,
-                        struct window *window) {
-    for (int i = 0; i < rank; i++) {
-        if (window->kernel[i] == DIM_UNKNOWN) window->kernel[i] = weight[i];
-        if (is_known(weight[i]) && window->kernel[i] != weight[i])
-            return op_fail(context, DIAG_SHAPE,
-                           "kernel_shape has %lld on spatial axis %d, the weight has %lld",
-                           (long long)window->kernel[i], i, (long long)weight[i]);
-        if (window->kernel[i] == 0)
-            return op_fail(context, DIAG_SHAPE, "the kernel is empty on spatial axis %d", i);
-    }
-    return CM_OK;
-}
-
-static int read_auto_pad(const struct op_context *context, struct window *window) {
-    const char *name = op_attr_string(context, "auto_pad");
-    window->pad = PAD_EXPLICIT;
-    if (text_equal(name, "SAME_UPPER") || text_equal(name, "SAME_LOWER"))
-        window->pad = PAD_SAME;
-    else if (text_equal(name, "VALID"))
-        window->pad = PAD_VALID;
-    else if (name[0] && !text_equal(name, "NOTSET"))
-        return op_fail(context, DIAG_ATTRIBUTE,
-                       "auto_pad is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
-    return CM_OK;
-}
-
-static int read_pads(const struct op_context *context, struct window *window) {
-    int64_t pads[2 * SHAPE_MAX_RANK];
-    int rank = window->rank;
-    int status = read_auto_pad(context, window);
-    if (status < 0) return status;
-    status = read_list(context, "pads", 2 * rank, 0, 0, pads);
-    if (status < 0) return status;
-    for (int i = 0; i < rank; i++) {
-        bool counts = window->pad == PAD_EXPLICIT;
-        window->begin[i] = counts ? pads[i] : 0;
-        window->end[i] = counts ? pads[rank + i] : 0;
-    }
-    return CM_OK;
-}
-
 int window_read(const struct op_context *context, int rank, const int64_t *kernel,
                 struct window *ret) {
-    int status = CM_OK;
+    const char *auto_pad = op_attr_string(context, "auto_pad");
+    int64_t pads[2 * SHAPE_MAX_RANK];
     ret->rank = rank;
     ret->ceil = op_attr_int(context, "ceil_mode") != 0;
-    status = read_list(context, "kernel_shape", rank, 1, DIM_UNKNOWN, ret->kernel);
-    if (status == CM_OK && kernel) status = check_kernel(context, rank, kernel, ret);
+    int status = read_list(context, "kernel_shape", rank, 1, DIM_UNKNOWN, ret->kernel);
+    for (int i = 0; i < rank && kernel && status == CM_OK; i++) {
+        if (ret->kernel[i] == DIM_UNKNOWN) ret->kernel[i] = kernel[i];
+        if (is_known(kernel[i]) && ret->kernel[i] != kernel[i])
+            return op_fail(context, DIAG_SHAPE,
+                           "kernel_shape has %lld on spatial axis %d, the weight has %lld",
+                           (long long)ret->kernel[i], i, (long long)kernel[i]);
+        if (ret->kernel[i] == 0)
+            return op_fail(context, DIAG_SHAPE, "the kernel is empty on spatial axis %d", i);
+    }
     if (status == CM_OK) status = read_list(context, "strides", rank, 1, 1, ret->stride);
     if (status == CM_OK) status = read_list(context, "dilations", rank, 1, 1, ret->dilation);
-    return status < 0 ? status : read_pads(context, ret);
+    if (status < 0) return status;
+    ret->pad = PAD_EXPLICIT;
+    if (text_equal(auto_pad, "SAME_UPPER") || text_equal(auto_pad, "SAME_LOWER"))
+        ret->pad = PAD_SAME;
+    else if (text_equal(auto_pad, "VALID"))
+        ret->pad = PAD_VALID;
+    else if (auto_pad[0] && !text_equal(auto_pad, "NOTSET"))
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "auto_pad is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+    status = read_list(context, "pads", 2 * rank, 0, 0, pads);
+    for (int i = 0; i < rank && status == CM_OK; i++) {
+        ret->begin[i] = ret->pad == PAD_EXPLICIT ? pads[i] : 0;
+        ret->end[i] = ret->pad == PAD_EXPLICIT ? pads[rank + i] : 0;
+    }
+    return status;
 }
 
 int64_t window_extent(const struct window *window, int i) {
@@ -89,23 +70,16 @@ int64_t window_extent(const struct window *window, int i) {
     return checked_add(checked_mul(steps, window->dilation[i]), 1);
 }
 
-/* Returns true if the window at position `last` starts in the padding at the end. */
-static bool starts_in_end_padding(const struct window *window, int i, int64_t size,
-                                  int64_t last) {
-    int64_t start = checked_mul(last, window->stride[i]);
-    int64_t end = checked_add(size, window->begin[i]);
-    return is_known(start) && is_known(end) && start >= end;
-}
-
 int window_positions(const struct op_context *context, const struct window *window, int i,
                      int64_t size, int64_t *ret) {
-    int64_t stride = window->stride[i];
+    const int64_t stride = window->stride[i];
     if (window->pad == PAD_SAME) {
         *ret = checked_div_ceil(size, stride);
         return CM_OK;
     }
-    int64_t padded = checked_add(checked_add(size, window->begin[i]), window->end[i]);
-    int64_t room = checked_sub(padded, window_extent(window, i));
+    const int64_t end_padding = checked_add(size, window->begin[i]); /* its first position */
+    const int64_t padded = checked_add(end_padding, window->end[i]);
+    const int64_t room = checked_sub(padded, window_extent(window, i));
     if (is_known(room) && room < 0 && size != 0)
         return op_fail(context, DIAG_SHAPE,
                        "a kernel that spans %lld does not fit %lld (with padding) on spatial "
@@ -113,8 +87,9 @@ int window_positions(const struct op_context *context, const struct window *wind
                        (long long)window_extent(window, i), (long long)padded, i);
     int64_t steps =
         window->ceil ? checked_div_ceil(room, stride) : checked_div_floor(room, stride);
-    if (window->ceil && is_known(steps) && starts_in_end_padding(window, i, size, steps))
-        steps--;
+    const int64_t start = checked_mul(steps, stride);
+    if (window->ceil && is_known(start) && is_known(end_padding) && start >= end_padding)
+        steps--; /* the last window starts in the padding at the end */
     *ret = is_known(room) && room < 0 ? 0 : checked_add(steps, 1);
     return CM_OK;
 }

@@ -46,13 +46,12 @@ static int infer_prelu(struct op_context *context) {
 /* Before opset 7: one slope, or one per channel. */
 static int infer_prelu_legacy(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
-    int64_t n = op_elements(context, 1);
+    const int64_t n = op_elements(context, 1);
     int status = common_check_same_type(context, 0);
     if (status < 0) return status;
-    int64_t channels = x->rank > 1 ? x->dims[1] : DIM_UNKNOWN;
-    if (is_known(n) && n != 1 && is_known(channels) && n != channels)
+    if (n != 1 && x->rank > 1 && common_differ(n, x->dims[1]))
         return op_fail(context, DIAG_SHAPE, "%lld slopes for %lld channels", (long long)n,
-                       (long long)channels);
+                       (long long)x->dims[1]);
     return common_infer_same(context);
 }
 

@@ -129,14 +129,13 @@ FACETS(ONNX, Sum) {EXACT(OPERANDS), ONNX_TOOL(OPERANDS),
 FACETS(ONNX, Mean) {EXACT(.extra = exact_mean, .extra_description = "operations: one per operand and output element"),
     LOWER_ELTWISE(lower_mean, CM_ADD, LIMIT_OPERANDS), BOUNDS("d")};
 
-#define ARITHMETIC(name, from, infer_fn, folds, form, keeps)                                   \
+#define BINARY(name, from, infer_fn, folds, form, keeps)                                       \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
         .memory = MEMORY_IN_PLACE, .param_roles = "e", .algebra = form,                        \
         .backward.saved_for_backward = keeps                                                   \
     }
-#define BINARY(name, from, infer_fn, folds, form, keeps) ARITHMETIC(name, from, infer_fn, folds, form, keeps)
-#define VARIANT(name, from, infer_fn, folds, keeps) ARITHMETIC(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
+#define VARIANT(name, from, infer_fn, folds, keeps) BINARY(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
 
 static const struct op rows[] = {
     /*     type since shape rule              fold      algebra             saved for backward */

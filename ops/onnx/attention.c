@@ -58,25 +58,17 @@ static int check_operand(const struct op_context *context, size_t i, const char 
     return CM_OK;
 }
 
-static int check_operands(const struct op_context *context) {
-    int status = check_operand(context, 0, "q_num_heads");
-    for (size_t i = 1; i < 3 && status == CM_OK; i++)
-        status = check_operand(context, i, "kv_num_heads");
-    if (status < 0) return status;
-    const int64_t q = heads_of(context, 0, "q_num_heads").width;
-    const int64_t k = heads_of(context, 1, "kv_num_heads").width;
-    if (is_known(q) && is_known(k) && q != k)
-        return op_fail(context, DIAG_SHAPE, "queries have %lld columns, keys %lld",
-                       (long long)q, (long long)k);
-    return CM_OK;
-}
-
 static int infer_attention(struct op_context *context) {
-    int status = check_operands(context);
+    int status = check_operand(context, 0, "q_num_heads");
+    if (status == CM_OK) status = check_operand(context, 1, "kv_num_heads");
+    if (status == CM_OK) status = check_operand(context, 2, "kv_num_heads");
     if (status < 0) return status;
     const struct heads q = heads_of(context, 0, "q_num_heads");
     const struct heads k = heads_of(context, 1, "kv_num_heads");
     const struct heads v = heads_of(context, 2, "kv_num_heads");
+    if (common_differ(q.width, k.width))
+        return op_fail(context, DIAG_SHAPE, "queries have %lld columns, keys %lld",
+                       (long long)q.width, (long long)k.width);
     const enum dtype dtype = op_dtype(context, 0);
     const int rank = op_rank(context, 0);
     const int64_t flat[] = {q.batch, q.length, checked_mul(q.heads, v.width)};
@@ -87,8 +79,7 @@ static int infer_attention(struct op_context *context) {
     status = op_output_dims(context, 0, dtype, rank, rank == 3 ? flat : deep);
     if (status == CM_OK) status = op_output_dims(context, 1, dtype, 4, keys);
     if (status == CM_OK) status = op_output_dims(context, 2, dtype, 4, values);
-    if (status == CM_OK) status = op_output_dims(context, 3, dtype, 4, scores);
-    return status;
+    return status < 0 ? status : op_output_dims(context, 3, dtype, 4, scores);
 }
 
 /* Infers the graph in attribute `name`, which modifies the scores or their softmax. Ignores the
@@ -111,8 +102,7 @@ static int infer_flex_attention(struct op_context *context) {
     if (status == CM_OK) status = infer_attention(context);
     if (status < 0) return status;
     const struct heads q = heads_of(context, 0, "");
-    const bool precise = op_dtype(context, 0) == DTYPE_DOUBLE;
-    enum dtype dtype = precise ? DTYPE_DOUBLE : DTYPE_FLOAT;
+    enum dtype dtype = op_dtype(context, 0) == DTYPE_DOUBLE ? DTYPE_DOUBLE : DTYPE_FLOAT;
     if (op_has_attr(context, "softmax_precision"))
         status = common_dtype_attr(context, "softmax_precision", &dtype);
     if (status < 0) return status;
@@ -140,12 +130,6 @@ static int64_t attention_scores(const struct op_context *context) {
                        decomposed ? common_last_dim(context, 1) : n_keys(context));
 }
 
-static int attention_masks(const struct op_context *context) {
-    if (context->op == &attention_decomposed)
-        return op_has_input(context, 3) + op_has_input(context, 4);
-    return op_attr_int(context, "is_causal") != 0 || op_has_input(context, 3);
-}
-
 static void macs_attention(const struct op_context *context, struct product *ret) {
     const struct heads q = heads_of(context, 0, "q_num_heads");
     const struct heads v = heads_of(context, 2, "kv_num_heads");
@@ -154,11 +138,9 @@ static void macs_attention(const struct op_context *context, struct product *ret
 }
 
 static void macs_decomposed(const struct op_context *context, struct product *ret) {
-    const int rank_q = op_rank(context, 0);
-    const int rank_v = op_rank(context, 2);
     int64_t columns = DIM_UNKNOWN;
-    if (rank_q > 1 && rank_v > 1)
-        columns = checked_add(op_dim(context, 0, rank_q - 1), op_dim(context, 2, rank_v - 1));
+    if (op_rank(context, 0) > 1 && op_rank(context, 2) > 1)
+        columns = checked_add(common_last_dim(context, 0), common_last_dim(context, 2));
     product_add(ret, "scores", attention_scores(context));
     product_add(ret, "columns of query and value", columns);
 }
@@ -189,8 +171,11 @@ static int64_t attention_backward(const struct op_context *context, uint32_t ope
 
 /* Returns the FLOPs besides MACs: scaling, masks, biases and softmax of the scores. */
 static int64_t exact_attention(const struct op_context *context) {
-    return exact_attention_scores_flops(attention_masks(context), attention_scores(context),
-                                        attention_rows(context));
+    const bool decomposed = context->op == &attention_decomposed;
+    const bool causal = !decomposed && op_attr_int(context, "is_causal") != 0;
+    const int biases = decomposed && op_has_input(context, 4);
+    return exact_attention_scores_flops((causal || op_has_input(context, 3)) + biases,
+                                        attention_scores(context), attention_rows(context));
 }
 
 /* Returns the FLOPs of the softmax only: thop does not count products without a weight. */

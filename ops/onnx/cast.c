@@ -9,25 +9,18 @@
 
 #include "support/banned.h"
 
-/* Cast-1 has the dtype as text: "FLOAT". */
-static enum dtype dtype_of_upper_name(const char *name) {
-    char lower[24];
-    size_t n = strlen(name);
-    if (n >= sizeof lower) return DTYPE_UNDEFINED;
-    for (size_t i = 0; i <= n; i++)
-        lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
-    return dtype_from_name(lower);
-}
-
 static int read_target(const struct op_context *context, enum dtype *ret) {
-    const struct attr *to = node_attr(context->node, "to");
-    enum dtype dtype = to && to->kind == ATTR_STRING
-                           ? dtype_of_upper_name(op_attr_string(context, "to"))
-                           : dtype_from_onnx(op_attr_int(context, "to"));
-    if (dtype == DTYPE_UNDEFINED)
-        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'to' names no element type");
-    *ret = dtype;
-    return 0;
+    const char *name = op_attr_string(context, "to"); /* Cast-1: "FLOAT" */
+    const size_t n = strlen(name);
+    char lower[24];
+    *ret = dtype_from_onnx(op_attr_int(context, "to"));
+    if (n > 0 && n < sizeof lower) {
+        for (size_t i = 0; i <= n; i++)
+            lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+        *ret = dtype_from_name(lower);
+    }
+    if (*ret != DTYPE_UNDEFINED) return 0;
+    return op_fail(context, DIAG_ATTRIBUTE, "attribute 'to' names no element type");
 }
 
 static int infer_cast(struct op_context *context) {

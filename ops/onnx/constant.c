@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources of shape arithmetic, computed from attributes, shapes and scalars: Constant,
  * ConstantOfShape, Shape, Size, Range. */
+#include <math.h>
+
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/fold.h"
@@ -69,17 +71,15 @@ static int fold_constant(struct op_context *context) {
     case ATTR_TENSOR:
         return op_set_value(context, 0, form->tensors[0]);
     case ATTR_INT:
-        return op_set_value(context, 0,
-                            constant_ints(context->arena, DTYPE_INT64, shape, &form->i));
     case ATTR_INTS:
         return op_set_value(context, 0,
-                            constant_ints(context->arena, DTYPE_INT64, shape, form->ints));
+                            constant_ints(context->arena, DTYPE_INT64, shape,
+                                          form->kind == ATTR_INT ? &form->i : form->ints));
     case ATTR_FLOAT:
-        return op_set_value(context, 0,
-                            constant_reals(context->arena, DTYPE_FLOAT, shape, &form->f));
     case ATTR_FLOATS:
         return op_set_value(context, 0,
-                            constant_reals(context->arena, DTYPE_FLOAT, shape, form->floats));
+                            constant_reals(context->arena, DTYPE_FLOAT, shape,
+                                           form->kind == ATTR_FLOAT ? &form->f : form->floats));
     case ATTR_STRING:
         return set_texts(context, &form->s, 1);
     case ATTR_STRINGS:
@@ -101,9 +101,8 @@ static int infer_constant_of_shape(struct op_context *context) {
                        (long long)fill->n_elements);
     status = common_check_n_axes(context, list.n);
     if (status < 0) return status;
-    if (!list.known && list.n == 0)
-        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
-    if (!list.known) return op_output_dims(context, 0, dtype, (int)list.n, NULL);
+    if (!list.known)
+        return op_output_dims(context, 0, dtype, list.n ? (int)list.n : RANK_UNKNOWN, NULL);
     for (size_t i = 0; i < list.n; i++)
         if (list.values[i] < 0)
             return op_fail(context, DIAG_VALUE, "dim %zu is %lld, less than 0", i,
@@ -123,28 +122,22 @@ static int fold_constant_of_shape(struct op_context *context) {
     return status || !fill ? status : remap_splat(context, 0, fill);
 }
 
-static int clamp_axis(int64_t axis, int rank) {
-    if (axis < 0) axis = axis < -(int64_t)rank ? 0 : axis + rank;
-    return (int)(axis > rank ? rank : axis);
-}
-
 /* Shape-15: axes [start, end), both clamped to [0, rank]. */
 static void shape_range(const struct op_context *context, int rank, int *ret_from,
                         int *ret_to) {
-    int from = clamp_axis(op_attr_int(context, "start"), rank);
-    int to = op_has_attr(context, "end") ? clamp_axis(op_attr_int(context, "end"), rank) : rank;
-    *ret_from = from;
-    *ret_to = to < from ? from : to;
+    int64_t from = op_attr_int(context, "start");
+    int64_t to = op_has_attr(context, "end") ? op_attr_int(context, "end") : rank;
+    if (from < 0) from += rank;
+    if (to < 0) to += rank;
+    *ret_from = (int)common_clamp(from, 0, rank);
+    *ret_to = (int)common_clamp(to, *ret_from, rank);
 }
 
 static int infer_shape(struct op_context *context) {
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     int from = 0, to = 0;
-    int64_t length = DIM_UNKNOWN;
-    if (rank != RANK_UNKNOWN) {
-        shape_range(context, rank, &from, &to);
-        length = to - from;
-    }
+    if (rank != RANK_UNKNOWN) shape_range(context, rank, &from, &to);
+    const int64_t length = rank == RANK_UNKNOWN ? DIM_UNKNOWN : to - from;
     return op_output_dims(context, 0, DTYPE_INT64, 1, &length);
 }
 
@@ -197,15 +190,6 @@ static int read_scalar(struct op_context *context, size_t i, const struct consta
     return 0;
 }
 
-static int64_t count_reals(enum dtype dtype, double start, double limit, double delta) {
-    double span = dtype == DTYPE_FLOAT ? (double)((float)limit - (float)start) : limit - start;
-    double steps = span / delta;
-    if (!(steps > -0x1p62 && steps < 0x1p62)) return DIM_UNKNOWN;
-    if (steps <= 0) return 0;
-    int64_t whole = (int64_t)steps;
-    return (double)whole < steps ? whole + 1 : whole;
-}
-
 /* Reads the operands; n = max(ceil((limit - start) / delta), 0). Sets *ret_known to false if
  * the contents of one are unknown. Range of com.microsoft may omit delta, which is then 1. */
 static int read_range(struct op_context *context, struct range *range, bool *ret_known) {
@@ -229,12 +213,15 @@ static int read_range(struct op_context *context, struct range *range, bool *ret
     if (delta.real ? delta.r == 0 : delta.i == 0)
         return op_fail(context, DIAG_VALUE, "delta is 0");
     range->falls = delta.real ? delta.r < 0 : delta.i < 0;
-    if (delta.real) {
-        range->n = count_reals(range->start->dtype, start.r, limit.r, delta.r);
-    } else {
+    if (!delta.real) {
         range->n = checked_div_ceil(checked_sub(limit.i, start.i), delta.i);
-        if (is_known(range->n) && range->n < 0) range->n = 0;
+    } else {
+        const bool single = range->start->dtype == DTYPE_FLOAT;
+        const double steps =
+            (single ? (double)((float)limit.r - (float)start.r) : limit.r - start.r) / delta.r;
+        range->n = steps > -0x1p62 && steps < 0x1p62 ? (int64_t)ceil(steps) : DIM_UNKNOWN;
     }
+    if (is_known(range->n) && range->n < 0) range->n = 0;
     return 0;
 }
 
@@ -246,7 +233,7 @@ static int infer_range(struct op_context *context) {
     const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
     if (known && loose && range.falls)
         range.n = DIM_UNKNOWN; /* an upper bound of limit is not an upper bound of n */
-    return op_output_dims(context, 0, op_dtype(context, 0), 1, &range.n);
+    return common_output(context, 1, &range.n);
 }
 
 /*

@@ -7,49 +7,36 @@
 
 #include "support/banned.h"
 
-static int infer_branch(struct op_context *context, struct body *taken,
-                        const struct body *other) {
-    int status = body_walk(context, taken);
-    if (!status) status = body_runs(context, taken, 1, NULL);
-    if (!status) status = body_runs(context, other, 0, NULL);
-    for (size_t i = 0; i < context->n_outputs && !status; i++) {
-        struct value_info info = taken->outputs[i];
-        info.is_constant = info.is_constant && op_input(context, 0)->is_constant;
-        info.is_weight = false;
-        status = op_output_info(context, i, &info);
-    }
-    return status;
-}
-
-/* Infers both branches; pass count selects the more expensive one. */
-static int infer_both_branches(struct op_context *context, struct body *left,
-                               struct body *right) {
+static int infer_if(struct op_context *context) {
     const char *assumption =
         "the condition is data-dependent: counting the more expensive branch";
-    int status = body_walk(context, left);
-    if (!status) status = body_walk(context, right);
-    if (!status) status = body_runs(context, left, 1, assumption);
-    if (!status) status = body_runs(context, right, 1, assumption);
+    struct body branches[2];
+    bool known = false, condition = false;
+    int status = body_open(context, "then_branch", &branches[0]);
+    if (!status) status = body_open(context, "else_branch", &branches[1]);
+    for (size_t i = 0; i < 2 && !status; i++)
+        status = body_check(context, &branches[i], 0, context->n_outputs);
+    if (!status) status = body_condition(context, op_input(context, 0), &known, &condition);
+    /* if the condition is unknown, both run; pass count selects the more expensive one */
+    const size_t taken = condition ? 0 : 1;
+    for (size_t i = 0; i < 2 && !status; i++)
+        if (!known || i == taken) status = body_walk(context, &branches[i]);
+    for (size_t i = 0; i < 2 && !status; i++)
+        status = body_runs(context, &branches[i], !known || i == taken ? 1 : 0,
+                           known ? NULL : assumption);
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         struct value_info info;
-        status = merge_infos(context, &left->outputs[i], &right->outputs[i], &info);
+        if (known) {
+            info = branches[taken].outputs[i];
+            info.is_constant = info.is_constant && op_input(context, 0)->is_constant;
+            info.is_weight = false;
+        } else {
+            status =
+                merge_infos(context, &branches[0].outputs[i], &branches[1].outputs[i], &info);
+        }
         if (!status) status = op_output_info(context, i, &info);
     }
     return status;
-}
-
-static int infer_if(struct op_context *context) {
-    struct body then_body, else_body;
-    bool known = false, condition = false;
-    int status = body_open(context, "then_branch", &then_body);
-    if (!status) status = body_open(context, "else_branch", &else_body);
-    if (!status) status = body_check(context, &then_body, 0, context->n_outputs);
-    if (!status) status = body_check(context, &else_body, 0, context->n_outputs);
-    if (!status) status = body_condition(context, op_input(context, 0), &known, &condition);
-    if (status) return status;
-    if (!known) return infer_both_branches(context, &then_body, &else_body);
-    return condition ? infer_branch(context, &then_body, &else_body)
-                     : infer_branch(context, &else_body, &then_body);
 }
 
 /* The body runs once per element of operand 0. Its inputs are that element, the element of the

@@ -41,10 +41,6 @@ static int read_operands(const struct op_context *context, struct operands *oper
     return CM_OK;
 }
 
-static bool both_known_and_differ(int64_t a, int64_t b) {
-    return is_known(a) && is_known(b) && a != b;
-}
-
 /* Sets `kernel` to the spatial dims of the weight; DIM_UNKNOWN if its rank is unknown. */
 static void kernel_dims(const struct op_context *context, const struct operands *operands,
                         int64_t *kernel) {
@@ -58,20 +54,6 @@ static int check_bias(const struct op_context *context, int64_t channels) {
     return common_check_length(context, bias, channels);
 }
 
-static int check_channels(const struct op_context *context, const struct operands *operands) {
-    int64_t in = op_dim(context, 0, 1);
-    int64_t out = op_dim(context, operands->weight, 0);
-    int64_t each = op_dim(context, operands->weight, 1);
-    if (both_known_and_differ(in, checked_mul(each, operands->group)))
-        return op_fail(context, DIAG_SHAPE,
-                       "input has %lld channels, weight expects %lld x %lld groups",
-                       (long long)in, (long long)each, (long long)operands->group);
-    if (is_known(out) && out % operands->group != 0)
-        return op_fail(context, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
-                       (long long)out, (long long)operands->group);
-    return check_bias(context, out);
-}
-
 int convolution_infer(struct op_context *context, enum dtype dtype) {
     struct operands operands;
     struct window window;
@@ -81,12 +63,22 @@ int convolution_infer(struct op_context *context, enum dtype dtype) {
     if (status < 0) return status;
     if (operands.rank == RANK_UNKNOWN)
         return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
+    const int64_t in = op_dim(context, 0, 1);
+    const int64_t out = op_dim(context, operands.weight, 0);
+    const int64_t each = op_dim(context, operands.weight, 1);
+    if (common_differ(in, checked_mul(each, operands.group)))
+        return op_fail(context, DIAG_SHAPE,
+                       "input has %lld channels, weight expects %lld x %lld groups",
+                       (long long)in, (long long)each, (long long)operands.group);
+    if (is_known(out) && out % operands.group != 0)
+        return op_fail(context, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
+                       (long long)out, (long long)operands.group);
     kernel_dims(context, &operands, kernel);
-    status = check_channels(context, &operands);
+    status = check_bias(context, out);
     if (status == CM_OK) status = window_read(context, operands.rank - 2, kernel, &window);
     if (status < 0) return status;
     dims[0] = op_dim(context, 0, 0);
-    dims[1] = op_dim(context, operands.weight, 0);
+    dims[1] = out;
     for (int i = 0; i < window.rank && status == CM_OK; i++)
         status = window_positions(context, &window, i, op_dim(context, 0, 2 + i), &dims[2 + i]);
     return status < 0 ? status : op_output_dims(context, 0, dtype, operands.rank, dims);
@@ -145,18 +137,6 @@ static int read_transposed(const struct op_context *context, int rank, struct tr
     return CM_OK;
 }
 
-/* Returns output_shape if given; in * stride if auto_pad is SAME; else stride * (in - 1) +
- * output_padding + (k - 1) * dilation + 1 - begin - end. */
-static int64_t transposed_dim(const struct transposed *transposed, int i, int64_t size) {
-    const struct window *window = &transposed->window;
-    if (transposed->output_shape) return transposed->output_shape[i];
-    if (window->pad == PAD_SAME) return checked_mul(size, window->stride[i]);
-    int64_t out = checked_mul(checked_sub(size, 1), window->stride[i]);
-    out = checked_add(out, window_extent(window, i));
-    if (transposed->extra) out = checked_add(out, transposed->extra[i]);
-    return checked_sub(out, checked_add(window->begin[i], window->end[i]));
-}
-
 /* ConvTransposeWithDynamicPads (com.microsoft): reads the pads from operand 2, first those at
  * the begin of each axis, then those at the end. */
 static int read_dynamic_pads(struct op_context *context, struct window *window) {
@@ -174,41 +154,48 @@ static int read_dynamic_pads(struct op_context *context, struct window *window) 
     return CM_OK;
 }
 
-static int check_transposed_channels(const struct op_context *context,
-                                     const struct operands *operands, int64_t out) {
-    int64_t in = op_dim(context, 0, 1);
-    int64_t weight = op_dim(context, operands->weight, 0);
-    if (both_known_and_differ(in, weight))
-        return op_fail(context, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
-                       (long long)in, (long long)weight);
-    int64_t channels = is_known(in) ? in : weight;
-    if (is_known(channels) && channels % operands->group != 0)
-        return op_fail(context, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
-                       (long long)channels, (long long)operands->group);
-    return check_bias(context, out);
-}
-
+/* Spatial dims: output_shape if given; in * stride if auto_pad is SAME; else stride * (in - 1)
+ * + output_padding + (k - 1) * dilation + 1 - begin - end. */
 static int infer_transposed(struct op_context *context, bool dynamic_pads, enum dtype dtype) {
     struct operands operands;
     struct transposed transposed;
+    const struct window *window = &transposed.window;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
     int status = read_operands(context, &operands);
     if (status < 0) return status;
     if (operands.rank == RANK_UNKNOWN)
         return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
-    int spatial = operands.rank - 2;
+    const int spatial = operands.rank - 2;
+    const int64_t in = op_dim(context, 0, 1);
+    const int64_t weight = op_dim(context, operands.weight, 0);
+    const int64_t channels = is_known(in) ? in : weight;
+    if (common_differ(in, weight))
+        return op_fail(context, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
+                       (long long)in, (long long)weight);
+    if (is_known(channels) && channels % operands.group != 0)
+        return op_fail(context, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
+                       (long long)channels, (long long)operands.group);
     dims[0] = op_dim(context, 0, 0);
     dims[1] = checked_mul(op_dim(context, 1, 1), operands.group);
     kernel_dims(context, &operands, kernel);
-    status = check_transposed_channels(context, &operands, dims[1]);
+    status = check_bias(context, dims[1]);
     if (status == CM_OK) status = window_read(context, spatial, kernel, &transposed.window);
     if (status == CM_OK) status = read_transposed(context, spatial, &transposed);
     if (status == CM_OK && dynamic_pads)
         status = read_dynamic_pads(context, &transposed.window);
     if (status < 0) return status;
-    for (int i = 0; i < spatial; i++)
-        dims[2 + i] = transposed_dim(&transposed, i, op_dim(context, 0, 2 + i));
+    for (int i = 0; i < spatial; i++) {
+        const int64_t size = op_dim(context, 0, 2 + i);
+        const bool same = window->pad == PAD_SAME;
+        int64_t out = checked_mul(same ? size : checked_sub(size, 1), window->stride[i]);
+        if (!same) {
+            out = checked_add(out, window_extent(window, i));
+            if (transposed.extra) out = checked_add(out, transposed.extra[i]);
+            out = checked_sub(out, checked_add(window->begin[i], window->end[i]));
+        }
+        dims[2 + i] = transposed.output_shape ? transposed.output_shape[i] : out;
+    }
     return op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
@@ -245,19 +232,6 @@ static void describe_list(struct text *out, const char *name, int n, const int64
     describe_tuple(out, (size_t)n, values);
 }
 
-static void describe_window(struct text *out, const struct window *window) {
-    size_t n = (size_t)window->rank;
-    text_append(out, ", kernel_size=");
-    describe_tuple(out, n, window->kernel);
-    text_append(out, ", stride=");
-    describe_tuple(out, n, window->stride);
-    bool symmetric = true;
-    for (size_t i = 0; i < n; i++) symmetric = symmetric && window->begin[i] == window->end[i];
-    if (window->pad == PAD_SAME) text_append(out, ", padding=same");
-    if (symmetric) describe_list(out, "padding", window->rank, window->begin, 0);
-    describe_list(out, "dilation", window->rank, window->dilation, 1);
-}
-
 static void describe_tail(const struct op_context *context, struct text *out) {
     int64_t group = op_attr_int(context, "group");
     if (group != 1) {
@@ -271,15 +245,23 @@ static void describe_tail(const struct op_context *context, struct text *out) {
 static int describe_channels(const struct op_context *context, struct text *out, int64_t in,
                              int64_t features, struct window *window) {
     int64_t kernel[SHAPE_MAX_RANK];
-    struct operands operands = {.weight = 1, .rank = op_rank(context, 1)};
-    if (operands.rank < 3) return CM_OK;
+    const struct operands operands = {.weight = 1, .rank = op_rank(context, 1)};
+    const size_t n = (size_t)operands.rank - 2;
     kernel_dims(context, &operands, kernel);
     int status = window_read(context, operands.rank - 2, kernel, window);
     if (status < 0) return status;
     describe_int(out, in);
     text_append(out, ", ");
     describe_int(out, features);
-    describe_window(out, window);
+    text_append(out, ", kernel_size=");
+    describe_tuple(out, n, window->kernel);
+    text_append(out, ", stride=");
+    describe_tuple(out, n, window->stride);
+    bool symmetric = true;
+    for (size_t i = 0; i < n; i++) symmetric = symmetric && window->begin[i] == window->end[i];
+    if (window->pad == PAD_SAME) text_append(out, ", padding=same");
+    if (symmetric) describe_list(out, "padding", window->rank, window->begin, 0);
+    describe_list(out, "dilation", window->rank, window->dilation, 1);
     return CM_OK;
 }
 
@@ -305,13 +287,6 @@ static int describe_conv_transpose(const struct op_context *context, struct text
     describe_tail(context, out);
     return CM_OK;
 }
-
-#define WINDOW_ATTRS                                                                           \
-    STRING_ATTR("auto_pad", "NOTSET"), OPTIONAL_ATTR("dilations", ATTR_INTS),                  \
-        INT_ATTR("group", 1), OPTIONAL_ATTR("kernel_shape", ATTR_INTS),                        \
-        OPTIONAL_ATTR("pads", ATTR_INTS), OPTIONAL_ATTR("strides", ATTR_INTS)
-
-const struct op_attr convolution_attrs[] = {WINDOW_ATTRS, {0}};
 
 /* clang-format off */
 FACETS(ONNX, Conv) {EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases"),

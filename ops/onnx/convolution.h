@@ -10,9 +10,6 @@
 struct product;
 struct op_context;
 
-/* Attributes of Conv and of the quantized convolutions. */
-extern const struct op_attr convolution_attrs[];
-
 /* Sets output 0 to the dtype and the shape of conv(input 0, weight). */
 int convolution_infer(struct op_context *context, enum dtype dtype)
     __attribute__((warn_unused_result));

@@ -57,11 +57,6 @@ static struct labels common(struct labels a, struct labels b) {
     return (struct labels){{a.bits[0] & b.bits[0], a.bits[1] & b.bits[1]}};
 }
 
-static int letter_label(char letter) {
-    if (letter >= 'A' && letter <= 'Z') return letter - 'A';
-    return letter >= 'a' && letter <= 'z' ? 26 + letter - 'a' : -1;
-}
-
 static int refuse_equation(const struct op_context *context, const char *why) {
     return op_fail(context, DIAG_ATTRIBUTE, "the equation %s", why);
 }
@@ -79,11 +74,12 @@ static int read_term(const struct op_context *context, const char *from, const c
             at += 2;
             continue;
         }
-        int label = letter_label(*at);
-        if (label < 0) return refuse_equation(context, "has a character that is not a label");
+        const bool upper = *at >= 'A' && *at <= 'Z';
+        if (!upper && (*at < 'a' || *at > 'z'))
+            return refuse_equation(context, "has a character that is not a label");
         if (ret->n_letters == SHAPE_MAX_RANK)
             return refuse_equation(context, "has too many labels in a term");
-        ret->letters[ret->n_letters++] = (uint8_t)label;
+        ret->letters[ret->n_letters++] = (uint8_t)(upper ? *at - 'A' : 26 + *at - 'a');
     }
     return CM_OK;
 }
@@ -107,49 +103,33 @@ static int read_operands(const struct op_context *context, const char *from, con
                    einsum->n, context->n_inputs);
 }
 
-/* Sets the output of an equation without "->": the ellipsis, then the letters that occur once,
- * in alphabetical order. */
-static void imply_output(struct einsum *einsum) {
-    int occurrences[N_LETTERS] = {0};
-    einsum->output = (struct term){.ellipsis = -1};
-    for (size_t i = 0; i < einsum->n; i++) {
-        const struct term *term = &einsum->operands[i];
-        if (term->ellipsis >= 0) einsum->output.ellipsis = 0;
-        for (int k = 0; k < term->n_letters; k++) occurrences[term->letters[k]]++;
-    }
-    for (int label = 0; label < N_LETTERS; label++)
-        if (occurrences[label] == 1)
-            einsum->output.letters[einsum->output.n_letters++] = (uint8_t)label;
-}
-
-static int check_output(const struct op_context *context, const struct einsum *einsum) {
-    struct labels in = {{0, 0}};
-    struct labels out = {{0, 0}};
-    const struct term *output = &einsum->output;
-    for (size_t i = 0; i < einsum->n; i++)
-        for (int k = 0; k < einsum->operands[i].n_letters; k++)
-            add_label(&in, einsum->operands[i].letters[k]);
-    for (int k = 0; k < output->n_letters; k++) {
-        if (!has_label(&in, output->letters[k]))
-            return refuse_equation(context, "has an output label that no operand has");
-        if (has_label(&out, output->letters[k]))
-            return refuse_equation(context, "repeats an output label");
-        add_label(&out, output->letters[k]);
-    }
-    return CM_OK;
-}
-
 static int read_equation(const struct op_context *context, struct einsum *einsum) {
     const char *equation = op_attr_string(context, "equation");
     const char *end = equation + strlen(equation);
     const char *arrow = strstr(equation, "->");
+    struct term *output = &einsum->output;
+    int occurrences[N_LETTERS] = {0};
+    struct labels seen = {{0, 0}};
     int status = read_operands(context, equation, arrow ? arrow : end, einsum);
+    if (status == CM_OK && arrow) status = read_term(context, arrow + 2, end, output);
     if (status < 0) return status;
-    if (arrow)
-        status = read_term(context, arrow + 2, end, &einsum->output);
-    else
-        imply_output(einsum);
-    return status < 0 ? status : check_output(context, einsum);
+    if (!arrow) *output = (struct term){.ellipsis = -1};
+    for (size_t i = 0; i < einsum->n; i++) {
+        const struct term *term = &einsum->operands[i];
+        if (!arrow && term->ellipsis >= 0) output->ellipsis = 0;
+        for (int k = 0; k < term->n_letters; k++) occurrences[term->letters[k]]++;
+    }
+    /* without "->": the ellipsis, then the letters that occur once, in alphabetical order */
+    for (int label = 0; label < N_LETTERS && !arrow; label++)
+        if (occurrences[label] == 1) output->letters[output->n_letters++] = (uint8_t)label;
+    for (int k = 0; k < output->n_letters; k++) {
+        if (!occurrences[output->letters[k]])
+            return refuse_equation(context, "has an output label that no operand has");
+        if (has_label(&seen, output->letters[k]))
+            return refuse_equation(context, "repeats an output label");
+        add_label(&seen, output->letters[k]);
+    }
+    return CM_OK;
 }
 
 /* Sets ellipsis_rank; RANK_UNKNOWN if an operand with "..." has unknown rank. */
@@ -305,18 +285,10 @@ static int64_t best_order(const struct einsum *einsum) {
     return best[all];
 }
 
-/* Returns the labels of the pair (a, b) that the output or another operand needs. */
-static struct labels pair_left(const struct einsum *einsum, struct labels output, size_t a,
-                               size_t b) {
-    struct labels needed = output;
-    for (size_t i = 0; i < einsum->n; i++)
-        if (i != a && i != b) needed = both(needed, einsum->sets[i]);
-    return common(both(einsum->sets[a], einsum->sets[b]), needed);
-}
-
 /* Returns the MACs if the cheapest pair is contracted first, repeatedly. */
 static int64_t greedy_order(struct einsum *einsum) {
-    struct labels output = output_set(einsum);
+    const struct labels output = output_set(einsum);
+    struct labels *sets = einsum->sets;
     int64_t total = 0;
     while (einsum->n > 1) {
         size_t best_a = 0;
@@ -324,33 +296,33 @@ static int64_t greedy_order(struct einsum *einsum) {
         int64_t best = DIM_OVERFLOW;
         for (size_t a = 0; a < einsum->n; a++)
             for (size_t b = a + 1; b < einsum->n; b++) {
-                int64_t cost = product_of(einsum, both(einsum->sets[a], einsum->sets[b]));
+                int64_t cost = product_of(einsum, both(sets[a], sets[b]));
                 if (!is_cheaper(cost, best)) continue;
                 best = cost;
                 best_a = a;
                 best_b = b;
             }
         total = checked_add(total, best);
-        einsum->sets[best_a] = pair_left(einsum, output, best_a, best_b);
-        einsum->sets[best_b] = einsum->sets[--einsum->n];
+        struct labels needed = output; /* by the output or another operand */
+        for (size_t i = 0; i < einsum->n; i++)
+            if (i != best_a && i != best_b) needed = both(needed, sets[i]);
+        sets[best_a] = common(both(sets[best_a], sets[best_b]), needed);
+        sets[best_b] = sets[--einsum->n];
     }
     return total;
 }
 
-static int64_t count_macs(const struct op_context *context) {
+static void einsum_macs(const struct op_context *context, struct product *ret) {
     struct einsum einsum;
     struct op_context quiet = *context; /* infer has reported the errors */
     quiet.diag = NULL;
-    if (context->n_inputs < 2) return 0;
+    bool ranked = true;
+    int64_t macs = context->n_inputs < 2 ? 0 : DIM_UNKNOWN;
     for (size_t i = 0; i < context->n_inputs; i++)
-        if (op_rank(context, i) == RANK_UNKNOWN) return DIM_UNKNOWN;
-    if (read_einsum(&quiet, &einsum) < 0) return DIM_UNKNOWN;
-    if (einsum.n <= MAX_EXACT) return best_order(&einsum);
-    return greedy_order(&einsum);
-}
-
-static void einsum_macs(const struct op_context *context, struct product *ret) {
-    product_add(ret, "contractions, two operands at a time", count_macs(context));
+        ranked = ranked && op_rank(context, i) != RANK_UNKNOWN;
+    if (context->n_inputs > 1 && ranked && read_einsum(&quiet, &einsum) == CM_OK)
+        macs = einsum.n <= MAX_EXACT ? best_order(&einsum) : greedy_order(&einsum);
+    product_add(ret, "contractions, two operands at a time", macs);
 }
 
 struct einsum_term {
@@ -400,14 +372,11 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
  * is lowered to a transposed copy or a reduction.
  */
 
+/* Returns the axis with this label; -1 if there is none. */
 static int axis_of(const struct einsum_term *term, int label) {
     for (int i = 0; i < term->rank; i++)
         if (term->labels[i] == label) return i;
     return -1;
-}
-
-static bool term_has_label(const struct einsum_term *term, int label) {
-    return axis_of(term, label) >= 0;
 }
 
 /* Returns true if operand `which` broadcasts no axis and repeats no label (a diagonal). */
@@ -432,9 +401,9 @@ struct contraction {
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
     for (int label = 0; label < N_LABELS; label++) {
-        const bool in_a = term_has_label(&axes->operands[0], label);
-        const bool in_b = term_has_label(&axes->operands[1], label);
-        const bool in_y = term_has_label(&axes->output, label);
+        const bool in_a = axis_of(&axes->operands[0], label) >= 0;
+        const bool in_b = axis_of(&axes->operands[1], label) >= 0;
+        const bool in_y = axis_of(&axes->output, label) >= 0;
         int64_t *const size = in_a && in_b ? in_y ? &ret->batch : &ret->sums
                               : in_a       ? &ret->rows
                                            : &ret->columns;
@@ -493,7 +462,7 @@ static bool lower_one(const struct op_context *context, const struct einsum_axes
         ret->inputs[0].strides[n] = x.strides[axis];
     }
     for (int i = 0; i < term->rank; i++) {
-        if (term_has_label(&axes->output, term->labels[i])) continue;
+        if (axis_of(&axes->output, term->labels[i]) >= 0) continue;
         ret->inputs[0].dims[n] = x.dims[i];
         ret->inputs[0].strides[n++] = x.strides[i];
         y->dims[y->rank++] = 1;
@@ -520,7 +489,7 @@ static scale_axes scale_einsum_sums(const struct op_context *context, size_t ope
     if (!einsum_read(context, &read)) return SCALE_ALL_AXES;
     const struct einsum_term *term = &read.operands[operand];
     for (int i = 0; i < term->rank; i++)
-        if (term_has_label(&read.output, term->labels[i])) axes &= ~scale_axis(i);
+        if (axis_of(&read.output, term->labels[i]) >= 0) axes &= ~scale_axis(i);
     return axes;
 }
 

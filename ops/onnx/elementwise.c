@@ -37,35 +37,36 @@ FOLD(round, ret->r = round_even(x->r); return ret->real;)
 FOLD(sqrt, ret->r = sqrt(x->r); return ret->real;)
 FOLD(reciprocal, ret->r = 1 / x->r; return ret->real;)
 
-FACETS(ONNX, Abs) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_ABS), BOUNDS("p")};
-FACETS(ONNX, Neg) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_NEGATE), BOUNDS("f")};
-FACETS(ONNX, Sign) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_SIGN), BOUNDS("v")};
-FACETS(ONNX, Floor) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_FLOOR), BOUNDS("v")};
-FACETS(ONNX, Ceil) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_CEIL), BOUNDS("v")};
-FACETS(ONNX, Round) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_ROUND), BOUNDS("v")};
-FACETS(ONNX, Sqrt) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SQRT), LOWER_UNARY(CM_SQRT),
-    BOUNDS("v")};
-FACETS(ONNX, Reciprocal) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_DIV),
-    LOWER_UNARY(CM_RECIPROCAL), BOUNDS("d")};
-FACETS(ONNX, Exp) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_UNARY(CM_EXP),
-    BOUNDS("d")};
-FACETS(ONNX, Log) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_LOG), LOWER_UNARY(CM_LOG),
-    BOUNDS("d")};
-FACETS(ONNX, Erf) {EXACT(.per_output = 1), LOWER_UNARY(CM_ERF), BOUNDS("d")};
-FACETS(ONNX, Sin) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SIN), LOWER_UNARY(CM_SIN),
-    BOUNDS("d")};
-FACETS(ONNX, Cos) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SIN), LOWER_UNARY(CM_COS),
-    BOUNDS("d")};
-FACETS(ONNX, Tan) {EXACT(.per_output = 1), LOWER_UNARY(CM_TAN), BOUNDS("d")};
-FACETS(ONNX, Asin) {EXACT(.per_output = 1), LOWER_UNARY(CM_ASIN), BOUNDS("d")};
-FACETS(ONNX, Acos) {EXACT(.per_output = 1), LOWER_UNARY(CM_ACOS), BOUNDS("d")};
-FACETS(ONNX, Atan) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 2 * TOOL_ATAN), LOWER_UNARY(CM_ATAN),
-    BOUNDS("d")};
-FACETS(ONNX, Sinh) {EXACT(.per_output = 1), LOWER_UNARY(CM_SINH), BOUNDS("d")};
-FACETS(ONNX, Cosh) {EXACT(.per_output = 1), LOWER_UNARY(CM_COSH), BOUNDS("d")};
-FACETS(ONNX, Asinh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ASINH), BOUNDS("d")};
-FACETS(ONNX, Acosh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ACOSH), BOUNDS("d")};
-FACETS(ONNX, Atanh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ATANH), BOUNDS("d")};
+/* An elementary function. `tool`: instructions by onnx-tool. */
+#define ELEMENTARY(name, tool, function, letters)                                              \
+    FACETS(ONNX, name) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = tool), LOWER_UNARY(function), \
+                        BOUNDS(letters)}
+/* One that onnx-tool does not count. */
+#define UNLISTED(name, function)                                                               \
+    FACETS(ONNX, name) {EXACT(.per_output = 1), LOWER_UNARY(function), BOUNDS("d")}
+
+ELEMENTARY(Abs,        1,             CM_ABS,        "p");
+ELEMENTARY(Neg,        1,             CM_NEGATE,     "f");
+ELEMENTARY(Sign,       1,             CM_SIGN,       "v");
+ELEMENTARY(Floor,      1,             CM_FLOOR,      "v");
+ELEMENTARY(Ceil,       1,             CM_CEIL,       "v");
+ELEMENTARY(Round,      1,             CM_ROUND,      "v");
+ELEMENTARY(Sqrt,       TOOL_SQRT,     CM_SQRT,       "v");
+ELEMENTARY(Reciprocal, TOOL_DIV,      CM_RECIPROCAL, "d");
+ELEMENTARY(Exp,        TOOL_EXP,      CM_EXP,        "d");
+ELEMENTARY(Log,        TOOL_LOG,      CM_LOG,        "d");
+ELEMENTARY(Sin,        TOOL_SIN,      CM_SIN,        "d");
+ELEMENTARY(Cos,        TOOL_SIN,      CM_COS,        "d");
+ELEMENTARY(Atan,       2 * TOOL_ATAN, CM_ATAN,       "d");
+UNLISTED(Erf, CM_ERF);
+UNLISTED(Tan, CM_TAN);
+UNLISTED(Asin, CM_ASIN);
+UNLISTED(Acos, CM_ACOS);
+UNLISTED(Sinh, CM_SINH);
+UNLISTED(Cosh, CM_COSH);
+UNLISTED(Asinh, CM_ASINH);
+UNLISTED(Acosh, CM_ACOSH);
+UNLISTED(Atanh, CM_ATANH);
 
 #define UNARY(name, from, folds, keeps) FORM(name, from, folds, ALGEBRA_NONE, keeps)
 #define FORM(name, from, folds, form, keeps)                                                   \

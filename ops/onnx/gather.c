@@ -20,7 +20,7 @@ static int infer_gather(struct op_context *context) {
     for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
     for (int i = axis + 1; i < data->rank; i++) dims[rank++] = data->dims[i];
     status = common_check_n_axes(context, (size_t)rank);
-    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return status ? status : common_output(context, rank, dims);
 }
 
 struct gather {
@@ -33,30 +33,6 @@ struct gather {
     int64_t data_strides[SHAPE_MAX_RANK];
     int64_t index_strides[SHAPE_MAX_RANK];
 };
-
-/*
- * Makes the indices non-negative: index i is into an axis of size dims[i % period]. Sets *ret
- * to a list in the context's arena; to NULL and returns 0 if there are too many.
- */
-static int normalize_indices(struct op_context *context, const struct constant *indices,
-                             const int64_t *dims, int64_t period, int64_t **ret) {
-    int64_t n = indices->n_elements;
-    *ret = NULL;
-    if (n > CONSTANT_MAX_ELEMENTS) return 0;
-    int64_t *list = arena_array(context->arena, (size_t)n, sizeof *list);
-    if (!list) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t dim = dims[i % period];
-        int64_t index = constant_int_at(indices, i);
-        if (index < -dim || index >= dim)
-            return op_fail(context, DIAG_VALUE,
-                           "index %lld is out of range for an axis of %lld", (long long)index,
-                           (long long)dim);
-        list[i] = index < 0 ? index + dim : index;
-    }
-    *ret = list;
-    return 0;
-}
 
 /* Loads data and indices. Sets *ret_indices to NULL and returns 0 if either is unknown. */
 static int gather_begin(struct op_context *context, struct gather *gather,
@@ -74,14 +50,26 @@ static int gather_begin(struct op_context *context, struct gather *gather,
     return 0;
 }
 
-/* Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
- * the data. `dims` and `period`: see normalize_indices. */
+/*
+ * Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
+ * the data. Makes the indices non-negative: index i is into an axis of size dims[i % period].
+ */
 static int gather_fold(struct op_context *context, struct gather *gather,
                        const struct constant *indices, const int64_t *dims, int64_t period,
                        int64_t (*source)(const void *context, const int64_t *coords)) {
-    int64_t *list = NULL;
-    int status = normalize_indices(context, indices, dims, period, &list);
-    if (status || !list) return status;
+    const int64_t n = indices->n_elements;
+    if (n > CONSTANT_MAX_ELEMENTS) return 0;
+    int64_t *list = arena_array(context->arena, (size_t)n, sizeof *list);
+    if (!list) return diag_no_memory(context->diag);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t dim = dims[i % period];
+        const int64_t index = constant_int_at(indices, i);
+        if (index < -dim || index >= dim)
+            return op_fail(context, DIAG_VALUE,
+                           "index %lld is out of range for an axis of %lld", (long long)index,
+                           (long long)dim);
+        list[i] = index < 0 ? index + dim : index;
+    }
     gather->list = list;
     const struct remap remap = {.from = gather->from, .source = source, .context = gather};
     return remap_fold(context, 0, &remap);
@@ -124,17 +112,15 @@ static int describe_gather(const struct op_context *context, struct text *out) {
 }
 
 static int infer_gather_elements(struct op_context *context) {
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
+    const int of_indices = op_rank(context, 1);
     int axis = 0;
-    if (rank != RANK_UNKNOWN) {
-        int status = op_axis(context, rank, &axis);
-        if (status) return status;
-        if (op_rank(context, 1) != RANK_UNKNOWN && op_rank(context, 1) != rank)
-            return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
-                           op_rank(context, 1), rank);
-    }
-    if (op_rank(context, 1) == RANK_UNKNOWN)
-        return op_output_dims(context, 0, op_dtype(context, 0), rank, NULL);
+    int status = rank == RANK_UNKNOWN ? 0 : op_axis(context, rank, &axis);
+    if (status) return status;
+    if (rank != RANK_UNKNOWN && of_indices != RANK_UNKNOWN && of_indices != rank)
+        return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d", of_indices,
+                       rank);
+    if (of_indices == RANK_UNKNOWN) return common_output(context, rank, NULL);
     return op_output(context, 0, op_dtype(context, 0), op_shape(context, 1));
 }
 
@@ -200,7 +186,7 @@ static int infer_gather_nd(struct op_context *context) {
     for (int i = 0; i < indices->rank - 1; i++) dims[rank++] = indices->dims[i];
     for (int i = (int)(batch + length); i < data->rank; i++) dims[rank++] = data->dims[i];
     status = common_check_n_axes(context, (size_t)rank);
-    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return status ? status : common_output(context, rank, dims);
 }
 
 static int64_t gather_nd_source(const void *context, const int64_t *coords) {

@@ -12,48 +12,23 @@
 struct loop {
     struct body body;
     struct carried carried;
-    int64_t trips; /* the trip count operand, as read_trips sets it */
+    /* The trip count operand: DIM_UNKNOWN if its contents are unknown, TRIP_COUNT_UNLIMITED
+     * (which exporters also write: 2^63 - 1) if it is omitted. */
+    int64_t trips;
     struct trip_count trip_count;
 };
-
-/* Sets *ret to the trip count operand: DIM_UNKNOWN if its contents are unknown,
- * TRIP_COUNT_UNLIMITED (which exporters also write: 2^63 - 1) if it is omitted. */
-static int read_trips(struct op_context *context, int64_t *ret) {
-    struct int_list list;
-    int status = op_int_list(context, LOOP_TRIPS, &list);
-    if (status) return status;
-    *ret = op_has_input(context, LOOP_TRIPS) ? DIM_UNKNOWN : TRIP_COUNT_UNLIMITED;
-    if (list.known && list.n == 1) *ret = list.values[0] < 0 ? 0 : list.values[0];
-    return 0;
-}
-
-static struct value_info scalar_of(enum dtype dtype) {
-    return value_info_tensor(dtype, (struct shape){0, NULL});
-}
 
 /* Sets the inputs of the body. An iteration runs only if the condition is true, so the body
  * sees true. */
 static int loop_inputs(struct op_context *context, struct body *body) {
     const struct shape scalar = {0, NULL};
-    body->inputs[0] = scalar_of(DTYPE_INT64);
-    body->inputs[1] = scalar_of(DTYPE_BOOL);
+    body->inputs[0] = value_info_tensor(DTYPE_INT64, scalar);
+    body->inputs[1] = value_info_tensor(DTYPE_BOOL, scalar);
     body->inputs[1].value = constant_splat_int(context->arena, DTYPE_BOOL, &scalar, 1);
     if (!body->inputs[1].value) return diag_no_memory(context->diag);
     for (size_t i = LOOP_STATE; i < body->n_inputs; i++)
-        body->inputs[i] = body_varying(op_input(context, i));
+        body->inputs[i] = op_without_contents(op_input(context, i));
     return 0;
-}
-
-/* Computes bounds of the trip count from the condition that the body returns, for a loop that
- * starts. */
-static int trip_count_of_condition(struct op_context *context, const struct body *body,
-                                   struct trip_count *ret) {
-    bool goes_on = false, known = false;
-    int status = body_condition(context, &body->outputs[0], &known, &goes_on);
-    *ret = (struct trip_count){known && goes_on ? TRIP_COUNT_UNLIMITED : 1,
-                               known && !goes_on ? 1 : TRIP_COUNT_UNLIMITED};
-    if (status || known || !context->walker->info) return status;
-    return trip_count_find(context, body, ret);
 }
 
 /* Sets *ret to true if the condition operand is known or omitted. The loop then starts, unless
@@ -65,12 +40,16 @@ static int starts(struct op_context *context, bool *ret) {
     return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
-/* Computes bounds of the trip count after a walk of the body. `trips` must not be 0 and the
- * condition operand not false (never_runs). */
+/* Computes bounds of the trip count after a walk of the body, also from the condition that the
+ * body returns. `trips` must not be 0 and the condition operand not false (never_runs). */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
-    bool started = false;
-    int status = trip_count_of_condition(context, body, ret);
+    bool goes_on = false, known = false, started = false;
+    int status = body_condition(context, &body->outputs[0], &known, &goes_on);
+    *ret = (struct trip_count){known && goes_on ? TRIP_COUNT_UNLIMITED : 1,
+                               known && !goes_on ? 1 : TRIP_COUNT_UNLIMITED};
+    if (!status && !known && context->walker->info)
+        status = trip_count_find(context, body, ret);
     if (!status) status = starts(context, &started);
     if (is_known(trips) && trips < ret->lower) ret->lower = trips;
     if (is_known(trips) && trips < ret->upper) ret->upper = trips;
@@ -90,17 +69,6 @@ static int64_t upper_bound_of(const struct trip_count *trip_count) {
     return trip_count->upper < INT32_MAX / 2 ? trip_count->upper : DIM_UNKNOWN;
 }
 
-/* Replaces a trip count that is not static by that of --trip-count, if it is given. */
-static void use_requested_trip_count(const struct op_context *context,
-                                     struct trip_count *trip_count) {
-    const struct op_walker *walker = context->walker;
-    if (!walker->trips) return;
-    const int64_t requested =
-        walker->trips(walker->context, context->node_id, exact_trip_count(trip_count),
-                      upper_bound_of(trip_count));
-    if (is_known(requested)) trip_count->lower = trip_count->upper = requested;
-}
-
 /* Sets *ret to true if the operands alone show that the body never runs: the trip count is 0 or
  * the condition false. */
 static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
@@ -113,10 +81,15 @@ static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
 static int open_loop(struct op_context *context, struct loop *loop) {
     const size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
     const size_t n_outputs = context->n_outputs > n ? context->n_outputs : n;
+    struct int_list list;
     loop->carried = (struct carried){LOOP_STATE, 1, n};
     int status = body_open(context, "body", &loop->body);
     if (!status) status = body_check(context, &loop->body, LOOP_STATE + n, 1 + n_outputs);
-    return status ? status : read_trips(context, &loop->trips);
+    if (!status) status = op_int_list(context, LOOP_TRIPS, &list);
+    if (status) return status;
+    loop->trips = list.given ? DIM_UNKNOWN : TRIP_COUNT_UNLIMITED;
+    if (list.known && list.n == 1) loop->trips = list.values[0] < 0 ? 0 : list.values[0];
+    return 0;
 }
 
 /* Returns the state of one iteration, with its contents. */
@@ -127,39 +100,44 @@ static struct value_info state_of(const struct value_info *info) {
     return copy;
 }
 
-/* Sets output i to stacked elements, or to a state after the last iteration: the initial state
- * if the body never runs. */
-static int loop_output(struct op_context *context, const struct loop *loop, size_t i) {
-    const struct trip_count *trip_count = &loop->trip_count;
-    const int64_t times = op_data_dependent_dim(context, exact_trip_count(trip_count),
-                                                upper_bound_of(trip_count));
-    if (i >= loop->carried.n)
-        return body_output_stacked(context, i, &loop->body.outputs[1 + i], 0, times);
-    const struct value_info state =
-        trip_count->upper == 0
-            ? state_of(op_input(context, LOOP_STATE + i))
-            : body_last_state(&loop->body, &loop->carried, i, trip_count->lower > 0);
-    return op_output_info(context, i, &state);
-}
-
+/* Reports the trip count; one that is not static is replaced by that of --trip-count, if it is
+ * given. */
 static int report_trip_count(struct op_context *context, struct loop *loop) {
-    use_requested_trip_count(context, &loop->trip_count);
-    return body_report_trip_count(context, &loop->body, exact_trip_count(&loop->trip_count),
-                                  upper_bound_of(&loop->trip_count));
+    const struct op_walker *walker = context->walker;
+    struct trip_count *count = &loop->trip_count;
+    const int64_t requested =
+        walker->trips ? walker->trips(walker->context, context->node_id,
+                                      exact_trip_count(count), upper_bound_of(count))
+                      : DIM_UNKNOWN;
+    if (is_known(requested)) count->lower = count->upper = requested;
+    return body_report_trip_count(context, &loop->body, exact_trip_count(count),
+                                  upper_bound_of(count));
 }
 
-/* Infers the body with infos that hold in every iteration. */
+/* Infers the body with infos that hold in every iteration. The outputs are stacked elements, or
+ * states after the last iteration: the initial ones if the body never runs. */
 static int infer_at_once(struct op_context *context, struct loop *loop) {
+    struct trip_count *count = &loop->trip_count;
     bool never = false;
-    loop->trip_count = (struct trip_count){0, 0};
+    *count = (struct trip_count){0, 0};
     int status = loop_inputs(context, &loop->body);
     if (!status) status = never_runs(context, loop->trips, &never);
     if (!status) status = body_walk_iterations(context, &loop->body, &loop->carried);
-    if (!status && !never)
-        status = find_trip_count(context, &loop->body, loop->trips, &loop->trip_count);
+    if (!status && !never) status = find_trip_count(context, &loop->body, loop->trips, count);
     if (!status) status = report_trip_count(context, loop);
-    for (size_t i = 0; i < context->n_outputs && !status; i++)
-        status = loop_output(context, loop, i);
+    const int64_t times =
+        op_data_dependent_dim(context, exact_trip_count(count), upper_bound_of(count));
+    for (size_t i = 0; i < context->n_outputs && !status; i++) {
+        if (i >= loop->carried.n) {
+            status = body_output_stacked(context, i, &loop->body.outputs[1 + i], 0, times);
+            continue;
+        }
+        const struct value_info state =
+            count->upper == 0
+                ? state_of(op_input(context, LOOP_STATE + i))
+                : body_last_state(&loop->body, &loop->carried, i, count->lower > 0);
+        status = op_output_info(context, i, &state);
+    }
     return status;
 }
 
@@ -174,48 +152,34 @@ static bool is_improvable(const struct value_info *output) {
            shape_elements(&output->shape) <= LONGEST_SHORT;
 }
 
-/* Infers iteration k. Sets *ret_goes_on to the condition of the next one, and *ret_done to
- * false if it is unknown or the budget is exhausted. */
-static int infer_iteration(struct op_context *context, struct body *body, int64_t k,
-                           bool *ret_done, bool *ret_goes_on) {
-    const struct shape scalar = {0, NULL};
-    const struct op_walker *walker = context->walker;
-    body->inputs[LOOP_TRIPS].value = constant_ints(context->arena, DTYPE_INT64, &scalar, &k);
-    if (!body->inputs[LOOP_TRIPS].value) return diag_no_memory(context->diag);
-    body->outputs = NULL;
-    int status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
-                                 &body->outputs);
-    *ret_done = false;
-    if (status || !body->outputs) return status;
-    return body_condition(context, &body->outputs[0], ret_done, ret_goes_on);
-}
-
-/* Merges the elements that iteration k stacks into `stacked`, the infos that hold for all
- * earlier iterations. */
-static int merge_stacked(struct op_context *context, const struct loop *loop, int64_t k,
-                         struct value_info *stacked) {
-    for (size_t i = loop->carried.n; i < context->n_outputs; i++) {
-        const struct value_info *element = &loop->body.outputs[1 + i];
-        int status = 0;
-        if (k == 0) stacked[i] = *element;
-        if (k > 0 && !merge_is_same(&stacked[i], element))
-            status = merge_infos(context, &stacked[i], element, &stacked[i]);
-        if (status) return status;
-    }
-    return 0;
-}
-
 /* Infers at most `trips` iterations, until the condition is false. Sets *ret_done to false if a
- * condition is unknown or the budget is exhausted. */
+ * condition is unknown or the budget is exhausted. `stacked`: the infos of the stacked elements
+ * that hold for all iterations. */
 static int infer_iterations(struct op_context *context, struct loop *loop, int64_t trips,
                             struct value_info *stacked, bool *ret_done) {
+    const struct shape scalar = {0, NULL};
+    const struct op_walker *walker = context->walker;
     struct body *body = &loop->body;
     bool goes_on = true;
-    *ret_done = true;
     int64_t k = 0;
-    for (; *ret_done && goes_on && k < trips; k++) {
-        int status = infer_iteration(context, body, k, ret_done, &goes_on);
-        if (!status && *ret_done) status = merge_stacked(context, loop, k, stacked);
+    *ret_done = true;
+    for (; goes_on && k < trips; k++) {
+        body->inputs[LOOP_TRIPS].value =
+            constant_ints(context->arena, DTYPE_INT64, &scalar, &k);
+        if (!body->inputs[LOOP_TRIPS].value) return diag_no_memory(context->diag);
+        body->outputs = NULL;
+        int status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
+                                     &body->outputs);
+        *ret_done = false;
+        if (!status && body->outputs)
+            status = body_condition(context, &body->outputs[0], ret_done, &goes_on);
+        for (size_t i = loop->carried.n; i < context->n_outputs && !status && *ret_done; i++) {
+            const struct value_info *element = &body->outputs[1 + i];
+            if (k == 0)
+                stacked[i] = *element;
+            else if (!merge_is_same(&stacked[i], element))
+                status = merge_infos(context, &stacked[i], element, &stacked[i]);
+        }
         if (status || !*ret_done) return status;
         for (size_t i = 0; i < loop->carried.n; i++)
             body->inputs[loop->carried.input + i] =
@@ -223,13 +187,6 @@ static int infer_iterations(struct op_context *context, struct loop *loop, int64
     }
     loop->trip_count = (struct trip_count){k, k};
     return 0;
-}
-
-static int iterated_output(struct op_context *context, const struct loop *loop,
-                           const struct value_info *stacked, size_t i) {
-    if (i >= loop->carried.n)
-        return body_output_stacked(context, i, &stacked[i], 0, loop->trip_count.upper);
-    return op_output_info(context, i, &loop->body.inputs[loop->carried.input + i]);
 }
 
 /* Infers each iteration with its own shapes and contents. */
@@ -245,30 +202,24 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
     if (status || !*ret_done) return status;
     status = report_trip_count(context, loop);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
-        status = iterated_output(context, loop, stacked, i);
+        status = i < loop->carried.n
+                     ? op_output_info(context, i, &loop->body.inputs[loop->carried.input + i])
+                     : body_output_stacked(context, i, &stacked[i], 0, loop->trip_count.upper);
     return status;
-}
-
-/* Returns the exact trip count if known; else the trip count operand, although the condition
- * may end the loop earlier. DIM_UNKNOWN if it is unknown or only a bound, or if the loop may
- * not start. */
-static int64_t static_trips(struct op_context *context, const struct loop *loop) {
-    const int64_t exact = exact_trip_count(&loop->trip_count);
-    bool begins = false;
-    if (is_known(exact)) return exact;
-    if (starts(context, &begins) || !begins || op_has_bounds(context, LOOP_TRIPS))
-        return DIM_UNKNOWN;
-    return loop->trips;
 }
 
 static int infer_loop(struct op_context *context) {
     const struct op_walker *walker = context->walker;
     struct loop loop;
-    bool needed = false, done = false;
+    bool begins = false, needed = false, done = false;
     int status = open_loop(context, &loop);
     if (!status) status = infer_at_once(context, &loop);
     if (status || !walker->begin) return status;
-    const int64_t trips = static_trips(context, &loop);
+    /* the trip count operand, although the condition may end the loop earlier */
+    int64_t trips = exact_trip_count(&loop.trip_count);
+    if (!is_known(trips) && !starts(context, &begins) && begins &&
+        !op_has_bounds(context, LOOP_TRIPS))
+        trips = loop.trips;
     for (size_t i = 0; i < context->n_outputs; i++)
         needed = needed || (op_has_output(context, i) && is_improvable(&context->outputs[i]));
     if (!is_known(trips) || trips < 1 ||

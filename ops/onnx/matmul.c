@@ -149,7 +149,7 @@ static int infer_det(struct op_context *context) {
     if (differ(x->dims[x->rank - 2], x->dims[x->rank - 1]))
         return op_fail(context, DIAG_SHAPE, "input 0 must hold square matrices, got %s",
                        op_shape_text(context, x));
-    return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 2, x->dims);
+    return common_output(context, x->rank - 2, x->dims);
 }
 
 /* Gaussian elimination: k^2 MACs for k = m - 1, ..., 1; in total (m - 1) m (2m - 1) / 6. */

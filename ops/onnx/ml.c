@@ -40,7 +40,7 @@ static int infer_extract(struct op_context *context) {
     const int rank = x->rank > 1 ? x->rank : 2;
     for (int axis = 0; x->rank > 1 && axis < rank - 1; axis++) dims[axis] = x->dims[axis];
     dims[rank - 1] = op_elements(context, 1);
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* Infers [1, entries]: max_map entries for a sparse map; data-dependent for a dense one. */

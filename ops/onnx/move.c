@@ -35,7 +35,7 @@ static int infer_transpose(struct op_context *context) {
     int status = read_perm(context, input->rank, perm);
     if (status) return status;
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[perm[axis]];
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 /* Returns VIEW_SAME if the axes whose dim is not 1 keep their order, as perm 1,0,2 of [1,8,4]
@@ -152,11 +152,10 @@ static int infer_tile(struct op_context *context) {
     if (status) return status;
     if (!repeats.known && repeats.n == 0) {
         if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
+        return common_output(context, input->rank, NULL);
     }
     status = tile_dims(context, &repeats, dims);
-    return status ? status
-                  : op_output_dims(context, 0, op_dtype(context, 0), (int)repeats.n, dims);
+    return status ? status : common_output(context, (int)repeats.n, dims);
 }
 
 /* Tile-1: input 1 is the number of tiles, input 2 the axis; scalars with the dtype of the data.
@@ -170,8 +169,7 @@ static int infer_tile_1(struct op_context *context) {
     if (!status) status = op_int_list(context, 2, &axes);
     if (status) return status;
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-    if (!axes.known || axes.n != 1)
-        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
+    if (!axes.known || axes.n != 1) return common_output(context, input->rank, NULL);
     status = op_normalize_axis(context, axes.values[0], input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
@@ -180,7 +178,7 @@ static int infer_tile_1(struct op_context *context) {
         return op_fail(context, DIAG_VALUE, "tiles is %lld, less than 0",
                        (long long)tiles.values[0]);
     dims[axis] = checked_mul(dims[axis], known ? tiles.values[0] : DIM_UNKNOWN);
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 static int fold_tile(struct op_context *context) {
@@ -226,7 +224,7 @@ static int infer_depth_to_space(struct op_context *context) {
     dims[0] = op_dim(context, 0, 0);
     dims[2] = checked_mul(op_dim(context, 0, 2), size);
     dims[3] = checked_mul(op_dim(context, 0, 3), size);
-    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
+    return common_output(context, 4, dims);
 }
 
 static int infer_space_to_depth(struct op_context *context) {
@@ -238,7 +236,7 @@ static int infer_space_to_depth(struct op_context *context) {
     if (status) return status;
     dims[0] = op_dim(context, 0, 0);
     dims[1] = checked_mul(op_dim(context, 0, 1), checked_mul(size, size));
-    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
+    return common_output(context, 4, dims);
 }
 
 static int describe_depth_to_space(const struct op_context *context, struct text *out) {

@@ -85,7 +85,7 @@ static int infer_pad(struct op_context *context) {
                            (long long)margins.before[axis], (long long)margins.after[axis],
                            (long long)input->dims[axis]);
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP, PAD_N };
@@ -191,7 +191,7 @@ static int infer_center_crop_pad(struct op_context *context) {
         if (status) return status;
         dims[axis] = sizes.known ? sizes.values[i] : DIM_UNKNOWN;
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 /* clang-format off */

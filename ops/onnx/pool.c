@@ -52,8 +52,7 @@ int pool_infer(struct op_context *context) {
         return status < 0 ? status : op_output(context, 1, DTYPE_INT64, &unknown);
     }
     int status = pool_dims(context, spatial, dims);
-    if (status == CM_OK)
-        status = op_output_dims(context, 0, op_dtype(context, 0), spatial + 2, dims);
+    if (status == CM_OK) status = common_output(context, spatial + 2, dims);
     if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT64, spatial + 2, dims);
     return status;
 }
@@ -66,7 +65,7 @@ int pool_infer_global(struct op_context *context) {
         return status < 0 ? status : common_infer_same(context);
     for (int axis = 0; axis < rank; axis++)
         dims[axis] = axis < 2 ? op_dim(context, 0, axis) : 1;
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* Sets the output shape from input 2; sets *ret_done to false if it is absent. */
@@ -81,7 +80,7 @@ static int infer_given_shape(struct op_context *context, bool *ret_done) {
         return op_fail(context, DIAG_SHAPE,
                        "output_shape has %zu entries, the input has rank %d", list.n, rank);
     int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
-    return op_output_dims(context, 0, op_dtype(context, 0), n, list.values);
+    return common_output(context, n, list.values);
 }
 
 /* Infers the shape in input 2; without it, spatial dims stride * (in - 1) + kernel - begin -
@@ -103,7 +102,7 @@ static int infer_unpool(struct op_context *context) {
         int64_t pads = checked_add(window.begin[i], window.end[i]);
         dims[2 + i] = checked_sub(checked_add(out, window.kernel[i]), pads);
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* Sets *ret to the number of elements of a block; DIM_UNKNOWN if its sizes are unknown. */
@@ -132,7 +131,7 @@ static int infer_col2im(struct op_context *context) {
     if (rank == 3 && block != 0) dims[1] = checked_div_floor(op_dim(context, 0, 1), block);
     for (size_t i = 0; i < image.n; i++)
         dims[2 + i] = image.known ? image.values[i] : DIM_UNKNOWN;
-    return op_output_dims(context, 0, op_dtype(context, 0), 2 + (int)image.n, dims);
+    return common_output(context, 2 + (int)image.n, dims);
 }
 
 static int output_regions(struct op_context *context, int64_t height, int64_t width) {
@@ -143,7 +142,7 @@ static int output_regions(struct op_context *context, int64_t height, int64_t wi
         return op_fail(context, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
                        (long long)height, (long long)width);
     const int64_t dims[4] = {op_dim(context, 1, 0), op_dim(context, 0, 1), height, width};
-    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
+    return common_output(context, 4, dims);
 }
 
 static int infer_roi_pool(struct op_context *context) {

@@ -139,13 +139,12 @@ static int infer_reshape(struct op_context *context) {
         return op_fail(context, DIAG_LIMIT, "target has %zu axes, at most %d are supported", n,
                        SHAPE_MAX_RANK);
     if (!target.list.known && n == 0) return common_infer_unknown_rank(context);
-    if (!target.list.known)
-        return op_output_dims(context, 0, op_dtype(context, 0), (int)n, NULL);
+    if (!target.list.known) return common_output(context, (int)n, NULL);
     for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
     target.shape = (struct shape){(int)n, listed};
     target.zero_is_copy = op_attr_int(context, "allowzero") == 0;
     status = resolve_target(context, &target);
-    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), (int)n, dims);
+    return status ? status : common_output(context, (int)n, dims);
 }
 
 static int infer_flatten(struct op_context *context) {
@@ -161,7 +160,7 @@ static int infer_flatten(struct op_context *context) {
         dims[0] = shape_product(input, 0, split);
         dims[1] = shape_product(input, split, input->rank);
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
+    return common_output(context, 2, dims);
 }
 
 /* Prints the arguments of nn.Flatten if axis is 1, which are its defaults; else nothing. */
@@ -203,7 +202,7 @@ static int remove_unit_axes(struct op_context *context, const bool *marks) {
         bool dropped = marks ? marks[axis] : dim == 1;
         if (!dropped) dims[rank++] = dim;
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 static int infer_squeeze(struct op_context *context) {
@@ -218,9 +217,7 @@ static int infer_squeeze(struct op_context *context) {
         return op_fail(context, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
                        input->rank);
     if (!axes.known && axes.n == 0) return common_infer_unknown_rank(context);
-    if (!axes.known)
-        return op_output_dims(context, 0, op_dtype(context, 0), input->rank - (int)axes.n,
-                              NULL);
+    if (!axes.known) return common_output(context, input->rank - (int)axes.n, NULL);
     status = mark_axes(context, &axes, input->rank, marks);
     return status ? status : remove_unit_axes(context, marks);
 }
@@ -238,12 +235,12 @@ static int infer_unsqueeze(struct op_context *context) {
         return op_fail(context, DIAG_LIMIT, "%zu new axes on %d: at most %d are supported",
                        axes.n, input->rank, SHAPE_MAX_RANK);
     int rank = input->rank + (int)axes.n;
-    if (!axes.known) return op_output_dims(context, 0, op_dtype(context, 0), rank, NULL);
+    if (!axes.known) return common_output(context, rank, NULL);
     status = mark_axes(context, &axes, rank, marks);
     if (status) return status;
     for (int axis = 0, from = 0; axis < rank; axis++)
         dims[axis] = marks[axis] ? 1 : input->dims[from++];
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* Returns the first axis >= `axis` with a dim other than 1. */

@@ -65,13 +65,12 @@ static int infer_scaled(struct op_context *context, const struct scales *scales)
     if (scales->n != (size_t)input->rank && (scales->n > 0 || scales_known(scales)))
         return op_fail(context, DIAG_SHAPE, "scales has %zu entries, the input %s has %d axes",
                        scales->n, op_shape_text(context, input), input->rank);
-    if (!scales_known(scales))
-        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
+    if (!scales_known(scales)) return common_output(context, input->rank, NULL);
     for (int axis = 0; axis < input->rank; axis++) {
         int status = scale_dim(context, axis, scale_at(scales, (size_t)axis), &dims[axis]);
         if (status) return status;
     }
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 /* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
@@ -240,8 +239,7 @@ static int infer_resize(struct op_context *context) {
     if (status) return status;
     status =
         resize.by_size ? size_dims(context, &resize, dims) : scale_dims(context, &resize, dims);
-    return status ? status
-                  : op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return status ? status : common_output(context, input->rank, dims);
 }
 
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
@@ -308,7 +306,7 @@ static int infer_grid_sample(struct op_context *context) {
     dims[0] = is_known(n) ? n : op_dim(context, 1, 0);
     dims[1] = op_dim(context, 0, 1);
     for (int axis = 2; axis < rank; axis++) dims[axis] = op_dim(context, 1, axis - 1);
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* Input 1 is a size: [N, C, H, W] -> [N, H, W, 2], [N, C, D, H, W] -> [N, D, H, W, 3]. */
@@ -325,7 +323,7 @@ static int infer_affine_grid(struct op_context *context) {
     for (int axis = 1; axis < rank - 1; axis++)
         dims[axis] = size.known ? size.values[axis + 1] : DIM_UNKNOWN;
     dims[rank - 1] = rank - 2;
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    return common_output(context, rank, dims);
 }
 
 /* clang-format off */

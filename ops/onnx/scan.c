@@ -57,7 +57,7 @@ static int drop_axis(struct op_context *context, const struct value_info *from, 
     const struct shape *shape = &from->shape;
     int64_t dims[SHAPE_MAX_RANK];
     int at = 0;
-    struct value_info info = body_varying(from);
+    struct value_info info = op_without_contents(from);
     *ret_dim = DIM_UNKNOWN;
     if (from->kind == CM_TYPE_TENSOR && shape_has_rank(shape)) {
         int status = op_normalize_axis(context, axis, shape->rank, &at);
@@ -81,7 +81,7 @@ static int64_t axis_of(const struct op_context *context, const char *attr, size_
 
 /* Sets input i of the body: state i or a slice of a scanned operand, without the batch axis. */
 static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
-    struct value_info info = body_varying(op_input(context, scan->first + i));
+    struct value_info info = op_without_contents(op_input(context, scan->first + i));
     int64_t dim = DIM_UNKNOWN;
     int status = 0;
     if (scan->batched) {

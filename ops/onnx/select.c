@@ -148,12 +148,11 @@ static int infer_compress(struct op_context *context) {
     int status = compress_extent(context, &axis, &extent);
     if (!status) status = count_chosen(context, extent, &chosen);
     if (status) return status;
-    if (!op_has_attr(context, "axis"))
-        return op_output_dims(context, 0, op_dtype(context, 0), 1, &chosen);
+    if (!op_has_attr(context, "axis")) return common_output(context, 1, &chosen);
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     dims[axis] = chosen;
-    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return common_output(context, input->rank, dims);
 }
 
 /* The data as [outer, extent, inner]; chosen: indices into the extent. */
@@ -319,7 +318,7 @@ static int infer_contrib_unique(struct op_context *context) {
     const int64_t n = op_elements(context, 0);
     int64_t distinct = DIM_UNKNOWN;
     int status = count_distinct(context, -1, &distinct);
-    if (!status) status = op_output_dims(context, 0, op_dtype(context, 0), 1, &distinct);
+    if (!status) status = common_output(context, 1, &distinct);
     if (!status) status = op_output_dims(context, 1, DTYPE_INT64, 1, &n);
     return status ? status : op_output_dims(context, 2, DTYPE_INT64, 1, &distinct);
 }

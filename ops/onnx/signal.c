@@ -82,7 +82,7 @@ static int infer_dft(struct op_context *context) {
         dims[i] = axis < 0 ? DIM_UNKNOWN : signal->dims[i];
     if (axis >= 0) dims[axis] = halved ? half_spectrum(n) : n;
     dims[signal->rank - 1] = gives_reals(context) ? 1 : 2;
-    return op_output_dims(context, 0, op_dtype(context, 0), signal->rank, dims);
+    return common_output(context, signal->rank, dims);
 }
 
 static int64_t stages(int64_t n) {
@@ -132,7 +132,7 @@ static int infer_rfft(struct op_context *context) {
     for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
     dims[x->rank - 1] = half_spectrum(x->dims[x->rank - 1]);
     dims[x->rank] = 2;
-    return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
+    return common_output(context, x->rank + 1, dims);
 }
 
 /* Irfft: inverse of Rfft, with an even number of points. */
@@ -143,7 +143,7 @@ static int infer_irfft(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     for (int axis = 0; axis < x->rank - 1; axis++) dims[axis] = x->dims[axis];
     dims[x->rank - 2] = checked_mul(2, checked_sub(x->dims[x->rank - 2], 1));
-    return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 1, dims);
+    return common_output(context, x->rank - 1, dims);
 }
 
 /* Adds the MACs of real transforms; `real`: operand of Rfft or output of Irfft. */
@@ -195,7 +195,7 @@ static int infer_stft(struct op_context *context) {
         halved ? half_spectrum(length) : length,
         2,
     };
-    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
+    return common_output(context, 4, dims);
 }
 
 static void macs_stft(const struct op_context *context, struct product *ret) {

@@ -171,8 +171,7 @@ static int infer_slice(struct op_context *context) {
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
     int status = apply_entries(context, input->rank, dims, &walk);
-    return status ? status
-                  : op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
+    return status ? status : common_output(context, input->rank, dims);
 }
 
 static int fold_slice(struct op_context *context) {

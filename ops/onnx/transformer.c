@@ -79,7 +79,7 @@ static int infer_linear(struct op_context *context) {
     const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
     const int64_t state[] = {s.batch, s.heads, s.key, s.value};
     const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
-    status = op_output_dims(context, 0, op_dtype(context, 0), 3, out);
+    status = common_output(context, 3, out);
     return status < 0 ? status : op_output_dims(context, 1, state_dtype, 4, state);
 }
 
