@@ -74,13 +74,13 @@ bool common_differ(int64_t a, int64_t b) {
 }
 
 int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
-                     int rank, const char *used, uint32_t *seen, int *ret) {
+                     int rank, const char *used, uint64_t *seen, int *ret) {
     int status =
         op_normalize_axis(context, list->given ? list->values[i] : (int64_t)i, rank, ret);
     if (status < 0) return status;
     if (*seen >> *ret & 1)
         return op_fail(context, DIAG_ATTRIBUTE, "axis %d is %s twice", *ret, used);
-    *seen |= UINT32_C(1) << *ret;
+    *seen |= UINT64_C(1) << *ret;
     return CM_OK;
 }
 

@@ -74,7 +74,7 @@ bool common_differ(int64_t a, int64_t b);
 /* Sets *ret to axis i of the list; without a list to axis i. An axis in the set `seen` is an
  * error: "axis 1 is `used` twice". */
 int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
-                     int rank, const char *used, uint32_t *seen, int *ret)
+                     int rank, const char *used, uint64_t *seen, int *ret)
     __attribute__((warn_unused_result));
 /* Returns the smaller of two dims; if one is unknown, the other. */
 int64_t common_smaller(int64_t a, int64_t b);

@@ -28,9 +28,9 @@ static int merge_tensors(struct op_context *context, const struct value_info *a,
             return diag_no_memory(context->diag);
         for (int axis = 0; axis < shape.rank; axis++) {
             const int64_t dim = a->shape.dims[axis], other = b->shape.dims[axis];
-            const bool bounded = context->bound == OP_UPPER_BOUND && common_differ(dim, other);
-            if (dim != other)
-                shape.dims[axis] = !bounded ? DIM_UNKNOWN : dim > other ? dim : other;
+            if (dim != other) shape.dims[axis] = DIM_UNKNOWN;
+            if (context->bound == OP_UPPER_BOUND && common_differ(dim, other))
+                shape.dims[axis] = dim > other ? dim : other;
         }
     }
     struct value_info merged = value_info_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);

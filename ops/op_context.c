@@ -308,12 +308,13 @@ static bool broadcasts_to(const struct shape *from, const struct shape *to) {
 
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
                  struct shape *ret) {
-    const bool ranked = shape_has_rank(a) && shape_has_rank(b);
-    const struct shape *fast = ranked && broadcasts_to(a, b)   ? b
-                               : ranked && broadcasts_to(b, a) ? a
-                                                               : NULL;
-    if (!ranked || fast) {
-        *ret = fast ? *fast : shape_unknown();
+    if (!shape_has_rank(a) || !shape_has_rank(b)) {
+        *ret = shape_unknown();
+        return CM_OK;
+    }
+    const bool to_b = broadcasts_to(a, b);
+    if (to_b || broadcasts_to(b, a)) {
+        *ret = to_b ? *b : *a;
         return CM_OK;
     }
     const int rank = a->rank > b->rank ? a->rank : b->rank;

@@ -8,30 +8,23 @@
 
 #include "support/banned.h"
 
-static int check_targets(const struct op_context *context) {
+static int infer_loss(struct op_context *context) {
+    const bool each = text_equal(op_attr_string(context, "reduction"), "none");
     const struct shape *scores = op_shape(context, 0);
     const struct shape *targets = op_shape(context, 1);
     int status = common_check_rank(context, 0, 2);
-    if (status < 0 || !shape_has_rank(scores) || !shape_has_rank(targets)) return status;
-    bool fits = targets->rank == scores->rank - 1;
-    for (int axis = 0; fits && axis < targets->rank; axis++) {
-        const int64_t have = targets->dims[axis];
-        const int64_t want = scores->dims[axis == 0 ? 0 : axis + 1];
-        fits = !is_known(have) || !is_known(want) || have == want;
+    if (status < 0) return status;
+    if (shape_has_rank(scores) && shape_has_rank(targets)) {
+        bool fits = targets->rank == scores->rank - 1;
+        for (int axis = 0; fits && axis < targets->rank; axis++)
+            fits = !common_differ(targets->dims[axis], scores->dims[axis == 0 ? 0 : axis + 1]);
+        if (!fits)
+            return op_fail(context, DIAG_SHAPE, "targets %s do not fit scores %s",
+                           op_shape_text(context, targets), op_shape_text(context, scores));
     }
-    if (fits) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "targets %s do not fit scores %s",
-                   op_shape_text(context, targets), op_shape_text(context, scores));
-}
-
-static int infer_loss(struct op_context *context) {
-    const bool each = text_equal(op_attr_string(context, "reduction"), "none");
-    const enum dtype dtype = op_dtype(context, 0);
-    int status = check_targets(context);
-    if (status == CM_OK)
-        status = each ? op_output(context, 0, dtype, op_shape(context, 1))
-                      : op_output_dims(context, 0, dtype, 0, NULL);
-    return status < 0 ? status : op_output(context, 1, dtype, op_shape(context, 0));
+    status = each ? op_output(context, 0, op_dtype(context, 0), targets)
+                  : common_output(context, 0, NULL);
+    return status < 0 ? status : op_output(context, 1, op_dtype(context, 0), scores);
 }
 
 /* Returns the saved bytes of the log-probabilities; 0 if they are an output of the node. */

@@ -15,26 +15,35 @@
 
 #include "support/banned.h"
 
-static bool differ(int64_t a, int64_t b) {
-    return is_known(a) && is_known(b) && a != b;
-}
-
 /* Returns the summed dim of b: the last but one, or the only one. */
 static int64_t summed_axis(const struct shape *b) {
     return b->dims[b->rank > 1 ? b->rank - 2 : 0];
 }
 
-static int refuse_scalar(const struct op_context *context, size_t i) {
-    return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= 1, got a scalar", i);
+int matmul_infer(struct op_context *context, enum dtype dtype) {
+    const size_t b = context->op->weight;
+    if (op_rank(context, b) == 0)
+        return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= 1, got a scalar", b);
+    return matmul_infer_shapes(context, op_shape(context, 0), op_shape(context, b), dtype);
 }
 
-/* Sets output 0: [2,1,M,K] x [3,K,N] -> [2,3,M,N]. A 1-D `a` has no M, a 1-D `b` no N. */
-static int infer_product(struct op_context *context, const struct shape *a,
-                         const struct shape *b, enum dtype dtype) {
+/* [2,1,M,K] x [3,K,N] -> [2,3,M,N]. A 1-D `a` has no M, a 1-D `b` no N. */
+int matmul_infer_shapes(struct op_context *context, const struct shape *a,
+                        const struct shape *b, enum dtype dtype) {
     int64_t dims[SHAPE_MAX_RANK];
+    struct shape batch;
+    if (a->rank == 0 || b->rank == 0)
+        return op_fail(context, DIAG_SHAPE, "input %d must have rank >= 1, got a scalar",
+                       a->rank == 0 ? 0 : 1);
+    if (!shape_has_rank(a) || !shape_has_rank(b))
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
+    const int64_t k = a->dims[a->rank - 1];
+    if (common_differ(k, summed_axis(b)))
+        return op_fail(context, DIAG_SHAPE, "the inner axes of %s and %s differ: %lld and %lld",
+                       op_shape_text(context, a), op_shape_text(context, b), (long long)k,
+                       (long long)summed_axis(b));
     const struct shape batch_a = {a->rank > 2 ? a->rank - 2 : 0, a->dims};
     const struct shape batch_b = {b->rank > 2 ? b->rank - 2 : 0, b->dims};
-    struct shape batch;
     int status = op_broadcast(context, &batch_a, &batch_b, &batch);
     if (status < 0) return status;
     int rank = batch.rank;
@@ -42,26 +51,6 @@ static int infer_product(struct op_context *context, const struct shape *a,
     if (a->rank > 1) dims[rank++] = a->dims[a->rank - 2];
     if (b->rank > 1) dims[rank++] = b->dims[b->rank - 1];
     return op_output_dims(context, 0, dtype, rank, dims);
-}
-
-int matmul_infer(struct op_context *context, enum dtype dtype) {
-    const size_t b = context->op->weight;
-    if (op_rank(context, b) == 0) return refuse_scalar(context, b);
-    return matmul_infer_shapes(context, op_shape(context, 0), op_shape(context, b), dtype);
-}
-
-int matmul_infer_shapes(struct op_context *context, const struct shape *shape_a,
-                        const struct shape *shape_b, enum dtype dtype) {
-    if (shape_a->rank == 0) return refuse_scalar(context, 0);
-    if (shape_b->rank == 0) return refuse_scalar(context, 1);
-    if (!shape_has_rank(shape_a) || !shape_has_rank(shape_b))
-        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
-    int64_t k = shape_a->dims[shape_a->rank - 1];
-    if (differ(k, summed_axis(shape_b)))
-        return op_fail(context, DIAG_SHAPE, "the inner axes of %s and %s differ: %lld and %lld",
-                       op_shape_text(context, shape_a), op_shape_text(context, shape_b),
-                       (long long)k, (long long)summed_axis(shape_b));
-    return infer_product(context, shape_a, shape_b, dtype);
 }
 
 void matmul_macs(const struct op_context *context, struct product *ret) {
@@ -92,40 +81,29 @@ static int64_t gemm_dim(const struct op_context *context, size_t i, int axis) {
     return op_dim(context, i, transposed ? 1 - axis : axis);
 }
 
-static int check_matrix(const struct op_context *context, size_t i) {
-    int rank = op_rank(context, i);
-    if (rank == RANK_UNKNOWN || rank == 2) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input %zu must be a matrix, got %s", i,
-                   op_shape_text(context, op_shape(context, i)));
-}
-
-/* Checks that C broadcasts to [M, N]. */
-static int check_addend(struct op_context *context, int64_t *dims) {
-    const struct shape product = {2, dims};
+static int infer_gemm(struct op_context *context) {
     const struct shape *addend = op_shape(context, 2);
     struct shape both;
-    int status = op_broadcast(context, &product, addend, &both);
-    if (status < 0) return status;
-    bool larger = shape_has_rank(&both) && (both.rank > 2 || differ(both.dims[0], dims[0]) ||
-                                            differ(both.dims[1], dims[1]));
-    if (!larger) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input 2 must broadcast to %s, got %s",
-                   op_shape_text(context, &product), op_shape_text(context, addend));
-}
-
-static int infer_gemm(struct op_context *context) {
     int status = common_check_same_type(context, 0);
-    if (status == CM_OK) status = check_matrix(context, 0);
-    if (status == CM_OK) status = check_matrix(context, 1);
     if (status < 0) return status;
-    int64_t k_a = gemm_dim(context, 0, 1);
-    int64_t k_b = gemm_dim(context, 1, 0);
-    int64_t dims[2] = {gemm_dim(context, 0, 0), gemm_dim(context, 1, 1)};
-    if (differ(k_a, k_b))
+    for (size_t i = 0; i < 2; i++)
+        if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 2)
+            return op_fail(context, DIAG_SHAPE, "input %zu must be a matrix, got %s", i,
+                           op_shape_text(context, op_shape(context, i)));
+    const int64_t k_a = gemm_dim(context, 0, 1);
+    const int64_t k_b = gemm_dim(context, 1, 0);
+    if (common_differ(k_a, k_b))
         return op_fail(context, DIAG_SHAPE, "A has %lld columns, B %lld rows", (long long)k_a,
                        (long long)k_b);
-    if (op_has_input(context, 2)) status = check_addend(context, dims);
-    return status < 0 ? status : op_output_dims(context, 0, common_dtype(context, 0), 2, dims);
+    int64_t dims[2] = {gemm_dim(context, 0, 0), gemm_dim(context, 1, 1)};
+    const struct shape product = {2, dims};
+    status = op_broadcast(context, &product, addend, &both);
+    if (status < 0) return status;
+    if (shape_has_rank(&both) && (both.rank > 2 || common_differ(both.dims[0], dims[0]) ||
+                                  common_differ(both.dims[1], dims[1])))
+        return op_fail(context, DIAG_SHAPE, "input 2 must broadcast to %s, got %s",
+                       op_shape_text(context, &product), op_shape_text(context, addend));
+    return op_output_dims(context, 0, common_dtype(context, 0), 2, dims);
 }
 
 static void macs_gemm(const struct op_context *context, struct product *ret) {
@@ -146,7 +124,7 @@ static int infer_det(struct op_context *context) {
     int status = common_check_rank(context, 0, 2);
     if (status < 0 || !shape_has_rank(x))
         return status < 0 ? status : common_infer_unknown_rank(context);
-    if (differ(x->dims[x->rank - 2], x->dims[x->rank - 1]))
+    if (common_differ(x->dims[x->rank - 2], x->dims[x->rank - 1]))
         return op_fail(context, DIAG_SHAPE, "input 0 must hold square matrices, got %s",
                        op_shape_text(context, x));
     return common_output(context, x->rank - 2, x->dims);

@@ -72,12 +72,6 @@ static int64_t strided_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-static int fold_strided(struct op_context *context, const struct constant *from,
-                        const struct strided *strided) {
-    const struct remap remap = {.from = from, .source = strided_source, .context = strided};
-    return remap_fold(context, 0, &remap);
-}
-
 static int fold_transpose(struct op_context *context) {
     struct strided strided = {0};
     int64_t strides[SHAPE_MAX_RANK];
@@ -90,7 +84,8 @@ static int fold_transpose(struct op_context *context) {
     if (status) return status;
     remap_strides(&from->shape, strides);
     for (int axis = 0; axis < strided.rank; axis++) strided.strides[axis] = strides[perm[axis]];
-    return fold_strided(context, from, &strided);
+    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+    return remap_fold(context, 0, &remap);
 }
 
 static int infer_expand(struct op_context *context) {
@@ -101,13 +96,13 @@ static int infer_expand(struct op_context *context) {
     if (!status) status = common_check_n_axes(context, list.n);
     if (status) return status;
     if (!list.known && list.n == 0) return common_infer_unknown_rank(context);
-    const struct shape target = {(int)list.n, dims};
     for (size_t i = 0; i < list.n; i++) {
         dims[i] = list.known ? list.values[i] : DIM_UNKNOWN;
         if (list.known && dims[i] < 0)
             return op_fail(context, DIAG_VALUE, "target dim %zu is %lld, less than 0", i,
                            (long long)dims[i]);
     }
+    const struct shape target = {(int)list.n, dims};
     status = op_broadcast(context, op_shape(context, 0), &target, &shape);
     return status ? status : op_output(context, 0, op_dtype(context, 0), &shape);
 }
@@ -124,23 +119,8 @@ static int fold_expand(struct op_context *context) {
     int ahead = output->rank - from->shape.rank;
     for (int axis = ahead; axis < output->rank; axis++)
         strided.strides[axis] = from->shape.dims[axis - ahead] == 1 ? 0 : strides[axis - ahead];
-    return fold_strided(context, from, &strided);
-}
-
-static int tile_dims(struct op_context *context, const struct int_list *repeats,
-                     int64_t *dims) {
-    const struct shape *input = op_shape(context, 0);
-    if (shape_has_rank(input) && repeats->n != (size_t)input->rank)
-        return op_fail(context, DIAG_SHAPE, "repeats has %zu entries, the input has %d axes",
-                       repeats->n, input->rank);
-    for (size_t i = 0; i < repeats->n; i++) {
-        if (repeats->known && repeats->values[i] < 0)
-            return op_fail(context, DIAG_VALUE, "repeats of axis %zu is %lld, less than 0", i,
-                           (long long)repeats->values[i]);
-        int64_t dim = op_dim(context, 0, (int)i);
-        dims[i] = checked_mul(dim, repeats->known ? repeats->values[i] : DIM_UNKNOWN);
-    }
-    return 0;
+    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+    return remap_fold(context, 0, &remap);
 }
 
 static int infer_tile(struct op_context *context) {
@@ -150,12 +130,18 @@ static int infer_tile(struct op_context *context) {
     int status = op_int_list(context, 1, &repeats);
     if (!status) status = common_check_n_axes(context, repeats.n);
     if (status) return status;
-    if (!repeats.known && repeats.n == 0) {
-        if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-        return common_output(context, input->rank, NULL);
+    if (!repeats.known && repeats.n == 0) return common_output(context, input->rank, NULL);
+    if (shape_has_rank(input) && repeats.n != (size_t)input->rank)
+        return op_fail(context, DIAG_SHAPE, "repeats has %zu entries, the input has %d axes",
+                       repeats.n, input->rank);
+    for (size_t i = 0; i < repeats.n; i++) {
+        const int64_t times = repeats.known ? repeats.values[i] : DIM_UNKNOWN;
+        if (is_known(times) && times < 0)
+            return op_fail(context, DIAG_VALUE, "repeats of axis %zu is %lld, less than 0", i,
+                           (long long)times);
+        dims[i] = checked_mul(op_dim(context, 0, (int)i), times);
     }
-    status = tile_dims(context, &repeats, dims);
-    return status ? status : common_output(context, (int)repeats.n, dims);
+    return common_output(context, (int)repeats.n, dims);
 }
 
 /* Tile-1: input 1 is the number of tiles, input 2 the axis; scalars with the dtype of the data.
@@ -168,12 +154,12 @@ static int infer_tile_1(struct op_context *context) {
     int status = op_int_list(context, 1, &tiles);
     if (!status) status = op_int_list(context, 2, &axes);
     if (status) return status;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-    if (!axes.known || axes.n != 1) return common_output(context, input->rank, NULL);
+    if (!shape_has_rank(input) || !axes.known || axes.n != 1)
+        return common_output(context, input->rank, NULL);
     status = op_normalize_axis(context, axes.values[0], input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    bool known = tiles.known && tiles.n == 1;
+    const bool known = tiles.known && tiles.n == 1;
     if (known && tiles.values[0] < 0)
         return op_fail(context, DIAG_VALUE, "tiles is %lld, less than 0",
                        (long long)tiles.values[0]);
@@ -189,7 +175,8 @@ static int fold_tile(struct op_context *context) {
     strided.rank = from->shape.rank;
     strided.wrap = from->shape.dims;
     remap_strides(&from->shape, strided.strides);
-    return fold_strided(context, from, &strided);
+    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+    return remap_fold(context, 0, &remap);
 }
 
 static int read_blocksize(const struct op_context *context, int64_t *ret) {
@@ -285,12 +272,12 @@ static int fold_trilu(struct op_context *context) {
 }
 
 static int infer_reverse_sequence(struct op_context *context) {
-    int rank = op_rank(context, 0);
-    int64_t time = op_attr_int(context, "time_axis");
-    int64_t batch = op_attr_int(context, "batch_axis");
+    const int rank = op_rank(context, 0);
+    const int64_t time = op_attr_int(context, "time_axis");
+    const int64_t batch = op_attr_int(context, "batch_axis");
     if (rank != RANK_UNKNOWN && rank < 2)
         return op_fail(context, DIAG_SHAPE, "input has %d axes, expected at least 2", rank);
-    if (time == batch || time < 0 || time > 1 || batch < 0 || batch > 1)
+    if (time < 0 || time > 1 || batch != 1 - time)
         return op_fail(context, DIAG_ATTRIBUTE,
                        "time_axis is %lld and batch_axis %lld, expected 0 and 1 or 1 and 0",
                        (long long)time, (long long)batch);

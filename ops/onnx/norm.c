@@ -18,11 +18,6 @@ static void append_eps(const struct op_context *context, struct text *out) {
     describe_real(out, op_attr_float(context, "epsilon"));
 }
 
-/* Returns "True" if the node has a scale; a fused pattern may have neither scale nor shift. */
-static const char *affine_text(const struct op_context *context) {
-    return op_has_input(context, 1) ? "True" : "False";
-}
-
 /* Returns dim 1; 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {
     int rank = op_rank(context, 0);
@@ -111,17 +106,23 @@ static int describe_group_norm(const struct op_context *context, struct text *ou
     text_append(out, ", ");
     describe_int(out, n_channels(context));
     append_eps(context, out);
-    text_printf(out, ", affine=%s", affine_text(context));
+    text_printf(out, ", affine=%s", op_has_input(context, 1) ? "True" : "False");
     return CM_OK;
 }
 
-/* Checks that scale and bias broadcast to the normalized axes. */
-static int check_scales(struct op_context *context, int axis) {
+/* Scale and bias broadcast to the normalized axes. Outputs 1 and 2: mean and inverse standard
+ * deviation of each row, with dtype stash_type. */
+static int infer_layer_norm(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
-    const struct shape normalized = {x->rank - axis, x->dims + axis};
-    struct shape both;
+    const enum dtype stash = dtype_from_onnx(op_attr_int(context, "stash_type"));
+    int64_t dims[SHAPE_MAX_RANK];
+    struct shape normalized = shape_unknown(), both;
+    int axis = 0;
+    int status = shape_has_rank(x) ? op_axis(context, x->rank, &axis) : CM_OK;
+    if (status < 0) return status;
+    if (shape_has_rank(x)) normalized = (struct shape){x->rank - axis, &x->dims[axis]};
     for (size_t i = 1; i < context->n_inputs; i++) {
-        int status = op_broadcast(context, &normalized, op_shape(context, i), &both);
+        status = op_broadcast(context, &normalized, op_shape(context, i), &both);
         if (status < 0) return status;
         if (shape_is_known(&normalized) && shape_is_known(&both) &&
             !shape_equal(&normalized, &both))
@@ -129,32 +130,9 @@ static int check_scales(struct op_context *context, int axis) {
                            i, op_shape_text(context, op_shape(context, i)),
                            op_shape_text(context, &normalized));
     }
-    return CM_OK;
-}
-
-/* Sets outputs 1 and 2: mean and inverse standard deviation of each row, with dtype stash_type.
- */
-static int output_statistics(struct op_context *context, int axis) {
-    int64_t dims[SHAPE_MAX_RANK];
-    int rank = op_rank(context, 0);
-    enum dtype dtype = dtype_from_onnx(op_attr_int(context, "stash_type"));
-    for (int i = 0; i < rank; i++) dims[i] = i < axis ? op_dim(context, 0, i) : 1;
-    for (size_t i = 1; i < context->n_outputs; i++) {
-        int status = op_output_dims(context, i, dtype, rank, dims);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
-static int infer_layer_norm(struct op_context *context) {
-    int rank = op_rank(context, 0);
-    int axis = 0;
-    if (rank != RANK_UNKNOWN) {
-        int status = op_axis(context, rank, &axis);
-        if (status == CM_OK) status = check_scales(context, axis);
-        if (status < 0) return status;
-    }
-    int status = output_statistics(context, axis);
+    for (int i = 0; i < x->rank; i++) dims[i] = i < axis ? x->dims[i] : 1;
+    for (size_t i = 1; i < context->n_outputs && status == CM_OK; i++)
+        status = op_output_dims(context, i, stash, x->rank, dims);
     return status < 0 ? status : common_infer_same(context);
 }
 
@@ -166,15 +144,14 @@ static int describe_layer_norm(const struct op_context *context, struct text *ou
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), op_shape(context, 0)->dims + axis);
     append_eps(context, out);
-    text_printf(out, ", elementwise_affine=%s", affine_text(context));
+    text_printf(out, ", elementwise_affine=%s", op_has_input(context, 1) ? "True" : "False");
     return CM_OK;
 }
 
 static int infer_along_axis(struct op_context *context) {
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     int axis = 0;
-    if (rank == RANK_UNKNOWN) return common_infer_same(context);
-    int status = op_axis(context, rank, &axis);
+    int status = rank == RANK_UNKNOWN ? CM_OK : op_axis(context, rank, &axis);
     return status < 0 ? status : common_infer_same(context);
 }
 

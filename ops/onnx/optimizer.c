@@ -14,8 +14,9 @@
 /* Operands 0 and 1 are the learning rate and the step number. */
 #define FIRST_TENSOR 2
 
-/* `lists`: operand lists of equal length: tensors, gradients, and one per state. */
-static int infer_optimizer(struct op_context *context, size_t lists) {
+/* Operand lists of equal length: tensors, gradients, and one per state (Adam: two). */
+static int infer_optimizer(struct op_context *context) {
+    const size_t lists = text_equal(context->op->type, "Adam") ? 4 : 3;
     const size_t operands =
         context->n_inputs > FIRST_TENSOR ? context->n_inputs - FIRST_TENSOR : 0;
     const size_t n = operands / lists;
@@ -25,37 +26,24 @@ static int infer_optimizer(struct op_context *context, size_t lists) {
     if (context->n_outputs > n * (lists - 1))
         return op_fail(context, DIAG_ARITY, "at most %zu outputs are possible, got %zu",
                        n * (lists - 1), context->n_outputs);
-    for (size_t i = 0; i < context->n_outputs; i++) {
-        /* skip the gradients, which are between the tensors and the states and have no output
-         */
-        const size_t from = FIRST_TENSOR + (i < n ? i : i + n);
-        int status = op_output_like(context, i, from);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
-/* Optimizers with one state. */
-static int infer_one_state(struct op_context *context) {
-    return infer_optimizer(context, 3);
-}
-
-static int infer_two_states(struct op_context *context) {
-    return infer_optimizer(context, 4);
+    int status = CM_OK;
+    for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++)
+        /* skip the gradients, which have no output */
+        status = op_output_like(context, i, FIRST_TENSOR + (i < n ? i : i + n));
+    return status;
 }
 
 /* One output per tensor listed in `xs`. */
 static int infer_gradient(struct op_context *context) {
     const struct attr *xs = node_attr(context->node, "xs");
     const size_t n = xs ? xs->n : 0;
+    int status = CM_OK;
     if (n > context->n_inputs || context->n_outputs > n)
         return op_fail(context, DIAG_ARITY, "%zu names in xs, %zu inputs, %zu outputs", n,
                        context->n_inputs, context->n_outputs);
-    for (size_t i = 0; i < context->n_outputs; i++) {
-        int status = op_output_like(context, i, i);
-        if (status < 0) return status;
-    }
-    return CM_OK;
+    for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++)
+        status = op_output_like(context, i, i);
+    return status;
 }
 
 static void macs_gradient(const struct op_context *context, struct product *ret) {
@@ -80,9 +68,9 @@ FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
     }
 
 static const struct op rows[] = {
-    ROW(Adagrad,  infer_one_state,  .param_roles = "iix"),
-    ROW(Adam,     infer_two_states, .param_roles = "iix"),
-    ROW(Momentum, infer_one_state,  .param_roles = "iix"),
+    ROW(Adagrad,  infer_optimizer, .param_roles = "iix"),
+    ROW(Adam,     infer_optimizer, .param_roles = "iix"),
+    ROW(Momentum, infer_optimizer, .param_roles = "iix"),
     ROW(Gradient, infer_gradient, .param_roles = "x",
         .cost.macs = macs_gradient, .cost.macs_formula = "unknown: of a pass over the graph"),
 };

@@ -15,57 +15,41 @@ struct margins {
     int64_t after[SHAPE_MAX_RANK];
 };
 
-static int spread_margins(const struct op_context *context, const struct int_list *pads,
-                          const struct int_list *axes, int rank, struct margins *margins) {
-    size_t n = axes->given ? axes->n : (size_t)rank;
-    bool seen[SHAPE_MAX_RANK] = {false};
-    if (pads->known && pads->n != 2 * n)
-        return op_fail(context, DIAG_SHAPE,
-                       "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
-    for (size_t i = 0; i < n; i++) {
-        int axis = 0;
-        int status =
-            op_normalize_axis(context, axes->given ? axes->values[i] : (int64_t)i, rank, &axis);
-        if (status) return status;
-        if (seen[axis])
-            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
-        seen[axis] = true;
-        margins->before[axis] = pads->known ? pads->values[i] : DIM_UNKNOWN;
-        margins->after[axis] = pads->known ? pads->values[n + i] : DIM_UNKNOWN;
-    }
-    return 0;
-}
-
-static int read_pads_row(struct op_context *context, struct int_list *ret) {
-    const struct constant *value = common_contents(context, 1);
-    struct int_list pads = {.given = true};
-    if (value && constant_has_ints(value)) {
-        pads.n = (size_t)value->n_elements;
-        int64_t *list = arena_array(context->arena, pads.n, sizeof *list);
-        if (!list) return diag_no_memory(context->diag);
-        for (size_t i = 0; i < pads.n; i++) list[i] = constant_int_at(value, (int64_t)i);
-        pads.values = list;
-        pads.known = true;
-    }
-    *ret = pads;
-    return 0;
-}
-
 static int read_margins(struct op_context *context, int rank, struct margins *margins) {
     /* Pad-1 calls the attribute paddings. */
     const char *name = op_has_attr(context, "paddings") ? "paddings" : "pads";
-    struct int_list pads, axes;
+    struct int_list pads = {.given = true}, axes;
+    uint64_t seen = 0;
+    int status = CM_OK;
     memset(margins, 0, sizeof *margins);
-    /* Pad of com.microsoft also accepts [1, 2 * rank]. */
-    const bool is_row =
-        context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1;
-    int status =
-        is_row ? read_pads_row(context, &pads) : op_int_list_any(context, name, 1, &pads);
+    if (context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1) {
+        /* Pad of com.microsoft also accepts [1, 2 * rank]. */
+        const struct constant *value = common_contents(context, 1);
+        if (value && constant_has_ints(value)) {
+            pads.n = (size_t)value->n_elements;
+            int64_t *list = arena_array(context->arena, pads.n, sizeof *list);
+            if (!list) return diag_no_memory(context->diag);
+            for (size_t i = 0; i < pads.n; i++) list[i] = constant_int_at(value, (int64_t)i);
+            pads.values = list;
+            pads.known = true;
+        }
+    } else {
+        status = op_int_list_any(context, name, 1, &pads);
+    }
     if (!status) status = op_int_list(context, 3, &axes);
     if (status) return status;
-    if (!axes.given || axes.known) return spread_margins(context, &pads, &axes, rank, margins);
-    for (int axis = 0; axis < rank; axis++)
-        margins->before[axis] = margins->after[axis] = DIM_UNKNOWN;
+    const size_t n = axes.given && axes.known ? axes.n : (size_t)rank;
+    const bool spread = !axes.given || axes.known; /* else any axis may be padded */
+    if (spread && pads.known && pads.n != 2 * n)
+        return op_fail(context, DIAG_SHAPE,
+                       "pads has %zu entries, expected 2 for each of %zu axes", pads.n, n);
+    for (size_t i = 0; i < n; i++) {
+        int axis = (int)i;
+        if (spread) status = common_next_axis(context, &axes, i, rank, "padded", &seen, &axis);
+        if (status) return status;
+        margins->before[axis] = spread && pads.known ? pads.values[i] : DIM_UNKNOWN;
+        margins->after[axis] = spread && pads.known ? pads.values[n + i] : DIM_UNKNOWN;
+    }
     return 0;
 }
 
@@ -102,9 +86,7 @@ struct pad {
 /* Returns `saved_for_backward`: PyTorch's kernels save the input in modes edge and reflect. */
 static const char *pad_saved(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
-    bool reads =
-        text_equal(mode, pad_modes[PAD_EDGE]) || text_equal(mode, pad_modes[PAD_REFLECT]);
-    return reads ? "0,-" : ",-";
+    return text_equal(mode, "edge") || text_equal(mode, "reflect") ? "0,-" : ",-";
 }
 
 /* Returns the source coordinate in [0, dim) of a coordinate that may be outside; REMAP_FILL if
@@ -134,27 +116,17 @@ static int64_t pad_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* Sets *ret_fill to the padding value in operand 2; NULL before opset 11, where it is an
- * attribute. Sets *ret_known to false if it is unknown, or if it is an attribute other than 0.
- */
-static int pad_fill(struct op_context *context, const struct constant **ret_fill,
-                    bool *ret_known) {
-    int status = op_value(context, 2, ret_fill);
-    if (status) return status;
-    const struct constant *fill = *ret_fill;
-    *ret_known = op_has_input(context, 2)
-                     ? fill && fill->n_elements == 1 && fill->dtype == op_dtype(context, 0)
-                     : !(op_attr_float(context, "value") != 0);
-    return 0;
-}
-
 static int fold_pad(struct op_context *context) {
     struct pad pad = {.mode = PAD_CONSTANT};
     const struct constant *from = NULL, *fill = NULL;
-    bool fill_known = false;
     int status = op_value(context, 0, &from);
-    if (!status) status = pad_fill(context, &fill, &fill_known);
-    if (status || !from || !fill_known) return status;
+    if (!status) status = op_value(context, 2, &fill);
+    if (status || !from) return status;
+    /* the padding value: operand 2; before opset 11 an attribute, of which only 0 is folded */
+    if (op_has_input(context, 2)
+            ? !fill || fill->n_elements != 1 || fill->dtype != op_dtype(context, 0)
+            : op_attr_float(context, "value") != 0)
+        return 0;
     while (pad.mode < PAD_N &&
            !text_equal(op_attr_string(context, "mode"), pad_modes[pad.mode]))
         pad.mode++;

@@ -31,30 +31,25 @@ static int read_window(const struct op_context *context, int rank, struct window
     return CM_OK;
 }
 
-static int pool_dims(const struct op_context *context, int spatial, int64_t *dims) {
-    struct window window;
-    int status = common_check_rank(context, 0, 3);
-    if (status == CM_OK) status = read_window(context, spatial, &window);
-    if (status < 0) return status;
-    for (int axis = 0; axis < 2; axis++) dims[axis] = op_dim(context, 0, axis);
-    for (int i = 0; i < spatial && status == CM_OK; i++)
-        status = window_positions(context, &window, i, op_dim(context, 0, 2 + i), &dims[2 + i]);
-    return status;
-}
-
 /* Output 1 of MaxPool, if present, has the indices. */
 int pool_infer(struct op_context *context) {
-    const struct shape unknown = shape_unknown();
+    struct window window;
     int64_t dims[SHAPE_MAX_RANK];
-    int spatial = spatial_rank(context);
-    if (spatial < 0 && op_rank(context, 0) == RANK_UNKNOWN) {
-        int status = op_output(context, 0, op_dtype(context, 0), &unknown);
-        return status < 0 ? status : op_output(context, 1, DTYPE_INT64, &unknown);
+    int rank = RANK_UNKNOWN;
+    const int spatial = spatial_rank(context);
+    if (spatial >= 0 || op_rank(context, 0) != RANK_UNKNOWN) {
+        int status = common_check_rank(context, 0, 3);
+        if (status == CM_OK) status = read_window(context, spatial, &window);
+        if (status < 0) return status;
+        rank = spatial + 2;
+        for (int axis = 0; axis < 2; axis++) dims[axis] = op_dim(context, 0, axis);
+        for (int i = 0; i < spatial && status == CM_OK; i++)
+            status =
+                window_positions(context, &window, i, op_dim(context, 0, 2 + i), &dims[2 + i]);
+        if (status < 0) return status;
     }
-    int status = pool_dims(context, spatial, dims);
-    if (status == CM_OK) status = common_output(context, spatial + 2, dims);
-    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT64, spatial + 2, dims);
-    return status;
+    int status = common_output(context, rank, dims);
+    return status < 0 ? status : op_output_dims(context, 1, DTYPE_INT64, rank, dims);
 }
 
 int pool_infer_global(struct op_context *context) {
@@ -68,67 +63,50 @@ int pool_infer_global(struct op_context *context) {
     return common_output(context, rank, dims);
 }
 
-/* Sets the output shape from input 2; sets *ret_done to false if it is absent. */
-static int infer_given_shape(struct op_context *context, bool *ret_done) {
-    struct int_list list = {.given = false};
-    int rank = op_rank(context, 0);
-    int status = op_int_list(context, 2, &list);
-    *ret_done = list.given;
-    if (status < 0 || !list.given) return status;
-    bool counted = list.known || list.n > 0;
-    if (list.n > SHAPE_MAX_RANK || (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
-        return op_fail(context, DIAG_SHAPE,
-                       "output_shape has %zu entries, the input has rank %d", list.n, rank);
-    int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
-    return common_output(context, n, list.values);
-}
-
 /* Infers the shape in input 2; without it, spatial dims stride * (in - 1) + kernel - begin -
  * end. */
 static int infer_unpool(struct op_context *context) {
     struct window window;
+    struct int_list list;
     int64_t dims[SHAPE_MAX_RANK];
-    bool done = false;
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     int status = common_check_rank(context, 0, 3);
-    if (status == CM_OK) status = infer_given_shape(context, &done);
-    if (status < 0 || done) return status;
+    if (status == CM_OK) status = op_int_list(context, 2, &list);
+    if (status < 0) return status;
+    if (list.given) {
+        const bool counted = list.known || list.n > 0;
+        if (list.n > SHAPE_MAX_RANK ||
+            (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
+            return op_fail(context, DIAG_SHAPE,
+                           "output_shape has %zu entries, the input has rank %d", list.n, rank);
+        const int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
+        return common_output(context, n, list.values);
+    }
     if (rank == RANK_UNKNOWN) return common_infer_same(context);
     status = read_window(context, rank - 2, &window);
     if (status < 0) return status;
     for (int axis = 0; axis < rank; axis++) dims[axis] = op_dim(context, 0, axis);
     for (int i = 0; i < rank - 2; i++) {
-        int64_t out = checked_mul(checked_sub(dims[2 + i], 1), window.stride[i]);
-        int64_t pads = checked_add(window.begin[i], window.end[i]);
+        const int64_t out = checked_mul(checked_sub(dims[2 + i], 1), window.stride[i]);
+        const int64_t pads = checked_add(window.begin[i], window.end[i]);
         dims[2 + i] = checked_sub(checked_add(out, window.kernel[i]), pads);
     }
     return common_output(context, rank, dims);
 }
 
-/* Sets *ret to the number of elements of a block; DIM_UNKNOWN if its sizes are unknown. */
-static int block_elements(struct op_context *context, int64_t *ret) {
-    struct int_list block;
-    int status = op_int_list(context, 2, &block);
-    if (status < 0) return status;
-    *ret = block.known ? 1 : DIM_UNKNOWN;
-    for (size_t i = 0; block.known && i < block.n; i++)
-        *ret = checked_mul(*ret, block.values[i]);
-    return CM_OK;
-}
-
 /* Infers [N, C * block, L] -> [N, C, image…]; overlapping blocks are added. */
 static int infer_col2im(struct op_context *context) {
-    struct int_list image;
-    int64_t dims[SHAPE_MAX_RANK] = {DIM_UNKNOWN, DIM_UNKNOWN};
-    int64_t block = 0;
-    const int rank = op_rank(context, 0);
+    struct int_list image, block;
+    int64_t dims[SHAPE_MAX_RANK] = {common_dim(context, 0, 3, 0), DIM_UNKNOWN};
     int status = op_int_list(context, 1, &image);
-    if (status == CM_OK) status = block_elements(context, &block);
+    if (status == CM_OK) status = op_int_list(context, 2, &block);
     if (status == CM_OK) status = common_check_rank_is(context, 0, 3);
     if (status < 0) return status;
     if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(context);
-    if (rank == 3) dims[0] = op_dim(context, 0, 0);
-    if (rank == 3 && block != 0) dims[1] = checked_div_floor(op_dim(context, 0, 1), block);
+    int64_t elements = block.known ? 1 : DIM_UNKNOWN; /* of a block */
+    for (size_t i = 0; block.known && i < block.n; i++)
+        elements = checked_mul(elements, block.values[i]);
+    if (elements != 0) dims[1] = checked_div_floor(common_dim(context, 0, 3, 1), elements);
     for (size_t i = 0; i < image.n; i++)
         dims[2 + i] = image.known ? image.values[i] : DIM_UNKNOWN;
     return common_output(context, 2 + (int)image.n, dims);
@@ -158,33 +136,26 @@ static int infer_roi_align(struct op_context *context) {
                           op_attr_int(context, "output_width"));
 }
 
-static void describe_padding(struct text *out, const struct window *window) {
-    int64_t pads[2 * SHAPE_MAX_RANK];
-    size_t n = (size_t)window->rank;
-    bool symmetric = true;
-    for (size_t i = 0; i < n; i++) {
-        pads[i] = window->begin[i];
-        pads[n + i] = window->end[i];
-        symmetric = symmetric && pads[i] == pads[n + i];
-    }
-    text_append(out, ", padding=");
-    if (window->pad == PAD_SAME)
-        text_append(out, "same");
-    else
-        describe_sizes(out, symmetric ? n : 2 * n, pads);
-}
-
 static int describe_average(const struct op_context *context, struct text *out) {
     struct window window;
-    int spatial = spatial_rank(context);
+    int64_t pads[2 * SHAPE_MAX_RANK];
+    const int spatial = spatial_rank(context);
+    const size_t n = (size_t)spatial;
+    bool symmetric = true;
     if (spatial < 1) return CM_OK;
     int status = read_window(context, spatial, &window);
     if (status < 0) return status;
+    for (size_t i = 0; i < n; i++) {
+        pads[i] = window.begin[i];
+        pads[n + i] = window.end[i];
+        symmetric = symmetric && pads[i] == pads[n + i];
+    }
     text_append(out, "kernel_size=");
-    describe_sizes(out, (size_t)spatial, window.kernel);
+    describe_sizes(out, n, window.kernel);
     text_append(out, ", stride=");
-    describe_sizes(out, (size_t)spatial, window.stride);
-    describe_padding(out, &window);
+    describe_sizes(out, n, window.stride);
+    text_append(out, window.pad == PAD_SAME ? ", padding=same" : ", padding=");
+    if (window.pad != PAD_SAME) describe_sizes(out, symmetric ? n : 2 * n, pads);
     return CM_OK;
 }
 
@@ -203,15 +174,10 @@ static int describe_max(const struct op_context *context, struct text *out) {
 
 /* Prints output_size: "1" for one spatial axis, else a tuple of ones. */
 static int describe_adaptive(const struct op_context *context, struct text *out) {
-    int64_t ones[SHAPE_MAX_RANK];
-    int spatial = op_rank(context, 0) - 2;
+    const int spatial = op_rank(context, 0) - 2;
     if (spatial < 1) return CM_OK;
-    for (int i = 0; i < spatial; i++) ones[i] = 1;
-    text_append(out, "output_size=");
-    if (spatial == 1)
-        text_append(out, "1");
-    else
-        describe_tuple(out, (size_t)spatial, ones);
+    text_append(out, spatial == 1 ? "output_size=1" : "output_size=(1");
+    for (int i = 1; i < spatial; i++) text_append(out, i < spatial - 1 ? ", 1" : ", 1)");
     return CM_OK;
 }
 

@@ -7,17 +7,8 @@
 
 /* Sets *ret to the attribute `dtype`; `otherwise` if it is absent. */
 static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
-    enum dtype dtype = otherwise;
-    if (op_has_attr(context, "dtype")) {
-        int64_t number = op_attr_int(context, "dtype");
-        dtype = dtype_from_onnx(number);
-        if (dtype == DTYPE_UNDEFINED)
-            return op_fail(context, DIAG_ATTRIBUTE,
-                           "attribute 'dtype' must be an element type, got %lld",
-                           (long long)number);
-    }
-    *ret = dtype;
-    return 0;
+    *ret = otherwise;
+    return op_has_attr(context, "dtype") ? common_dtype_attr(context, "dtype", ret) : 0;
 }
 
 static int infer_random(struct op_context *context) {

@@ -11,34 +11,27 @@
 #include "support/banned.h"
 
 struct sizes {
-    int64_t steps, batch, features, directions, hidden;
-    int64_t gates;
-    bool batch_first; /* layout 1, from opset 14 */
+    int64_t steps, batch, features, hidden, gates;
+    int64_t directions; /* 0 if the attribute is invalid */
+    bool batch_first;   /* layout 1, from opset 14 */
 };
 
-/* Returns 1 or 2; 0 if `direction` is invalid. "foward" is the default in GRU-1's schema. */
-static int64_t n_directions(const struct op_context *context) {
-    const char *direction = op_attr_string(context, "direction");
-    if (text_equal(direction, "bidirectional")) return 2;
-    bool one = text_equal(direction, "forward") || text_equal(direction, "reverse") ||
-               text_equal(direction, "foward");
-    return one ? 1 : 0;
-}
-
-static int64_t first_known(int64_t a, int64_t b) {
-    return is_known(a) ? a : b;
-}
-
 static struct sizes read_sizes(const struct op_context *context) {
-    struct sizes sizes = {.gates = term_gates(context), .directions = n_directions(context)};
-    sizes.batch_first = op_attr_int(context, "layout") != 0;
-    sizes.steps = op_dim(context, 0, sizes.batch_first ? 1 : 0);
-    sizes.batch = op_dim(context, 0, sizes.batch_first ? 0 : 1);
-    sizes.features = first_known(op_dim(context, 0, 2), op_dim(context, 1, 2));
-    bool given = op_has_attr(context, "hidden_size");
-    int64_t rows = checked_div_floor(op_dim(context, 1, 1), sizes.gates);
-    sizes.hidden =
-        given ? op_attr_int(context, "hidden_size") : first_known(op_dim(context, 2, 2), rows);
+    const char *direction = op_attr_string(context, "direction");
+    const bool first = op_attr_int(context, "layout") != 0;
+    struct sizes sizes = {.gates = term_gates(context), .batch_first = first};
+    sizes.steps = op_dim(context, 0, first ? 1 : 0);
+    sizes.batch = op_dim(context, 0, first ? 0 : 1);
+    sizes.features = op_dim(context, 0, 2);
+    if (!is_known(sizes.features)) sizes.features = op_dim(context, 1, 2);
+    sizes.hidden = op_dim(context, 2, 2);
+    if (!is_known(sizes.hidden))
+        sizes.hidden = checked_div_floor(op_dim(context, 1, 1), sizes.gates);
+    if (op_has_attr(context, "hidden_size")) sizes.hidden = op_attr_int(context, "hidden_size");
+    if (text_equal(direction, "bidirectional")) sizes.directions = 2;
+    if (text_equal(direction, "forward") || text_equal(direction, "reverse") ||
+        text_equal(direction, "foward")) /* the default in GRU-1's schema */
+        sizes.directions = 1;
     return sizes;
 }
 
@@ -51,65 +44,45 @@ static int check_rank_three(const struct op_context *context, size_t i) {
 
 static int check_dim(const struct op_context *context, size_t i, int axis, int64_t want,
                      const char *what) {
-    int64_t have = op_dim(context, i, axis);
-    if (!is_known(have) || !is_known(want) || have == want) return CM_OK;
+    const int64_t have = op_dim(context, i, axis);
+    if (!common_differ(have, want)) return CM_OK;
     return op_fail(context, DIAG_SHAPE, "dim %d of input %zu must be %lld (%s), got %lld", axis,
                    i, (long long)want, what, (long long)have);
 }
 
-static int check_sizes(const struct op_context *context, const struct sizes *sizes) {
-    int64_t rows = checked_mul(sizes->gates, sizes->hidden);
-    int status = CM_OK;
-    if (sizes->directions == 0)
-        return op_fail(context, DIAG_ATTRIBUTE,
-                       "direction is none of forward, reverse, bidirectional");
-    if (is_known(sizes->hidden) && sizes->hidden < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size must be >= 1, got %lld",
-                       (long long)sizes->hidden);
-    for (size_t i = 1; i < 3 && status == CM_OK; i++) {
-        status = check_dim(context, i, 0, sizes->directions, "directions");
-        if (status == CM_OK) status = check_dim(context, i, 1, rows, "gates x hidden_size");
-    }
-    if (status == CM_OK) status = check_dim(context, 1, 2, sizes->features, "features");
-    return status < 0 ? status : check_dim(context, 2, 2, sizes->hidden, "hidden_size");
-}
-
-/* Checks initial_h and, for LSTM, initial_c: [D, B, h] (layout 1: [B, D, h]). */
-static int check_states(const struct op_context *context, const struct sizes *sizes) {
-    const int64_t last[2][3] = {{sizes->directions, sizes->batch, sizes->hidden},
-                                {sizes->batch, sizes->directions, sizes->hidden}};
-    int status = CM_OK;
-    for (size_t i = 5; i < 7 && i < context->n_inputs && status == CM_OK; i++) {
-        status = check_rank_three(context, i);
-        for (int axis = 0; axis < 3 && status == CM_OK; axis++)
-            status = check_dim(context, i, axis, last[sizes->batch_first][axis],
-                               "directions x batch x hidden_size");
-    }
-    return status;
-}
-
-/* Sets Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
-static int output_states(struct op_context *context, const struct sizes *sizes) {
-    enum dtype dtype = op_dtype(context, 0);
-    const int64_t d = sizes->directions;
-    const int64_t b = sizes->batch;
-    const int64_t h = sizes->hidden;
-    const int64_t all[2][4] = {{sizes->steps, d, b, h}, {b, sizes->steps, d, h}};
-    const int64_t last[2][3] = {{d, b, h}, {b, d, h}};
-    int status = op_output_dims(context, 0, dtype, 4, all[sizes->batch_first]);
-    for (size_t i = 1; i < 3 && status == CM_OK; i++)
-        status = op_output_dims(context, i, dtype, 3, last[sizes->batch_first]);
-    return status;
-}
-
+/* initial_h and, for LSTM, initial_c are [D, B, h]; Y [T, D, B, h], Y_h and Y_c [D, B, h].
+ * Layout 1: [B, D, h], [B, T, D, h]. */
 static int infer_recurrent(struct op_context *context) {
     int status = CM_OK;
     for (size_t i = 0; i < 3 && status == CM_OK; i++) status = check_rank_three(context, i);
     if (status < 0) return status;
-    struct sizes sizes = read_sizes(context);
-    status = check_sizes(context, &sizes);
-    if (status == CM_OK) status = check_states(context, &sizes);
-    return status < 0 ? status : output_states(context, &sizes);
+    const struct sizes sizes = read_sizes(context);
+    const int64_t d = sizes.directions, b = sizes.batch, h = sizes.hidden;
+    const int64_t all[2][4] = {{sizes.steps, d, b, h}, {b, sizes.steps, d, h}};
+    const int64_t last[2][3] = {{d, b, h}, {b, d, h}};
+    const int64_t rows = checked_mul(sizes.gates, h);
+    if (d == 0)
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "direction is none of forward, reverse, bidirectional");
+    if (is_known(h) && h < 1)
+        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size must be >= 1, got %lld",
+                       (long long)h);
+    for (size_t i = 1; i < 3 && status == CM_OK; i++) {
+        status = check_dim(context, i, 0, d, "directions");
+        if (status == CM_OK) status = check_dim(context, i, 1, rows, "gates x hidden_size");
+    }
+    if (status == CM_OK) status = check_dim(context, 1, 2, sizes.features, "features");
+    if (status == CM_OK) status = check_dim(context, 2, 2, h, "hidden_size");
+    for (size_t i = 5; i < 7 && i < context->n_inputs && status == CM_OK; i++) {
+        status = check_rank_three(context, i);
+        for (int axis = 0; axis < 3 && status == CM_OK; axis++)
+            status = check_dim(context, i, axis, last[sizes.batch_first][axis],
+                               "directions x batch x hidden_size");
+    }
+    if (status == CM_OK) status = common_output(context, 4, all[sizes.batch_first]);
+    for (size_t i = 1; i < 3 && status == CM_OK; i++)
+        status = op_output_dims(context, i, op_dtype(context, 0), 3, last[sizes.batch_first]);
+    return status;
 }
 
 /* Returns false if an operand does not have rank 3: infer failed for the node. */

@@ -23,38 +23,23 @@ struct axes {
     bool reduced[SHAPE_MAX_RANK];
 };
 
-static int mark_axes(const struct op_context *context, const struct int_list *list, int rank,
-                     struct axes *axes) {
-    for (size_t i = 0; i < list->n; i++) {
-        int axis = 0;
-        int status = op_normalize_axis(context, list->values[i], rank, &axis);
-        if (status < 0) return status;
-        axes->reduced[axis] = true;
-    }
-    return CM_OK;
-}
-
 static int read_axes(struct op_context *context, struct axes *ret) {
     struct int_list list;
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     int status = op_int_list_any(context, "axes", 1, &list);
     if (status < 0) return status;
     *ret = (struct axes){.known = !list.given || list.known, .n = list.n};
-    bool empty = ret->known && list.n == 0;
+    const bool empty = ret->known && list.n == 0;
     ret->none = empty && op_attr_int(context, "noop_with_empty_axes") != 0;
     ret->all = empty && !ret->none;
     for (int axis = 0; axis < rank; axis++) ret->reduced[axis] = ret->all;
-    return list.known && rank != RANK_UNKNOWN ? mark_axes(context, &list, rank, ret) : CM_OK;
-}
-
-/* Sets the output for unknown axes: at most its rank is known. */
-static int output_of_unknown_axes(struct op_context *context, const struct axes *axes,
-                                  bool keep, enum dtype dtype) {
-    int rank = op_rank(context, 0);
-    bool counted = !keep && axes->n > 0 && rank != RANK_UNKNOWN && axes->n <= (size_t)rank;
-    if (counted) rank -= (int)axes->n;
-    if (!keep && !counted) rank = RANK_UNKNOWN;
-    return op_output_dims(context, 0, dtype, rank, NULL);
+    for (size_t i = 0; list.known && rank != RANK_UNKNOWN && i < list.n; i++) {
+        int axis = 0;
+        status = op_normalize_axis(context, list.values[i], rank, &axis);
+        if (status < 0) return status;
+        ret->reduced[axis] = true;
+    }
+    return CM_OK;
 }
 
 static int output_reduced(struct op_context *context, const struct axes *axes, bool keep,
@@ -63,10 +48,14 @@ static int output_reduced(struct op_context *context, const struct axes *axes, b
     int rank = op_rank(context, 0);
     int n = 0;
     if (axes->all && !keep) return op_output_dims(context, 0, dtype, 0, NULL);
-    if (axes->none || rank == RANK_UNKNOWN)
-        return axes->none ? common_infer_same_shape(context, dtype)
-                          : op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
-    if (!axes->known) return output_of_unknown_axes(context, axes, keep, dtype);
+    if (axes->none) return common_infer_same_shape(context, dtype);
+    if (rank == RANK_UNKNOWN || !axes->known) { /* at most the rank is known */
+        if (!keep && axes->n > 0 && rank != RANK_UNKNOWN && axes->n <= (size_t)rank)
+            rank -= (int)axes->n;
+        else if (!keep)
+            rank = RANK_UNKNOWN;
+        return op_output_dims(context, 0, dtype, rank, NULL);
+    }
     for (int axis = 0; axis < rank; axis++) {
         if (!axes->reduced[axis])
             dims[n++] = op_dim(context, 0, axis);
@@ -86,13 +75,11 @@ static int infer_reduce(struct op_context *context) {
 
 static int infer_arg(struct op_context *context) {
     struct axes axes = {.known = true, .n = 1};
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     int axis = 0;
-    if (rank != RANK_UNKNOWN) {
-        int status = op_axis(context, rank, &axis);
-        if (status < 0) return status;
-        axes.reduced[axis] = true;
-    }
+    int status = rank == RANK_UNKNOWN ? CM_OK : op_axis(context, rank, &axis);
+    if (status < 0) return status;
+    axes.reduced[axis] = true;
     return output_reduced(context, &axes, op_attr_int(context, "keepdims") != 0, DTYPE_INT64);
 }
 
@@ -121,30 +108,6 @@ static bool number_min(struct number *sum, const struct number *x) {
     return true;
 }
 
-/* Returns the output index of the element at `coords`, ignoring the reduced axes. */
-static int64_t target_of(const struct axes *axes, const struct shape *shape,
-                         const int64_t *coords) {
-    int64_t at = 0;
-    for (int axis = 0; axis < shape->rank; axis++)
-        if (!axes->reduced[axis]) at = at * shape->dims[axis] + coords[axis];
-    return at;
-}
-
-static bool reduce_all(const struct constant *value, const struct axes *axes,
-                       accumulate *combine, struct number *sums) {
-    int64_t coords[SHAPE_MAX_RANK] = {0};
-    for (int64_t i = 0; i < value->n_elements; i++) {
-        struct number x = fold_number(value, i);
-        struct number *sum = &sums[target_of(axes, &value->shape, coords)];
-        if (!sum->given)
-            *sum = x;
-        else if (!combine(sum, &x))
-            return false;
-        remap_advance(&value->shape, coords);
-    }
-    return true;
-}
-
 static bool can_reduce(const struct op_context *context, const struct constant *value) {
     const struct value_info *output = &context->outputs[0];
     return value && value_info_is_complete(output) && op_has_output(context, 0) &&
@@ -157,56 +120,64 @@ static bool can_reduce(const struct op_context *context, const struct constant *
 static int reduce_input(struct op_context *context, accumulate *combine,
                         struct number **ret_sums, int64_t *ret_n) {
     const struct constant *value = NULL;
+    int64_t coords[SHAPE_MAX_RANK] = {0};
     struct axes axes;
     *ret_n = 0;
     int status = op_value(context, 0, &value);
     if (status < 0 || !can_reduce(context, value)) return status;
     status = read_axes(context, &axes);
     if (status < 0 || !axes.known) return status;
-    int64_t n = shape_elements(&context->outputs[0].shape);
+    const int64_t n = shape_elements(&context->outputs[0].shape);
     struct number *sums = arena_array(context->arena, (size_t)n, sizeof(*sums));
     if (!sums) return diag_no_memory(context->diag);
-    if (!reduce_all(value, &axes, combine, sums)) return CM_OK;
+    for (int64_t i = 0; i < value->n_elements; i++) {
+        const struct number x = fold_number(value, i);
+        int64_t at = 0; /* output index */
+        for (int axis = 0; axis < value->shape.rank; axis++)
+            if (!axes.reduced[axis]) at = at * value->shape.dims[axis] + coords[axis];
+        if (!sums[at].given)
+            sums[at] = x;
+        else if (!combine(&sums[at], &x))
+            return CM_OK;
+        remap_advance(&value->shape, coords);
+    }
     *ret_sums = sums;
     *ret_n = n;
     return CM_OK;
 }
 
-static int fold_reduce(struct op_context *context, accumulate *combine) {
+/* The mean of integers is rounded towards zero, as runtimes do. */
+static int fold_reduce(struct op_context *context, accumulate *combine, bool mean) {
     struct number *sums = NULL;
     int64_t n = 0;
     int status = reduce_input(context, combine, &sums, &n);
-    return status < 0 || n == 0 ? status : fold_set_numbers(context, sums, n);
-}
-
-static int fold_sum(struct op_context *context) {
-    return fold_reduce(context, number_add);
-}
-
-static int fold_prod(struct op_context *context) {
-    return fold_reduce(context, number_multiply);
-}
-
-static int fold_max(struct op_context *context) {
-    return fold_reduce(context, number_max);
-}
-
-static int fold_min(struct op_context *context) {
-    return fold_reduce(context, number_min);
-}
-
-/* The mean of integers is rounded towards zero, as runtimes do. */
-static int fold_mean(struct op_context *context) {
-    struct number *sums = NULL;
-    int64_t n = 0;
-    int status = reduce_input(context, number_add, &sums, &n);
     if (status < 0 || n == 0) return status;
-    int64_t share = op_elements(context, 0) / n;
-    for (int64_t i = 0; i < n; i++) {
+    const int64_t share = op_elements(context, 0) / n;
+    for (int64_t i = 0; i < n && mean; i++) {
         sums[i].i /= share;
         sums[i].r /= (double)share;
     }
     return fold_set_numbers(context, sums, n);
+}
+
+static int fold_mean(struct op_context *context) {
+    return fold_reduce(context, number_add, true);
+}
+
+static int fold_sum(struct op_context *context) {
+    return fold_reduce(context, number_add, false);
+}
+
+static int fold_prod(struct op_context *context) {
+    return fold_reduce(context, number_multiply, false);
+}
+
+static int fold_max(struct op_context *context) {
+    return fold_reduce(context, number_max, false);
+}
+
+static int fold_min(struct op_context *context) {
+    return fold_reduce(context, number_min, false);
 }
 
 static int cumulated_axis(struct op_context *context, int *ret) {
@@ -224,38 +195,31 @@ static int infer_cumsum(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* Replaces n elements with stride `step` by their cumulative sums; returns false on overflow.
- */
-static bool cumulate(struct number *line, int64_t n, int64_t step, bool reverse,
-                     bool exclusive) {
-    struct number sum = {.given = true, .real = line->real};
-    for (int64_t k = 0; k < n; k++) {
-        struct number *at = &line[(reverse ? n - 1 - k : k) * step];
-        struct number before = sum;
-        if (!number_add(&sum, at)) return false;
-        *at = exclusive ? before : sum;
-    }
-    return true;
-}
-
 static int fold_cumsum(struct op_context *context) {
     const struct constant *value = NULL;
     int axis = 0;
     int status = op_value(context, 0, &value);
     if (status == CM_OK) status = cumulated_axis(context, &axis);
     if (status < 0 || axis < 0 || !can_reduce(context, value)) return status;
-    struct number *numbers =
-        arena_array(context->arena, (size_t)value->n_elements, sizeof(*numbers));
+    const int64_t all = value->n_elements;
+    struct number *numbers = arena_array(context->arena, (size_t)all, sizeof(*numbers));
     if (!numbers) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < value->n_elements; i++) numbers[i] = fold_number(value, i);
-    int64_t n = value->shape.dims[axis];
-    int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
-    bool reverse = op_attr_int(context, "reverse") != 0;
-    bool exclusive = op_attr_int(context, "exclusive") != 0;
-    for (int64_t i = 0; i < value->n_elements; i++)
-        if (i / step % n == 0 && !cumulate(&numbers[i], n, step, reverse, exclusive))
-            return CM_OK;
-    return fold_set_numbers(context, numbers, value->n_elements);
+    for (int64_t i = 0; i < all; i++) numbers[i] = fold_number(value, i);
+    const int64_t n = value->shape.dims[axis];
+    const int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
+    const bool reverse = op_attr_int(context, "reverse") != 0;
+    const bool exclusive = op_attr_int(context, "exclusive") != 0;
+    for (int64_t i = 0; i < all; i++) {
+        if (i / step % n != 0) continue; /* not the start of a line */
+        struct number sum = {.given = true, .real = numbers[i].real};
+        for (int64_t k = 0; k < n; k++) {
+            struct number *at = &numbers[i + (reverse ? n - 1 - k : k) * step];
+            const struct number before = sum;
+            if (!number_add(&sum, at)) return CM_OK;
+            *at = exclusive ? before : sum;
+        }
+    }
+    return fold_set_numbers(context, numbers, all);
 }
 
 /* clang-format off */

@@ -13,49 +13,42 @@
  * into [0,-1] is [?,12]. */
 struct target {
     struct int_list list;
-    struct shape shape;        /* the list as a shape, for messages */
-    bool zero_is_copy;         /* 0 copies the input's dim; if false (allowzero), 0 is a size */
-    bool copies_empty;         /* a copied dim is 0 */
-    int rest_axis;             /* axis of the -1; -1 if there is none */
-    int64_t listed_product;    /* product of the dims that are neither copied nor -1 */
-    int64_t remaining_product; /* product of the input's dims that are not copied */
+    struct shape shape;     /* the list as a shape, for messages */
+    bool zero_is_copy;      /* 0 copies the input's dim; if false (allowzero), 0 is a size */
+    bool copies_empty;      /* a copied dim is 0 */
+    int rest_axis;          /* axis of the -1; -1 if there is none */
+    int64_t listed_product; /* product of the dims that are neither copied nor -1 */
     int64_t *dims;
 };
 
-static int copy_dim(const struct op_context *context, struct target *target, int axis) {
-    const struct shape *input = op_shape(context, 0);
-    if (shape_has_rank(input) && axis >= input->rank)
-        return op_fail(context, DIAG_SHAPE,
-                       "target dim %d copies the input's, which has %d axes: %s into %s", axis,
-                       input->rank, op_shape_text(context, input),
-                       op_shape_text(context, &target->shape));
-    target->dims[axis] = op_dim(context, 0, axis);
-    if (target->dims[axis] == 0) target->copies_empty = true;
-    return 0;
-}
-
-/* Sets a target dim of which only bounds are known. If it may be 0, which copies the input's
- * dim, the upper bound is the larger of the two. */
-static int set_bounded_dim(const struct op_context *context, struct target *target, int axis,
-                           int64_t lower_bound) {
-    int64_t dim = target->list.values[axis];
-    const struct shape *input = op_shape(context, 0);
-    if (lower_bound < 0)
-        return CM_REFUSED; /* may be -1 in a run; no message: the caller discards messages */
-    if (target->zero_is_copy && lower_bound == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
-    if (target->zero_is_copy && lower_bound == 0 && axis < input->rank)
-        dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
-    target->dims[axis] = dim;
-    target->listed_product = DIM_UNKNOWN;
-    return 0;
-}
-
 static int set_dim(const struct op_context *context, struct target *target, int axis) {
-    int64_t dim = target->list.values[axis];
+    const int64_t dim = target->list.values[axis];
+    const struct shape *input = op_shape(context, 0);
     const struct constant *lower_bound = op_input(context, 1)->lower_bound;
-    if (lower_bound && constant_int_at(lower_bound, axis) != dim)
-        return set_bounded_dim(context, target, axis, constant_int_at(lower_bound, axis));
-    if (dim == 0 && target->zero_is_copy) return copy_dim(context, target, axis);
+    const int64_t lower = lower_bound ? constant_int_at(lower_bound, axis) : dim;
+    if (lower != dim) { /* only bounds of the dim are known */
+        if (lower < 0)
+            return CM_REFUSED; /* may be -1 in a run; no message: the caller discards messages
+                                */
+        target->dims[axis] = dim;
+        target->listed_product = DIM_UNKNOWN;
+        if (!target->zero_is_copy || lower > 0) return 0;
+        /* it may be 0, which copies the input's dim: the bound is the larger of the two */
+        if (!shape_has_rank(input)) target->dims[axis] = DIM_UNKNOWN;
+        if (axis < input->rank && !(is_known(input->dims[axis]) && input->dims[axis] < dim))
+            target->dims[axis] = input->dims[axis];
+        return 0;
+    }
+    if (dim == 0 && target->zero_is_copy) {
+        if (shape_has_rank(input) && axis >= input->rank)
+            return op_fail(context, DIAG_SHAPE,
+                           "target dim %d copies the input's, which has %d axes: %s into %s",
+                           axis, input->rank, op_shape_text(context, input),
+                           op_shape_text(context, &target->shape));
+        target->dims[axis] = op_dim(context, 0, axis);
+        if (target->dims[axis] == 0) target->copies_empty = true;
+        return 0;
+    }
     if (dim == -1 && target->rest_axis >= 0)
         return op_fail(context, DIAG_SHAPE, "target %s has more than one -1",
                        op_shape_text(context, &target->shape));
@@ -70,20 +63,6 @@ static int set_dim(const struct op_context *context, struct target *target, int 
     return 0;
 }
 
-/* Returns the product of the input's dims that the target does not copy. */
-static int64_t remaining_elements(const struct op_context *context,
-                                  const struct target *target) {
-    const struct shape *input = op_shape(context, 0);
-    int64_t product = 1;
-    if (!shape_has_rank(input)) return DIM_UNKNOWN;
-    for (int axis = 0; axis < input->rank; axis++) {
-        bool copied = target->zero_is_copy && (size_t)axis < target->list.n &&
-                      target->list.values[axis] == 0;
-        if (!copied) product = checked_mul(product, input->dims[axis]);
-    }
-    return product;
-}
-
 static int refuse_target(const struct op_context *context, const struct target *target) {
     int64_t elements = op_elements(context, 0);
     const char *from = op_shape_text(context, op_shape(context, 0));
@@ -94,16 +73,23 @@ static int refuse_target(const struct op_context *context, const struct target *
                    (long long)elements, from, into);
 }
 
-/* Computes the dim at -1 and checks that both products are equal. */
+/* Computes the dim at -1 and checks that both products are equal: that of the dims that are
+ * neither copied nor -1, and that of the input's dims that are not copied. */
 static int finish_target(const struct op_context *context, struct target *target) {
-    int64_t have = target->remaining_product;
-    int64_t want = target->listed_product;
+    const struct shape *input = op_shape(context, 0);
+    const int64_t want = target->listed_product;
+    int64_t have = shape_has_rank(input) ? 1 : DIM_UNKNOWN;
+    for (int axis = 0; axis < input->rank; axis++) {
+        const bool copied = target->zero_is_copy && (size_t)axis < target->list.n &&
+                            target->list.values[axis] == 0;
+        if (!copied) have = checked_mul(have, input->dims[axis]);
+    }
     if (is_overflow(want))
         return op_fail(context, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
                        op_shape_text(context, &target->shape));
     if (is_overflow(have))
         return op_fail(context, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
-                       op_shape_text(context, op_shape(context, 0)));
+                       op_shape_text(context, input));
     if (!is_known(have) || !is_known(want)) return 0;
     if (op_has_bounds(context, 0)) { /* with fewer elements, the dim at -1 is not larger */
         if (target->rest_axis >= 0 && want > 0) target->dims[target->rest_axis] = have / want;
@@ -116,34 +102,27 @@ static int finish_target(const struct op_context *context, struct target *target
     return 0;
 }
 
-static int resolve_target(struct op_context *context, struct target *target) {
-    for (size_t axis = 0; axis < target->list.n; axis++) {
-        int status = set_dim(context, target, (int)axis);
-        if (status) return status;
-    }
-    if (target->rest_axis >= 0 && !target->zero_is_copy && target->listed_product == 0)
-        return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 with allowzero",
-                       op_shape_text(context, &target->shape));
-    target->remaining_product = remaining_elements(context, target);
-    return finish_target(context, target);
-}
-
 static int infer_reshape(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int64_t listed[SHAPE_MAX_RANK];
     struct target target = {.rest_axis = -1, .listed_product = 1, .dims = dims};
     int status = op_int_list_any(context, "shape", 1, &target.list);
     if (status) return status;
-    size_t n = target.list.n;
+    const size_t n = target.list.n;
     if (n > SHAPE_MAX_RANK)
         return op_fail(context, DIAG_LIMIT, "target has %zu axes, at most %d are supported", n,
                        SHAPE_MAX_RANK);
-    if (!target.list.known && n == 0) return common_infer_unknown_rank(context);
-    if (!target.list.known) return common_output(context, (int)n, NULL);
+    if (!target.list.known) return common_output(context, n ? (int)n : RANK_UNKNOWN, NULL);
     for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
     target.shape = (struct shape){(int)n, listed};
     target.zero_is_copy = op_attr_int(context, "allowzero") == 0;
-    status = resolve_target(context, &target);
+    for (size_t axis = 0; axis < n && !status; axis++)
+        status = set_dim(context, &target, (int)axis);
+    if (status) return status;
+    if (target.rest_axis >= 0 && !target.zero_is_copy && target.listed_product == 0)
+        return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 with allowzero",
+                       op_shape_text(context, &target.shape));
+    status = finish_target(context, &target);
     return status ? status : common_output(context, (int)n, dims);
 }
 
@@ -176,16 +155,15 @@ static int infer_identity(struct op_context *context) {
 /* Marks the listed axes of `rank` axes. Duplicates are an error. */
 static int mark_axes(const struct op_context *context, const struct int_list *axes, int rank,
                      bool *marks) {
+    uint64_t seen = 0;
+    int status = 0;
     memset(marks, 0, SHAPE_MAX_RANK * sizeof *marks);
-    for (size_t i = 0; i < axes->n; i++) {
+    for (size_t i = 0; i < axes->n && !status; i++) {
         int axis = 0;
-        int status = op_normalize_axis(context, axes->values[i], rank, &axis);
-        if (status) return status;
-        if (marks[axis])
-            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is listed twice", axis);
+        status = common_next_axis(context, axes, i, rank, "listed", &seen, &axis);
         marks[axis] = true;
     }
-    return 0;
+    return status;
 }
 
 /* Removes the marked axes, which must have size 1; if `marks` is NULL, all axes of size 1. */
@@ -216,8 +194,8 @@ static int infer_squeeze(struct op_context *context) {
     if (axes.n > (size_t)input->rank)
         return op_fail(context, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
                        input->rank);
-    if (!axes.known && axes.n == 0) return common_infer_unknown_rank(context);
-    if (!axes.known) return common_output(context, input->rank - (int)axes.n, NULL);
+    if (!axes.known)
+        return common_output(context, axes.n ? input->rank - (int)axes.n : RANK_UNKNOWN, NULL);
     status = mark_axes(context, &axes, input->rank, marks);
     return status ? status : remove_unit_axes(context, marks);
 }
@@ -243,12 +221,6 @@ static int infer_unsqueeze(struct op_context *context) {
     return common_output(context, rank, dims);
 }
 
-/* Returns the first axis >= `axis` with a dim other than 1. */
-static int next_non_unit_axis(const struct shape *shape, int axis) {
-    while (axis < shape->rank && shape->dims[axis] == 1) axis++;
-    return axis;
-}
-
 /* A Reshape that only adds or removes axes of size 1 keeps the strides. */
 static enum op_view view_reshape(const struct op_context *context) {
     const struct shape *from = op_shape(context, 0);
@@ -257,8 +229,8 @@ static enum op_view view_reshape(const struct op_context *context) {
     int k = 0;
     if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
     for (;; i++, k++) {
-        i = next_non_unit_axis(from, i);
-        k = next_non_unit_axis(to, k);
+        while (i < from->rank && from->dims[i] == 1) i++;
+        while (k < to->rank && to->dims[k] == 1) k++;
         if (i == from->rank || k == to->rank) break;
         if (from->dims[i] != to->dims[k]) return VIEW_SHAPED;
     }

@@ -81,18 +81,14 @@ static int infer_upsample_1(struct op_context *context) {
     return infer_scaled(context, &scales);
 }
 
-static void scales_of_attr(const struct op_context *context, struct scales *ret) {
+static struct scales scales_of_attr(const struct op_context *context) {
     const struct attr *attr = node_attr(context->node, "scales");
-    *ret = (struct scales){.given = attr};
-    if (attr && attr->kind == ATTR_FLOATS) {
-        ret->n = attr->n;
-        ret->attribute = attr->floats;
-    }
+    if (!attr || attr->kind != ATTR_FLOATS) return (struct scales){.given = attr};
+    return (struct scales){.given = true, .n = attr->n, .attribute = attr->floats};
 }
 
 static int infer_upsample_7(struct op_context *context) {
-    struct scales scales;
-    scales_of_attr(context, &scales);
+    const struct scales scales = scales_of_attr(context);
     return infer_scaled(context, &scales);
 }
 
@@ -113,31 +109,22 @@ struct resize {
     int axes[SHAPE_MAX_RANK]; /* these axes, in the order of `scales` or `sizes` */
 };
 
-/* Resize-18: `axes` lists the resized axes; default: all. */
-static int read_resize_axes(struct op_context *context, int rank, struct resize *resize) {
-    size_t n = 0;
-    bool seen[SHAPE_MAX_RANK] = {false};
-    const int64_t *axes = op_attr_ints(context, "axes", &n);
-    resize->n = axes ? n : (size_t)rank;
-    if (resize->n > (size_t)rank)
-        return op_fail(context, DIAG_ATTRIBUTE, "axes has %zu entries, the input has %d axes",
-                       n, rank);
-    for (size_t i = 0; i < resize->n; i++) {
-        int status =
-            op_normalize_axis(context, axes ? axes[i] : (int64_t)i, rank, &resize->axes[i]);
-        if (status) return status;
-        if (seen[resize->axes[i]])
-            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is listed twice", resize->axes[i]);
-        seen[resize->axes[i]] = true;
-    }
-    return 0;
-}
-
-/* Reads scales or sizes; exactly one must be given, an empty tensor counts as omitted. */
+/* Reads scales or sizes; exactly one must be given, an empty tensor counts as omitted.
+ * Resize-18: `axes` lists the resized axes; default: all. */
 static int read_resize(struct op_context *context, int rank, struct resize *resize) {
+    struct int_list axes;
+    uint64_t seen = 0;
     int status = scales_of_operand(context, RESIZE_SCALES, &resize->scales);
     if (!status) status = op_int_list(context, RESIZE_SIZES, &resize->sizes);
-    if (!status) status = read_resize_axes(context, rank, resize);
+    if (!status) status = op_int_list_any(context, "axes", -1, &axes);
+    if (status) return status;
+    if (!axes.values) axes.given = false;
+    resize->n = axes.given ? axes.n : (size_t)rank;
+    if (resize->n > (size_t)rank)
+        return op_fail(context, DIAG_ATTRIBUTE, "axes has %zu entries, the input has %d axes",
+                       resize->n, rank);
+    for (size_t i = 0; i < resize->n && !status; i++)
+        status = common_next_axis(context, &axes, i, rank, "listed", &seen, &resize->axes[i]);
     if (status) return status;
     resize->by_size = resize->sizes.given && op_elements(context, RESIZE_SIZES) != 0;
     if (resize->by_size && !is_known(op_elements(context, RESIZE_SCALES)))
@@ -146,12 +133,10 @@ static int read_resize(struct op_context *context, int rank, struct resize *resi
         return op_fail(context, DIAG_ARITY,
                        "%s scales and sizes are given, expected one of them",
                        resize->by_size ? "both" : "neither");
-    const char *what = resize->by_size ? "sizes" : "scales";
-    size_t n = resize->by_size ? resize->sizes.n : resize->scales.n;
-    if (n != resize->n && n > 0)
-        return op_fail(context, DIAG_SHAPE, "%s has %zu entries for %zu axes", what, n,
-                       resize->n);
-    return 0;
+    const size_t n = resize->by_size ? resize->sizes.n : resize->scales.n;
+    if (n == resize->n || n == 0) return 0;
+    return op_fail(context, DIAG_SHAPE, "%s has %zu entries for %zu axes",
+                   resize->by_size ? "sizes" : "scales", n, resize->n);
 }
 
 /*
@@ -201,30 +186,24 @@ static int size_dims(const struct op_context *context, const struct resize *resi
 }
 
 /*
- * Sets *ret to roi_end - roi_start of resized axis i. Returns 0 if `roi` is unknown, else 1.
- * `roi` has fractions of the axes: all starts, then all ends. tf_crop_and_resize crops this
- * region first: output dims are floor(dim * (roi_end - roi_start) * scale).
+ * tf_crop_and_resize crops a region first: output dims are floor(dim * (roi_end - roi_start) *
+ * scale). `roi` has fractions of the resized axes: all starts, then all ends.
  */
-static int region_factor(const struct constant *roi, const struct resize *resize, size_t i,
-                         double *ret) {
-    int64_t n = (int64_t)resize->n;
-    if (!roi || !constant_has_reals(roi) || roi->n_elements != 2 * n) return 0;
-    *ret = constant_real_at(roi, n + (int64_t)i) - constant_real_at(roi, (int64_t)i);
-    return 1;
-}
-
 static int scale_dims(struct op_context *context, const struct resize *resize, int64_t *dims) {
-    bool crops = text_equal(op_attr_string(context, "coordinate_transformation_mode"),
-                            "tf_crop_and_resize");
+    const int64_t n = (int64_t)resize->n;
+    const bool crops = text_equal(op_attr_string(context, "coordinate_transformation_mode"),
+                                  "tf_crop_and_resize");
     const struct constant *roi = NULL;
     int status = crops ? op_value(context, RESIZE_ROI, &roi) : 0;
-    for (size_t i = 0; i < resize->n && !status; i++) {
-        int axis = resize->axes[i];
-        double factor = 1;
+    const bool has_region = roi && constant_has_reals(roi) && roi->n_elements == 2 * n;
+    for (int64_t i = 0; i < n && !status; i++) {
+        const int axis = resize->axes[i];
+        double scale = 0;
         dims[axis] = DIM_UNKNOWN;
-        if (!scales_known(&resize->scales)) continue;
-        if (crops && !region_factor(roi, resize, i, &factor)) continue;
-        status = scale_dim(context, axis, scale_at(&resize->scales, i) * factor, &dims[axis]);
+        if (!scales_known(&resize->scales) || (crops && !has_region)) continue;
+        scale = scale_at(&resize->scales, (size_t)i);
+        if (crops) scale *= constant_real_at(roi, n + i) - constant_real_at(roi, i);
+        status = scale_dim(context, axis, scale, &dims[axis]);
     }
     return status;
 }
@@ -242,16 +221,14 @@ static int infer_resize(struct op_context *context) {
     return status ? status : common_output(context, input->rank, dims);
 }
 
-static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
-
 /* Returns PyTorch's name of the mode; for linear modes "linear", "bilinear" or "trilinear" by
  * the number of spatial axes. */
 static const char *torch_mode(const struct op_context *context) {
+    static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
     const char *mode = op_attr_string(context, "mode");
-    int rank = op_rank(context, 0);
+    const int rank = op_rank(context, 0);
     if (text_equal(mode, "cubic")) return "bicubic";
-    if (!text_equal(mode, "linear") || rank < 3 || rank > 5) return mode;
-    return linear_modes[rank - 3];
+    return text_equal(mode, "linear") && rank >= 3 && rank <= 5 ? linear_modes[rank - 3] : mode;
 }
 
 /* Prints "scale_factor=2.0" or "scale_factor=(2.0, 3.0)", for the spatial axes. */
@@ -267,20 +244,16 @@ static void describe_scales(struct text *out, const struct scales *scales) {
     text_append(out, equal ? ", " : "), ");
 }
 
-static void known_scales(const struct op_context *context, struct scales *ret) {
-    size_t operand =
-        context->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
-    const struct constant *value = common_contents(context, operand);
-    scales_of_attr(context, ret);
-    if (!value || !constant_has_reals(value)) return;
-    ret->n = (size_t)value->n_elements;
-    ret->operand = value;
-}
-
 static int describe_upsample(const struct op_context *context, struct text *out) {
     const struct shape *output = op_output_shape(context, 0);
-    struct scales scales;
-    known_scales(context, &scales);
+    const size_t operand =
+        context->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
+    const struct constant *value = common_contents(context, operand);
+    struct scales scales = scales_of_attr(context);
+    if (value && constant_has_reals(value)) {
+        scales.n = (size_t)value->n_elements;
+        scales.operand = value;
+    }
     if (scales_known(&scales) && scales.n > 2) {
         describe_scales(out, &scales);
     } else if (op_input(context, RESIZE_SIZES)->value && shape_is_known(output) &&

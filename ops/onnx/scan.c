@@ -43,7 +43,7 @@ static int open_scan(struct op_context *context, struct scan *scan) {
 /* Merges `dim` into *common; different known dims are an error. */
 static int merge_equal_dim(const struct op_context *context, const char *what, int64_t dim,
                            int64_t *common) {
-    if (is_known(dim) && is_known(*common) && dim != *common)
+    if (common_differ(dim, *common))
         return op_fail(context, DIAG_SHAPE, "operands have %s %lld and %lld", what,
                        (long long)*common, (long long)dim);
     if (!is_known(*common)) *common = dim;
@@ -117,23 +117,19 @@ static int scan_output(struct op_context *context, const struct scan *scan, size
                          : op_output_info(context, i, &info);
 }
 
-/* Reports the trip count: batch size times length of the scanned axis. */
-static int report_scan_trip_count(struct op_context *context, const struct scan *scan) {
-    const int64_t times = checked_mul(scan->batch, scan->length);
-    if (is_overflow(times))
-        return op_fail(context, DIAG_OVERFLOW,
-                       "the body runs %lld times for each of %lld of the batch, past 2^63",
-                       (long long)scan->length, (long long)scan->batch);
-    return body_report_trip_count(context, &scan->body, times, DIM_UNKNOWN);
-}
-
 static int infer_scan(struct op_context *context) {
     struct scan scan = {.first = 0};
     int status = open_scan(context, &scan);
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
         status = scan_input(context, &scan, i);
     if (!status) status = body_walk_iterations(context, &scan.body, &scan.state);
-    if (!status) status = report_scan_trip_count(context, &scan);
+    if (status) return status;
+    const int64_t times = checked_mul(scan.batch, scan.length);
+    if (is_overflow(times))
+        return op_fail(context, DIAG_OVERFLOW,
+                       "the body runs %lld times for each of %lld of the batch, past 2^63",
+                       (long long)scan.length, (long long)scan.batch);
+    status = body_report_trip_count(context, &scan.body, times, DIM_UNKNOWN);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
         status = scan_output(context, &scan, i);
     return status;

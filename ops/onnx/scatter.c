@@ -11,7 +11,6 @@ enum { SCATTER_DATA, SCATTER_INDICES, SCATTER_UPDATES };
 struct scatter {
     const struct constant *data, *indices, *updates;
     struct elements result;
-    int axis; /* ScatterElements */
 };
 
 /*
@@ -51,54 +50,47 @@ static int scatter_index(const struct op_context *context, const struct scatter 
 }
 
 static int infer_scatter_elements(struct op_context *context) {
-    int rank = op_rank(context, SCATTER_DATA);
-    int indices = op_rank(context, SCATTER_INDICES);
+    const int rank = op_rank(context, SCATTER_DATA);
+    const int indices = op_rank(context, SCATTER_INDICES);
     int axis = 0;
-    if (rank != RANK_UNKNOWN) {
-        int status = op_axis(context, rank, &axis);
-        if (status) return status;
-        if (indices != RANK_UNKNOWN && indices != rank)
-            return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
-                           indices, rank);
-    }
+    int status = rank == RANK_UNKNOWN ? 0 : op_axis(context, rank, &axis);
+    if (status) return status;
+    if (rank != RANK_UNKNOWN && indices != RANK_UNKNOWN && indices != rank)
+        return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d", indices,
+                       rank);
     return common_infer_same(context);
 }
 
-/* Writes update i to the result at `coords`, with coords[axis] replaced by indices[i]. */
-static int scatter_one(const struct op_context *context, struct scatter *scatter, int64_t i,
-                       const int64_t *coords, const int64_t *strides) {
-    const struct shape *data = &scatter->data->shape;
-    int64_t at = 0, index = 0;
-    int status = scatter_index(context, scatter, i, data->dims[scatter->axis], &index);
-    if (status) return status;
-    for (int axis = 0; axis < data->rank; axis++) {
-        int64_t coord = axis == scatter->axis ? index : coords[axis];
-        if (coord >= data->dims[axis])
-            return op_fail(context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
-                           op_shape_text(context, &scatter->indices->shape),
-                           op_shape_text(context, data), axis);
-        at += coord * strides[axis];
-    }
-    elements_copy(&scatter->result, at, scatter->updates, i);
-    return 0;
-}
-
+/* Update i is written to its own coordinates, except that coords[axis] is indices[i]. */
 static int fold_scatter_elements(struct op_context *context) {
-    struct scatter scatter = {.axis = 0};
+    struct scatter scatter;
     int64_t coords[SHAPE_MAX_RANK] = {0};
     int64_t strides[SHAPE_MAX_RANK];
+    int scattered = 0; /* the axis */
     bool possible = false;
     int status = scatter_begin(context, &scatter, &possible);
     if (status || !possible) return status;
-    if (!shape_equal(&scatter.indices->shape, &scatter.updates->shape))
+    const struct shape *data = &scatter.data->shape;
+    const struct shape *indices = &scatter.indices->shape;
+    if (!shape_equal(indices, &scatter.updates->shape))
         return op_fail(context, DIAG_SHAPE, "indices %s and updates %s differ",
-                       op_shape_text(context, &scatter.indices->shape),
+                       op_shape_text(context, indices),
                        op_shape_text(context, &scatter.updates->shape));
-    status = op_axis(context, scatter.data->shape.rank, &scatter.axis);
-    remap_strides(&scatter.data->shape, strides);
+    status = op_axis(context, data->rank, &scattered);
+    remap_strides(data, strides);
     for (int64_t i = 0; i < scatter.indices->n_elements && !status; i++) {
-        status = scatter_one(context, &scatter, i, coords, strides);
-        remap_advance(&scatter.indices->shape, coords);
+        int64_t at = 0, index = 0;
+        status = scatter_index(context, &scatter, i, data->dims[scattered], &index);
+        for (int axis = 0; axis < data->rank && !status; axis++) {
+            const int64_t coord = axis == scattered ? index : coords[axis];
+            if (coord >= data->dims[axis])
+                return op_fail(
+                    context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
+                    op_shape_text(context, indices), op_shape_text(context, data), axis);
+            at += coord * strides[axis];
+        }
+        if (!status) elements_copy(&scatter.result, at, scatter.updates, i);
+        remap_advance(indices, coords);
     }
     return status ? status : elements_set(context, 0, &scatter.result);
 }
@@ -116,51 +108,35 @@ static int infer_scatter_nd(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* Sets *ret to the offset into the data of index tuple i with `length` numbers. */
-static int scatter_offset(const struct op_context *context, const struct scatter *scatter,
-                          int64_t i, int64_t length, const int64_t *strides, int64_t *ret) {
-    int64_t offset = 0;
-    for (int64_t j = 0; j < length; j++) {
-        int64_t index = 0;
-        int status = scatter_index(context, scatter, i * length + j,
-                                   scatter->data->shape.dims[j], &index);
-        if (status) return status;
-        offset += index * strides[j];
-    }
-    *ret = offset;
-    return 0;
-}
-
-static int scatter_tuples(const struct op_context *context, struct scatter *scatter) {
-    const struct shape *indices = &scatter->indices->shape;
-    const struct shape *data = &scatter->data->shape;
+static int fold_scatter_nd(struct op_context *context) {
+    struct scatter scatter;
     int64_t strides[SHAPE_MAX_RANK];
-    int64_t length = indices->dims[indices->rank - 1];
-    int64_t tuples = shape_product(indices, 0, indices->rank - 1);
-    int64_t run = shape_product(data, (int)length, data->rank);
+    bool possible = false;
+    int status = scatter_begin(context, &scatter, &possible);
+    if (status || !possible) return status;
+    const struct shape *indices = &scatter.indices->shape;
+    const struct shape *data = &scatter.data->shape;
+    const int64_t length = indices->dims[indices->rank - 1]; /* of an index tuple */
+    const int64_t tuples = shape_product(indices, 0, indices->rank - 1);
+    const int64_t run = shape_product(data, (int)length, data->rank);
     if (!is_known(tuples) || tuples > CONSTANT_MAX_ELEMENTS ||
-        scatter->updates->n_elements != checked_mul(tuples, run))
+        scatter.updates->n_elements != checked_mul(tuples, run))
         return op_fail(context, DIAG_SHAPE, "updates %s do not fit indices %s and data %s",
-                       op_shape_text(context, &scatter->updates->shape),
+                       op_shape_text(context, &scatter.updates->shape),
                        op_shape_text(context, indices), op_shape_text(context, data));
     remap_strides(data, strides);
     for (int64_t i = 0; i < tuples; i++) {
         int64_t offset = 0;
-        int status = scatter_offset(context, scatter, i, length, strides, &offset);
-        if (status) return status;
+        for (int64_t j = 0; j < length; j++) {
+            int64_t index = 0;
+            status = scatter_index(context, &scatter, i * length + j, data->dims[j], &index);
+            if (status) return status;
+            offset += index * strides[j];
+        }
         for (int64_t j = 0; j < run; j++)
-            elements_copy(&scatter->result, offset + j, scatter->updates, i * run + j);
+            elements_copy(&scatter.result, offset + j, scatter.updates, i * run + j);
     }
-    return 0;
-}
-
-static int fold_scatter_nd(struct op_context *context) {
-    struct scatter scatter = {.axis = 0};
-    bool possible = false;
-    int status = scatter_begin(context, &scatter, &possible);
-    if (status || !possible) return status;
-    status = scatter_tuples(context, &scatter);
-    return status ? status : elements_set(context, 0, &scatter.result);
+    return elements_set(context, 0, &scatter.result);
 }
 
 /* clang-format off */

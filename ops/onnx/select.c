@@ -8,15 +8,11 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
+#include "ops/fold.h"
 #include "ops/remap.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
-
-static int set_top_k(struct op_context *context, const struct shape *shape) {
-    int status = op_output(context, 0, op_dtype(context, 0), shape);
-    return status ? status : op_output(context, 1, DTYPE_INT64, shape);
-}
 
 /* Sets *ret to k, from the attribute (TopK-1) or operand 1; DIM_UNKNOWN if it is unknown. */
 static int read_k(struct op_context *context, int64_t *ret) {
@@ -38,22 +34,22 @@ static int read_k(struct op_context *context, int64_t *ret) {
 static int infer_top_k(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
-    const struct shape shape = {input->rank, dims};
     int64_t k = 0;
     int axis = 0;
     int status = read_k(context, &k);
-    if (status) return status;
-    if (!shape_has_rank(input)) return set_top_k(context, input);
-    status = op_axis(context, input->rank, &axis);
+    if (!status && shape_has_rank(input)) status = op_axis(context, input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
-    if (loose && is_known(k) && is_known(dims[axis]) && k > dims[axis]) k = dims[axis];
-    if (is_known(k) && is_known(dims[axis]) && k > dims[axis])
-        return op_fail(context, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
-                       (long long)k, axis, op_shape_text(context, input));
-    dims[axis] = op_data_dependent_dim(context, k, dims[axis]);
-    return set_top_k(context, &shape);
+    if (shape_has_rank(input)) {
+        const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
+        const bool exceeds = is_known(k) && is_known(dims[axis]) && k > dims[axis];
+        if (exceeds && !loose)
+            return op_fail(context, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
+                           (long long)k, axis, op_shape_text(context, input));
+        if (!exceeds) dims[axis] = op_data_dependent_dim(context, k, dims[axis]);
+    }
+    status = common_output(context, input->rank, dims);
+    return status ? status : op_output_dims(context, 1, DTYPE_INT64, input->rank, dims);
 }
 
 /* Returns true if the elements are in memory as numbers. */
@@ -125,29 +121,22 @@ static int compress_extent(const struct op_context *context, int *ret_axis,
     return status;
 }
 
-/* Sets *ret to the number of selected elements; elements past the end of the condition are not
- * selected. */
-static int count_chosen(struct op_context *context, int64_t extent, int64_t *ret) {
+static int infer_compress(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     const struct constant *condition = NULL;
-    int status = op_value(context, 1, &condition);
+    int64_t dims[SHAPE_MAX_RANK];
+    int64_t extent = 0;
+    int axis = 0;
+    int status = compress_extent(context, &axis, &extent);
+    if (!status) status = op_value(context, 1, &condition);
     if (status) return status;
-    *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
-    *ret =
-        op_data_dependent_dim(context, *ret, common_smaller(extent, op_elements(context, 1)));
+    /* elements past the end of the condition are not selected */
+    int64_t chosen = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
+    chosen =
+        op_data_dependent_dim(context, chosen, common_smaller(extent, op_elements(context, 1)));
     if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
         return op_fail(context, DIAG_SHAPE, "the condition has %lld elements for %lld",
                        (long long)condition->n_elements, (long long)extent);
-    return 0;
-}
-
-static int infer_compress(struct op_context *context) {
-    const struct shape *input = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK];
-    int64_t extent = 0, chosen = 0;
-    int axis = 0;
-    int status = compress_extent(context, &axis, &extent);
-    if (!status) status = count_chosen(context, extent, &chosen);
-    if (status) return status;
     if (!op_has_attr(context, "axis")) return common_output(context, 1, &chosen);
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
@@ -173,29 +162,23 @@ static int64_t compress_source(const void *context, const int64_t *coords) {
     return (outer * compress->extent + compress->chosen[which]) * compress->inner + inner;
 }
 
-static int list_chosen(struct op_context *context, const struct constant *condition,
-                       struct compress *compress) {
-    int64_t n = count_nonzero(condition), found = 0;
-    int64_t *list = arena_array(context->arena, (size_t)n, sizeof *list);
-    if (!list) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < condition->n_elements; i++)
-        if (is_nonzero(condition, i)) list[found++] = i;
-    compress->chosen = list;
-    compress->n_chosen = n;
-    return 0;
-}
-
 static int fold_compress(struct op_context *context) {
     struct compress compress = {.inner = 1, .output = op_output_shape(context, 0)};
     const struct constant *data = NULL, *condition = NULL;
+    int64_t found = 0;
     int axis = 0;
     int status = op_value(context, 0, &data);
     if (!status) status = op_value(context, 1, &condition);
     if (status || !is_visible(data) || !is_visible(condition)) return status;
     if (condition->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
     status = compress_extent(context, &axis, &compress.extent);
-    if (!status) status = list_chosen(context, condition, &compress);
     if (status) return status;
+    compress.n_chosen = count_nonzero(condition);
+    int64_t *list = arena_array(context->arena, (size_t)compress.n_chosen, sizeof *list);
+    if (!list) return diag_no_memory(context->diag);
+    for (int64_t i = 0; i < condition->n_elements; i++)
+        if (is_nonzero(condition, i)) list[found++] = i;
+    compress.chosen = list;
     if (op_has_attr(context, "axis"))
         compress.inner = shape_product(&data->shape, axis + 1, data->shape.rank);
     const struct remap remap = {.from = data, .source = compress_source, .context = &compress};
@@ -208,45 +191,16 @@ struct slice {
     int64_t first, inner, outer, step;
 };
 
-static int compare_elements(const struct constant *value, int64_t a, int64_t b) {
-    if (constant_has_ints(value)) {
-        const int64_t x = constant_int_at(value, a);
-        const int64_t y = constant_int_at(value, b);
-        return (x > y) - (x < y);
-    }
-    const double x = constant_real_at(value, a);
-    const double y = constant_real_at(value, b);
-    return (x > y) - (x < y);
-}
-
 static int compare_slices(const void *left, const void *right) {
     const struct slice *a = left;
     const struct slice *b = right;
     for (int64_t i = 0; i < a->outer; i++)
-        for (int64_t k = 0; k < a->inner; k++) {
-            const int64_t at = i * a->step + k;
-            const int order = compare_elements(a->value, a->first + at, b->first + at);
+        for (int64_t at = i * a->step; at < i * a->step + a->inner; at++) {
+            const struct number x = fold_number(a->value, a->first + at);
+            const struct number y = fold_number(a->value, b->first + at);
+            const int order = x.real ? (x.r > y.r) - (x.r < y.r) : (x.i > y.i) - (x.i < y.i);
             if (order != 0) return order;
         }
-    return 0;
-}
-
-static int count_slices(struct op_context *context, const struct constant *value, int axis,
-                        int64_t *ret) {
-    const struct shape *shape = &value->shape;
-    const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
-    const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
-    const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
-    if (n > value->n_elements) return 0; /* empty slices: runtimes differ */
-    struct slice *slices = arena_array(context->arena, (size_t)n, sizeof *slices);
-    int64_t distinct = 0;
-    if (!slices) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < n; i++)
-        slices[i] = (struct slice){value, i * inner, inner, outer, n * inner};
-    qsort(slices, (size_t)n, sizeof *slices, compare_slices);
-    for (int64_t i = 0; i < n; i++)
-        distinct += i == 0 || compare_slices(&slices[i - 1], &slices[i]) != 0;
-    *ret = distinct;
     return 0;
 }
 
@@ -256,61 +210,53 @@ static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     const struct constant *value = NULL;
     int status = op_value(context, 0, &value);
     if (status || !is_visible(value)) return status;
+    const struct shape *shape = &value->shape;
+    const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
     if (value->place == CONSTANT_SPLAT) {
-        *ret = (axis < 0 ? value->n_elements : value->shape.dims[axis]) > 0;
+        *ret = n > 0;
         return 0;
     }
     for (int64_t i = 0; constant_has_reals(value) && i < value->n_elements; i++)
         if (isnan(constant_real_at(value, i)))
-            return 0; /* runtimes differ: is NaN equal to NaN? */
-    return count_slices(context, value, axis, ret);
+            return 0;                    /* runtimes differ: is NaN equal to NaN? */
+    if (n > value->n_elements) return 0; /* empty slices: runtimes differ */
+    const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
+    const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
+    struct slice *slices = arena_array(context->arena, (size_t)n, sizeof *slices);
+    if (!slices) return diag_no_memory(context->diag);
+    for (int64_t i = 0; i < n; i++)
+        slices[i] = (struct slice){value, i * inner, inner, outer, n * inner};
+    qsort(slices, (size_t)n, sizeof *slices, compare_slices);
+    *ret = 0;
+    for (int64_t i = 0; i < n; i++)
+        *ret += i == 0 || compare_slices(&slices[i - 1], &slices[i]) != 0;
+    return 0;
 }
 
-static int set_unique(struct op_context *context, const struct shape *values, int64_t distinct,
-                      int64_t positions) {
-    int status = op_output(context, 0, op_dtype(context, 0), values);
-    if (!status) status = op_output_dims(context, 1, DTYPE_INT64, 1, &distinct);
-    if (!status) status = op_output_dims(context, 2, DTYPE_INT64, 1, &positions);
-    if (!status) status = op_output_dims(context, 3, DTYPE_INT64, 1, &distinct);
-    return status;
-}
-
+/* Distinct elements, or slices along `axis`; the index of each in the input, the index of each
+ * input element in them, and counts. */
 static int infer_unique(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
+    const bool flat = !op_has_attr(context, "axis") || input->rank == 1;
     int64_t dims[SHAPE_MAX_RANK];
-    struct shape values = {input->rank, dims};
-    int64_t distinct = DIM_UNKNOWN;
+    int64_t distinct = DIM_UNKNOWN, positions = DIM_UNKNOWN;
+    int rank = flat ? 1 : input->rank;
     int axis = 0;
-    if (!op_has_attr(context, "axis") || input->rank == 1) {
-        int status = count_distinct(context, -1, &distinct);
-        distinct = op_data_dependent_dim(context, distinct, op_elements(context, 0));
-        values.rank = 1;
-        dims[0] = distinct;
-        return status ? status
-                      : set_unique(context, &values, distinct, op_elements(context, 0));
+    int status = 0;
+    if (!flat && shape_has_rank(input)) status = op_axis(context, rank, &axis);
+    if (!status && (flat || shape_has_rank(input)))
+        status = count_distinct(context, flat ? -1 : axis, &distinct);
+    if (status) return status;
+    for (int i = 0; !flat && i < rank; i++) dims[i] = input->dims[i];
+    if (flat || shape_has_rank(input)) {
+        positions = flat ? op_elements(context, 0) : input->dims[axis];
+        distinct = op_data_dependent_dim(context, distinct, positions);
+        dims[axis] = distinct;
     }
-    if (!shape_has_rank(input)) return set_unique(context, input, distinct, DIM_UNKNOWN);
-    int status = op_axis(context, input->rank, &axis);
-    if (status) return status;
-    status = count_distinct(context, axis, &distinct);
-    if (status) return status;
-    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    distinct = op_data_dependent_dim(context, distinct, input->dims[axis]);
-    dims[axis] = distinct;
-    return set_unique(context, &values, distinct, input->dims[axis]);
-}
-
-/* Returns the upper bound of the number of selected boxes: batch * classes * min(boxes,
- * max_output_boxes_per_class). */
-static int64_t max_boxes(const struct op_context *context,
-                         const struct int_list *max_per_class) {
-    const struct shape *scores = op_shape(context, 1);
-    if (!shape_has_rank(scores) || scores->rank != 3) return DIM_UNKNOWN;
-    const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
-    int64_t taken =
-        max_per_class->known && max_per_class->n == 1 ? max_per_class->values[0] : DIM_UNKNOWN;
-    if (is_known(taken) && taken < 0) taken = DIM_UNKNOWN;
-    return checked_mul(lists, common_smaller(scores->dims[2], taken));
+    status = common_output(context, rank, dims);
+    if (!status) status = op_output_dims(context, 1, DTYPE_INT64, 1, &distinct);
+    if (!status) status = op_output_dims(context, 2, DTYPE_INT64, 1, &positions);
+    return status ? status : op_output_dims(context, 3, DTYPE_INT64, 1, &distinct);
 }
 
 /* Unique of com.microsoft. Outputs: distinct elements, index of each input element, counts. */
@@ -324,16 +270,21 @@ static int infer_contrib_unique(struct op_context *context) {
 }
 
 /* Infers [boxes, 3]: rows of (batch, class, box). No boxes if max_output_boxes_per_class is 0
- * or absent. */
+ * or absent, at most batch * classes * min(boxes, max_output_boxes_per_class). */
 static int infer_non_max_suppression(struct op_context *context) {
+    const struct shape *scores = op_shape(context, 1);
     struct int_list max_per_class;
     int64_t dims[2] = {DIM_UNKNOWN, 3};
+    int64_t taken = DIM_UNKNOWN, most = DIM_UNKNOWN;
     int status = op_int_list(context, 2, &max_per_class);
     if (status) return status;
-    if (!max_per_class.given ||
-        (max_per_class.known && max_per_class.n == 1 && max_per_class.values[0] == 0))
-        dims[0] = 0;
-    dims[0] = op_data_dependent_dim(context, dims[0], max_boxes(context, &max_per_class));
+    if (max_per_class.known && max_per_class.n == 1) taken = max_per_class.values[0];
+    if (!max_per_class.given || taken == 0) dims[0] = 0;
+    if (is_known(taken) && taken < 0) taken = DIM_UNKNOWN;
+    if (scores->rank == 3)
+        most = checked_mul(checked_mul(scores->dims[0], scores->dims[1]),
+                           common_smaller(scores->dims[2], taken));
+    dims[0] = op_data_dependent_dim(context, dims[0], most);
     return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 
