@@ -67,57 +67,29 @@ static void add_other_flops(struct sum *sum, int64_t factor, const char *of, int
     add_term(sum, factor, of, count, sum->separates_integers && sum->integers->rest);
 }
 
-/* Adds the result of a row's `extra`, unless it is 0 (a convolution without a bias). */
-static void add_extra(struct sum *sum, const char *is, int64_t count) {
-    add_other_flops(sum, count == 0 ? 0 : 1, is, count);
-}
-
-static void add_elements(struct sum *sum, const struct op_context *context, int64_t per_input,
-                         int64_t per_output) {
-    if (per_input != 0)
-        add_other_flops(sum, per_input, "input elements", op_elements(context, 0));
-    if (per_output != 0)
-        add_other_flops(sum, per_output, "output elements", op_output_elements(context, 0));
-}
-
-/* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static void add_by_row(struct sum *sum, const struct op_context *context) {
-    const struct op_cost *cost = &context->op->cost;
-    add_macs(sum, cost->macs ? 2 : 0);
-    add_elements(sum, context, cost->per_input, cost->per_output);
-    if (cost->extra) add_extra(sum, cost->extra_description, cost->extra(context));
-}
-
-static void add_by_table(struct sum *sum, const struct convention *convention,
-                         const struct op_context *context) {
-    const bool multiplies = context->op->cost.macs != NULL;
-    const struct op_flops *row = find_row(convention, context->op);
-    add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
-    if (!row) return;
-    add_elements(sum, context, row->per_input, row->per_output);
-    if (!row->extra) return;
-    struct op_context costed = *context;
-    costed.macs = integers_total(sum->integers);
-    add_extra(sum, row->extra_description, row->extra(&costed));
-}
-
+/* Adds the terms of an operator: of its `cost` (flops = 2 * MACs + per_input * n + per_output *
+ * out + extra, ops/op.h), or of the convention's table. */
 static void add_all(struct sum *sum, const struct convention *convention,
                     const struct op_context *context) {
+    const struct op_cost *cost = &context->op->cost;
+    const struct op_flops own = {2, cost->per_input, cost->per_output, cost->extra,
+                                 cost->extra_description};
+    const struct op_flops *row = find_row(convention, context->op);
     if (convention->table == FLOPS_OWN ||
         (convention->counts_all && custom_op_has_costs(context->op)))
-        add_by_row(sum, context);
-    else
-        add_by_table(sum, convention, context);
-}
-
-/* Adds the integer operations by integer_convention. FLOPs of a tool's convention include
- * integers, since the tools ignore dtypes. */
-static void add_integers(struct sum *sum, const struct op_context *context) {
-    struct convention_term exact[CONVENTION_TERMS];
-    struct sum all = {.terms = exact, .integers = sum->integers, .separates_integers = true};
-    add_all(&all, convention_find(integer_convention), context);
-    for (size_t i = 0; i < all.n; i++)
-        if (exact[i].of_integers) sum->terms[sum->n++] = exact[i];
+        row = &own;
+    const int64_t per_mac = row ? row->per_mac : convention->per_mac;
+    add_macs(sum, cost->macs ? per_mac : 0);
+    if (row && row->per_input != 0)
+        add_other_flops(sum, row->per_input, "input elements", op_elements(context, 0));
+    if (row && row->per_output != 0)
+        add_other_flops(sum, row->per_output, "output elements",
+                        op_output_elements(context, 0));
+    if (!row || !row->extra) return;
+    struct op_context costed = *context;
+    costed.macs = integers_total(sum->integers);
+    const int64_t extra = row->extra(&costed); /* 0: a convolution without a bias */
+    if (extra != 0) add_other_flops(sum, 1, row->extra_description, extra);
 }
 
 size_t convention_terms(const struct convention *convention, const struct op_context *context,
@@ -130,7 +102,13 @@ size_t convention_terms(const struct convention *convention, const struct op_con
                           has_integers &&
                           conventions_find(convention->name)->separates_integers};
     add_all(&sum, convention, context);
-    if (has_integers && !sum.separates_integers) add_integers(&sum, context);
+    if (!has_integers || sum.separates_integers) return sum.n;
+    /* FLOPs of a tool's convention include integers, since the tools ignore dtypes */
+    struct convention_term exact[CONVENTION_TERMS];
+    struct sum all = {.terms = exact, .integers = integers, .separates_integers = true};
+    add_all(&all, convention_find(integer_convention), context);
+    for (size_t i = 0; i < all.n; i++)
+        if (exact[i].of_integers) terms[sum.n++] = exact[i];
     return sum.n;
 }
 

@@ -130,22 +130,13 @@ bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, d
     return true;
 }
 
+/* Returns the property of an operand or output that no primitive supports, as a text for
+ * messages; NULL if there is none. */
 static const char *fault_of(const struct value_info *info) {
     if (info->kind != CM_TYPE_TENSOR) return "sequences have no primitive";
     if (!value_info_is_complete(info)) return "its shapes are not known before it runs";
     if (info->shape.rank > CM_MAX_RANK) return "a primitive has at most 8 dims";
     return elements[info->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
-}
-
-/* Returns the property of an operand or output that no primitive supports, as a text for
- * messages; NULL if there is none. */
-static const char *operand_fault(const struct op_context *context) {
-    const char *fault = NULL;
-    for (size_t i = 0; fault == NULL && i < context->n_inputs; i++)
-        if (op_has_input(context, i)) fault = fault_of(context->inputs[i]);
-    for (size_t i = 0; fault == NULL && i < context->n_outputs; i++)
-        if (op_has_output(context, i)) fault = fault_of(&context->outputs[i]);
-    return fault;
 }
 
 bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
@@ -164,7 +155,11 @@ bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
         *ret = primitive;
         return true;
     }
-    *ret_why = operand_fault(context);
-    if (*ret_why == NULL) *ret_why = row->why ? row->why : "its operands have no primitive";
+    *ret_why = NULL;
+    for (size_t i = 0; !*ret_why && i < context->n_inputs; i++)
+        if (op_has_input(context, i)) *ret_why = fault_of(context->inputs[i]);
+    for (size_t i = 0; !*ret_why && i < context->n_outputs; i++)
+        if (op_has_output(context, i)) *ret_why = fault_of(&context->outputs[i]);
+    if (!*ret_why) *ret_why = row->why ? row->why : "its operands have no primitive";
     return false;
 }

@@ -79,28 +79,6 @@ bool lower_softmax(const struct op_context *context, int32_t which, struct cm_pr
     return true;
 }
 
-/* Sets *ret to the reduced axes, one bit per axis; all axes by default. Returns false if they
- * are unknown.
- */
-static bool read_axes(const struct op_context *context, int rank, unsigned *ret) {
-    struct op_context own = *context; /* op_int_list_any requires a mutable context */
-    struct int_list list;
-    if (op_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
-        return false;
-    if (list.n == 0) {
-        const bool none = op_attr_int(context, "noop_with_empty_axes") != 0;
-        *ret = none ? 0 : ~0U;
-        return true;
-    }
-    *ret = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        int axis = 0;
-        if (!lowering_axis(list.values[i], rank, &axis)) return false;
-        *ret |= 1U << axis;
-    }
-    return true;
-}
-
 /* The result is operand 0 with size 1 along `axes`; ignores keepdims, since the bytes are the
  * same. */
 static void reduce_along(unsigned axes, int32_t algorithm, struct cm_primitive *ret) {
@@ -115,9 +93,18 @@ static void reduce_along(unsigned axes, int32_t algorithm, struct cm_primitive *
 }
 
 bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    struct op_context own = *context; /* op_int_list_any requires a mutable context */
+    struct int_list list;
     unsigned axes = 0;
-    if (!lowering_unary(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
+    if (!lowering_unary(context, ret)) return false;
+    if (op_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
         return false;
+    for (size_t i = 0; i < list.n; i++) {
+        int axis = 0;
+        if (!lowering_axis(list.values[i], ret->inputs[0].rank, &axis)) return false;
+        axes |= 1U << axis;
+    }
+    if (list.n == 0 && op_attr_int(context, "noop_with_empty_axes") == 0) axes = ~0U;
     reduce_along(axes, which, ret);
     return true;
 }

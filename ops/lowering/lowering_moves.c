@@ -28,26 +28,24 @@ bool lower_transpose(const struct op_context *context, int32_t which,
 }
 
 /*
- * Adds operand `slot` of a Concat. If there are more than CM_MAX_INPUTS, the last input of the
- * primitive represents all remaining operands as one tensor: the same bytes.
+ * If a Concat has more than CM_MAX_INPUTS operands, the last input of the primitive represents
+ * all remaining operands as one tensor: the same bytes.
  */
-static bool add_concat_input(const struct op_context *context, size_t slot, int axis,
-                             struct cm_primitive *ret) {
-    struct cm_tensor more;
-    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_add_input(context, slot, ret);
-    struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1];
-    if (!lowering_input(context, slot, &more)) return false;
-    last->dims[axis] = checked_add(last->dims[axis], more.dims[axis]);
-    lowering_pack(last);
-    return is_known(last->dims[axis]);
-}
-
 bool lower_concat(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1], more;
     (void)which;
     if (!lowering_add_output(context, 0, ret)) return false;
     if (!lowering_attr_axis(context, ret->outputs[0].rank, &ret->axis)) return false;
-    for (size_t slot = 0; slot < context->n_inputs; slot++)
-        if (!add_concat_input(context, slot, ret->axis, ret)) return false;
+    for (size_t slot = 0; slot < context->n_inputs; slot++) {
+        if (ret->n_inputs < CM_MAX_INPUTS) {
+            if (!lowering_add_input(context, slot, ret)) return false;
+            continue;
+        }
+        if (!lowering_input(context, slot, &more)) return false;
+        last->dims[ret->axis] = checked_add(last->dims[ret->axis], more.dims[ret->axis]);
+        lowering_pack(last);
+        if (!is_known(last->dims[ret->axis])) return false;
+    }
     return true;
 }
 

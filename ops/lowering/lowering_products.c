@@ -13,26 +13,6 @@
 
 #include "support/banned.h"
 
-/* Sets the window from the attributes. A transposed convolution has the window of the
- * convolution from y to x. */
-static bool convolution_window(const struct op_context *context, struct cm_primitive *ret) {
-    struct window window;
-    const struct cm_tensor *x = &ret->inputs[0];
-    const struct cm_tensor *y = &ret->outputs[0];
-    const bool transposed = ret->kind == CM_DECONV;
-    const int n = x->rank - 2;
-    if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank || y->rank != x->rank)
-        return false;
-    if (window_read(context, n, ret->inputs[1].dims + 2, &window) < 0) return false;
-    ret->window.n_spatial = n;
-    for (int i = 0; i < n; i++)
-        if (!lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
-                             (transposed ? x : y)->dims[2 + i], &ret->window))
-            return false;
-    ret->groups = op_attr_int(context, "group");
-    return true;
-}
-
 /* Adds x, weight and bias (`weight` and `bias` of the row) and output 0. */
 static bool add_operands(const struct op_context *context, struct cm_primitive *ret) {
     const size_t bias = context->op->bias;
@@ -44,9 +24,25 @@ static bool add_operands(const struct op_context *context, struct cm_primitive *
     return lowering_add_output(context, 0, ret);
 }
 
+/* A transposed convolution has the window of the convolution from y to x. */
 bool lower_conv(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    struct window window;
+    const struct cm_tensor *x = &ret->inputs[0];
+    const struct cm_tensor *y = &ret->outputs[0];
+    const bool transposed = ret->kind == CM_DECONV;
     (void)which;
-    return add_operands(context, ret) && convolution_window(context, ret);
+    if (!add_operands(context, ret)) return false;
+    const int n = x->rank - 2;
+    if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank || y->rank != x->rank)
+        return false;
+    if (window_read(context, n, ret->inputs[1].dims + 2, &window) < 0) return false;
+    ret->window.n_spatial = n;
+    for (int i = 0; i < n; i++)
+        if (!lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
+                             (transposed ? x : y)->dims[2 + i], &ret->window))
+            return false;
+    ret->groups = op_attr_int(context, "group");
+    return true;
 }
 
 bool lower_gemm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
@@ -78,13 +74,14 @@ static void merge_batch_into_rows(struct cm_tensor *tensor) {
     lowering_pack(tensor);
 }
 
-/* Prepares the operands of numpy.matmul: a 1-D operand becomes a row (operand 0) or a column
- * (operand 1); if operand 1 is one matrix, the batch axes of operand 0 are merged into its
- * rows. */
-static bool batch_matrices(struct cm_primitive *ret) {
+/* As numpy.matmul: a 1-D operand becomes a row (operand 0) or a column (operand 1); if operand
+ * 1 is one matrix, the batch axes of operand 0 are merged into its rows. */
+bool lower_matmul(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct cm_tensor *a = &ret->inputs[0];
     struct cm_tensor *b = &ret->inputs[1];
     struct cm_tensor *y = &ret->outputs[0];
+    (void)which;
+    if (!add_operands(context, ret)) return false;
     if (a->rank < 1 || b->rank < 1 || y->rank + 2 > CM_MAX_RANK) return false;
     if (a->rank == 1) {
         insert_one(a, 0);
@@ -99,11 +96,6 @@ static bool batch_matrices(struct cm_primitive *ret) {
         merge_batch_into_rows(y);
     }
     return true;
-}
-
-bool lower_matmul(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    (void)which;
-    return add_operands(context, ret) && batch_matrices(ret);
 }
 
 /* Makes [batch, heads, length, width] of [batch, length, heads * width], or of a decomposed
@@ -127,49 +119,32 @@ static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
     return true;
 }
 
-/* Adds the past length P of operand `slot`, if given, to keys or values: [B,H,S,D] to
- * [B,H,P+S,D]. */
-static bool add_past(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
-    struct cm_tensor past;
-    if (!op_has_input(context, slot)) return true;
-    if (!lowering_input(context, slot, &past) || past.rank != 4) return false;
-    ret->dims[2] = checked_add(ret->dims[2], past.dims[2]);
-    lowering_pack(ret);
-    return is_known(ret->dims[2]);
-}
-
-/* Sets the length of keys or values in a KV cache. */
-static void set_length(int64_t length, struct cm_tensor *ret) {
-    if (ret->dims[2] == length) return;
-    ret->dims[2] = length;
-    lowering_pack(ret);
-}
-
-/* Keys of a cache precede the queries; otherwise both start at the same position. */
-static int32_t causal_mask(const struct lowering_attention *from,
-                           const struct cm_primitive *primitive) {
-    const int64_t queries = primitive->inputs[0].dims[2];
-    const int64_t keys = primitive->inputs[1].dims[2];
-    if (!from->is_causal) return CM_CAUSAL_NONE;
-    if (queries == keys || !from->has_cache) return CM_CAUSAL_FIRST;
-    return queries == 1 ? CM_CAUSAL_NONE : CM_CAUSAL_LAST; /* one query sees all keys */
-}
-
 bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
                      struct cm_primitive *ret) {
+    struct cm_tensor *q = &ret->inputs[0], *k = &ret->inputs[1], past;
     for (size_t slot = 0; slot < 3; slot++)
         if (!lowering_add_input(context, slot, ret) ||
             !split_heads(&ret->inputs[slot], slot == 0 ? from->heads : from->kv_heads))
             return false;
-    for (size_t i = 0; i < 2; i++) {
-        if (from->keys > 0)
-            set_length(from->keys, &ret->inputs[1 + i]);
-        else if (!add_past(context, from->past + i, &ret->inputs[1 + i]))
-            return false;
+    for (size_t i = 0; i < 2; i++) { /* keys, values */
+        int64_t length = from->keys;
+        if (length <= 0) { /* [B,H,S,D] and the past [B,H,P,D] give [B,H,P+S,D] */
+            if (!op_has_input(context, from->past + i)) continue;
+            if (!lowering_input(context, from->past + i, &past) || past.rank != 4) return false;
+            length = checked_add(k[i].dims[2], past.dims[2]);
+        } else if (k[i].dims[2] == length) {
+            continue;
+        }
+        k[i].dims[2] = length;
+        lowering_pack(&k[i]);
+        if (!is_known(length)) return false;
     }
     if (op_has_input(context, from->mask) && !lowering_add_input(context, from->mask, ret))
         return false;
-    ret->causal = causal_mask(from, ret);
+    /* keys of a cache precede the queries; otherwise both start at the same position */
+    ret->causal = from->is_causal ? CM_CAUSAL_FIRST : CM_CAUSAL_NONE;
+    if (from->is_causal && from->has_cache && q->dims[2] != k->dims[2]) /* one sees all keys */
+        ret->causal = q->dims[2] == 1 ? CM_CAUSAL_NONE : CM_CAUSAL_LAST;
     ret->scale = from->scale;
     return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], from->heads);
 }

@@ -37,60 +37,40 @@ static bool find_algorithm(const struct op_context *context, int32_t which, int3
     return has_activations(context, relu, 1);
 }
 
-/* Transposes a state to the order of the primitive if the node has layout 1 (batch first). */
-static void transpose_state(const struct op_context *context, struct cm_tensor *tensor) {
-    if (op_attr_int(context, "layout") != 0) lowering_swap(tensor, 0, 1);
-}
-
-static bool add_operands(const struct op_context *context, struct cm_primitive *ret) {
-    for (size_t slot = 0; slot < BIAS; slot++)
-        if (!lowering_add_input(context, slot, ret) || ret->inputs[slot].rank != 3)
-            return false;
-    transpose_state(context, &ret->inputs[0]);
-    if (op_has_input(context, BIAS) && !lowering_add_input(context, BIAS, ret)) return false;
-    for (size_t slot = FIRST_STATE; slot <= LAST_STATE; slot++) {
-        if (!op_has_input(context, slot)) continue;
-        if (!lowering_add_input(context, slot, ret) || ret->inputs[ret->n_inputs - 1].rank != 3)
-            return false;
-        transpose_state(context, &ret->inputs[ret->n_inputs - 1]);
-    }
-    return true;
-}
-
-/* Adds the result y, which is computed even if the node does not output it. */
-static bool add_all_steps(const struct op_context *context, struct cm_primitive *ret) {
-    const struct cm_tensor *x = &ret->inputs[0];
-    struct cm_tensor *y = &ret->outputs[ret->n_outputs++];
-    if (op_has_output(context, 0)) {
-        if (!lowering_output(context, 0, y) || y->rank != 4) return false;
-        if (op_attr_int(context, "layout") == 0) return true;
-        lowering_swap(y, 0, 1);
-        lowering_swap(y, 1, 2);
-        return true;
-    }
-    *y = (struct cm_tensor){.element = x->element, .rank = 4};
-    y->dims[0] = x->dims[0];
-    y->dims[1] = ret->directions;
-    y->dims[2] = x->dims[1];
-    y->dims[3] = ret->hidden;
-    lowering_pack(y);
-    return true;
-}
-
 bool lower_rnn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    const bool batch_first = op_attr_int(context, "layout") != 0;
+    const struct cm_tensor *x = &ret->inputs[0];
+    struct cm_tensor *y = &ret->outputs[0];
     if (!find_algorithm(context, which, &ret->algorithm) || op_has_input(context, PEEPHOLES) ||
         op_attr_int(context, "input_forget") != 0)
         return false;
-    if (!add_operands(context, ret)) return false;
+    for (size_t slot = 0; slot <= LAST_STATE; slot++) {
+        if (slot > BIAS && slot < FIRST_STATE) continue; /* lengths of the sequences */
+        if (slot >= BIAS && !op_has_input(context, slot)) continue;
+        if (!lowering_add_input(context, slot, ret)) return false;
+        struct cm_tensor *operand = &ret->inputs[ret->n_inputs - 1];
+        if (slot != BIAS && operand->rank != 3) return false;
+        if (batch_first && (slot == 0 || slot >= FIRST_STATE)) lowering_swap(operand, 0, 1);
+    }
     ret->directions = (int32_t)ret->inputs[2].dims[0];
     ret->hidden = ret->inputs[2].dims[2];
-    if (!add_all_steps(context, ret)) return false;
+    ret->n_outputs = 1;
+    if (op_has_output(context, 0)) {
+        if (!lowering_output(context, 0, y) || y->rank != 4) return false;
+        if (batch_first) lowering_swap(y, 0, 1);
+        if (batch_first) lowering_swap(y, 1, 2);
+    } else { /* y is computed even if the node does not output it */
+        *y = (struct cm_tensor){.element = x->element,
+                                .rank = 4,
+                                .dims = {x->dims[0], ret->directions, x->dims[1], ret->hidden}};
+        lowering_pack(y);
+    }
     for (size_t slot = 1; slot < CM_MAX_OUTPUTS; slot++) {
         if (!op_has_output(context, slot)) continue;
         if (!lowering_add_output(context, slot, ret) ||
             ret->outputs[ret->n_outputs - 1].rank != 3)
             return false;
-        transpose_state(context, &ret->outputs[ret->n_outputs - 1]);
+        if (batch_first) lowering_swap(&ret->outputs[ret->n_outputs - 1], 0, 1);
     }
     return true;
 }

@@ -16,11 +16,10 @@ static int check_scales(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const struct shape *scale = op_shape(context, 1);
     int axis = 0;
-    bool sliced = scale->rank == 1 && is_known(scale->dims[0]) && scale->dims[0] != 1;
+    const bool sliced = scale->rank == 1 && is_known(scale->dims[0]) && scale->dims[0] != 1;
     if (!sliced || !shape_has_rank(x) || context->op->since < 13) return CM_OK;
     int status = op_axis(context, x->rank, &axis);
-    if (status < 0) return status;
-    if (!is_known(x->dims[axis]) || x->dims[axis] == scale->dims[0]) return CM_OK;
+    if (status < 0 || !common_differ(x->dims[axis], scale->dims[0])) return status;
     return op_fail(context, DIAG_SHAPE, "%lld scales for axis %d of %s",
                    (long long)scale->dims[0], axis, op_shape_text(context, x));
 }

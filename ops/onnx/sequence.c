@@ -11,16 +11,10 @@
 
 #include "support/banned.h"
 
-/* Checks that operand i has this kind or an unknown one. */
-static int check_kind(const struct op_context *context, size_t i, enum cm_type_kind kind,
-                      const char *name) {
-    enum cm_type_kind have = op_input(context, i)->kind;
-    if (have == kind || have == CM_TYPE_UNKNOWN) return 0;
-    return op_fail(context, DIAG_TYPE, "input %zu is not of kind %s", i, name);
-}
-
 static int check_sequence(const struct op_context *context) {
-    return check_kind(context, 0, CM_TYPE_SEQUENCE, "sequence");
+    const enum cm_type_kind kind = op_input(context, 0)->kind;
+    if (kind == CM_TYPE_SEQUENCE || kind == CM_TYPE_UNKNOWN) return 0;
+    return op_fail(context, DIAG_TYPE, "input 0 is not of kind sequence");
 }
 
 static int output_sequence(struct op_context *context, const struct value_info *element) {
@@ -72,31 +66,26 @@ static int read_index(const struct op_context *context, size_t slot, int64_t n,
     return 0;
 }
 
-/* Sets output 0 to the sequence with operand 1 inserted before element `at`, or at its end if
- * `at` is the number of elements. */
-static int insert_item(struct op_context *context, const struct value_info *sequence,
-                       size_t at) {
-    const struct value_info none = merge_element(sequence);
-    struct value_info *items =
-        arena_array(context->arena, sequence->n_items + 1, sizeof *items);
-    if (!items) return diag_no_memory(context->diag);
-    for (size_t i = 0; i < sequence->n_items; i++)
-        items[i < at ? i : i + 1] = sequence->items[i];
-    items[at] = *op_input(context, 1);
-    return output_items(context, sequence->n_items + 1, items, &none);
-}
-
+/* Operand 1 is inserted before element `at`, or at the end if `at` is the number of elements.
+ */
 static int infer_sequence_insert(struct op_context *context) {
     const struct value_info *sequence = op_input(context, 0);
+    const size_t n = sequence->n_items;
     struct value_info element = merge_element(sequence);
-    const int64_t n = (int64_t)sequence->n_items;
     bool known = false;
     size_t at = 0;
     int status = check_sequence(context);
-    if (!status && sequence->items) status = read_index(context, 2, n + 1, n, &known, &at);
-    if (!status && known) return insert_item(context, sequence, at);
-    if (!status) status = merge_infos(context, &element, op_input(context, 1), &element);
-    return status ? status : output_sequence(context, &element);
+    if (!status && sequence->items)
+        status = read_index(context, 2, (int64_t)n + 1, (int64_t)n, &known, &at);
+    if (!status && !known)
+        status = merge_infos(context, &element, op_input(context, 1), &element);
+    if (status) return status;
+    if (!known) return output_sequence(context, &element);
+    struct value_info *items = arena_array(context->arena, n + 1, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
+    for (size_t i = 0; i < n; i++) items[i < at ? i : i + 1] = sequence->items[i];
+    items[at] = *op_input(context, 1);
+    return output_items(context, n + 1, items, &element);
 }
 
 /* The parts of SplitToSequence along an axis. */
@@ -107,14 +96,6 @@ struct parts {
     int64_t n;      /* number of parts; DIM_UNKNOWN */
     int64_t common; /* length of each part; DIM_UNKNOWN if they differ */
 };
-
-static int64_t part_length(const struct parts *parts, int64_t i) {
-    if (!parts->split.given) return 1;
-    if (!parts->scalar) return parts->split.values[i];
-    const int64_t part = parts->split.values[0];
-    const int64_t left = parts->dim - i * part;
-    return left < part ? left : part;
-}
 
 /* Reads operand 1: one length for all parts, or a list of lengths. Without it, the length is 1.
  */
@@ -152,7 +133,11 @@ static int output_parts(struct op_context *context, const struct parts *parts,
         if (shape_make(context->arena, element->shape.rank, element->shape.dims,
                        &items[i].shape) < 0)
             return diag_no_memory(context->diag);
-        items[i].shape.dims[axis] = part_length(parts, i);
+        int64_t length = 1;
+        if (parts->split.given) length = parts->split.values[parts->scalar ? 0 : i];
+        if (parts->scalar && parts->split.given)
+            length = common_smaller(length, parts->dim - i * length);
+        items[i].shape.dims[axis] = length;
     }
     return output_items(context, (size_t)parts->n, items, element);
 }
@@ -199,26 +184,21 @@ static int infer_sequence_at(struct op_context *context) {
     return status ? status : op_output_info(context, 0, &element);
 }
 
-static int erase_item(struct op_context *context, const struct value_info *sequence,
-                      size_t at) {
-    const struct value_info none = merge_element(sequence);
-    struct value_info *items = arena_array(context->arena, sequence->n_items, sizeof *items);
-    if (!items) return diag_no_memory(context->diag);
-    for (size_t i = 0; i + 1 < sequence->n_items; i++)
-        items[i] = sequence->items[i < at ? i : i + 1];
-    return output_items(context, sequence->n_items - 1, items, &none);
-}
-
 static int infer_sequence_erase(struct op_context *context) {
     const struct value_info *sequence = op_input(context, 0);
-    const int64_t n = (int64_t)sequence->n_items;
+    const size_t n = sequence->n_items;
     const struct value_info element = merge_element(sequence);
     bool known = false;
     size_t at = 0;
     int status = check_sequence(context);
-    if (!status && sequence->items) status = read_index(context, 1, n, n - 1, &known, &at);
-    if (!status && known) return erase_item(context, sequence, at);
-    return status ? status : output_sequence(context, &element);
+    if (!status && sequence->items)
+        status = read_index(context, 1, (int64_t)n, (int64_t)n - 1, &known, &at);
+    if (status) return status;
+    if (!known) return output_sequence(context, &element);
+    struct value_info *items = arena_array(context->arena, n, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
+    for (size_t i = 0; i + 1 < n; i++) items[i] = sequence->items[i < at ? i : i + 1];
+    return output_items(context, n - 1, items, &element);
 }
 
 static int infer_sequence_length(struct op_context *context) {
@@ -235,34 +215,28 @@ static int fold_sequence_length(struct op_context *context) {
         constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), &n));
 }
 
-/* Returns the sum of the elements' dims along `axis`; for a new axis the number of elements. */
-static int64_t concat_length(const struct value_info *sequence, int axis, bool new_axis) {
-    int64_t length = 0;
-    if (!sequence->items) return DIM_UNKNOWN;
-    if (new_axis) return (int64_t)sequence->n_items;
-    for (size_t i = 0; i < sequence->n_items; i++) {
-        const struct shape *shape = &sequence->items[i].shape;
-        length = checked_add(length, axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN);
-    }
-    return length;
-}
-
 /* Concatenates the elements along `axis`, an existing or a new one. */
 static int infer_concat_from_sequence(struct op_context *context) {
-    const struct value_info element = merge_element(op_input(context, 0));
+    const struct value_info *sequence = op_input(context, 0);
+    const struct value_info element = merge_element(sequence);
+    const bool new_axis = op_attr_int(context, "new_axis") != 0;
     int64_t dims[SHAPE_MAX_RANK + 1];
-    bool new_axis = op_attr_int(context, "new_axis") != 0;
     int axis = 0;
     int status = check_sequence(context);
     if (status) return status;
     if (!shape_has_rank(&element.shape))
         return op_output_dims(context, 0, element.dtype, RANK_UNKNOWN, NULL);
-    int rank = element.shape.rank + new_axis;
+    const int rank = element.shape.rank + new_axis;
     status = op_axis(context, rank, &axis);
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis || !new_axis) dims[i] = element.shape.dims[from++];
-    dims[axis] = concat_length(op_input(context, 0), axis, new_axis);
+    dims[axis] = sequence->items ? 0 : DIM_UNKNOWN;
+    for (size_t i = 0; sequence->items && i < sequence->n_items; i++) {
+        const struct shape *shape = &sequence->items[i].shape;
+        const int64_t length = axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
+        dims[axis] = checked_add(dims[axis], new_axis ? 1 : length);
+    }
     return op_output_dims(context, 0, element.dtype, rank, dims);
 }
 
@@ -275,11 +249,12 @@ static int infer_optional(struct op_context *context) {
 /* Since opset 18, an input that is not an optional is itself the output. */
 static int infer_optional_get_element(struct op_context *context) {
     const struct value_info *input = op_input(context, 0);
+    const struct value_info element = merge_element(input);
     if (input->kind != CM_TYPE_OPTIONAL && context->op->since >= 18)
         return op_output_like(context, 0, 0);
-    struct value_info element = merge_element(input);
-    int status = check_kind(context, 0, CM_TYPE_OPTIONAL, "optional");
-    return status ? status : op_output_info(context, 0, &element);
+    if (input->kind != CM_TYPE_OPTIONAL && input->kind != CM_TYPE_UNKNOWN)
+        return op_fail(context, DIAG_TYPE, "input 0 is not of kind optional");
+    return op_output_info(context, 0, &element);
 }
 
 static int infer_optional_has_element(struct op_context *context) {

@@ -110,60 +110,39 @@ static void macs_dft(const struct op_context *context, struct product *ret) {
                    ret);
 }
 
-/* Returns the number of transformed axes, -1 if it does not fit the rank. They are the last
- * axes; if `pairs`, the last before the axis of (real, imaginary) pairs. */
-static int signal_axes(const struct op_context *context, int rank, bool pairs) {
-    const int64_t axes = op_attr_int(context, "signal_ndim");
-    return axes >= 1 && axes <= rank - (pairs ? 1 : 0) ? (int)axes : -1;
+/* Returns the number of transformed axes, -1 if it does not fit `axes`, the number of axes of
+ * the signal. They are its last axes. */
+static int signal_axes(const struct op_context *context, int axes) {
+    const int64_t n = op_attr_int(context, "signal_ndim");
+    return n >= 1 && n <= axes ? (int)n : -1;
 }
 
-static int refuse_axes(const struct op_context *context) {
-    return op_fail(context, DIAG_ATTRIBUTE, "signal_ndim %lld does not fit %s",
-                   (long long)op_attr_int(context, "signal_ndim"),
-                   op_shape_text(context, op_shape(context, 0)));
-}
-
-/* Rfft: half a spectrum along the last axis, then an axis of (real, imaginary) pairs. */
-static int infer_rfft(struct op_context *context) {
+/* Rfft: half a spectrum along the last axis, then an axis of (real, imaginary) pairs. Irfft:
+ * its inverse, with an even number of points. */
+static int infer_real_transform(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
+    const bool inverse = text_equal(context->op->type, "Irfft");
     int64_t dims[SHAPE_MAX_RANK + 1];
     if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
-    if (signal_axes(context, x->rank, false) < 0) return refuse_axes(context);
-    for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
-    dims[x->rank - 1] = half_spectrum(x->dims[x->rank - 1]);
-    dims[x->rank] = 2;
-    return common_output(context, x->rank + 1, dims);
+    const int axes = inverse ? x->rank - 1 : x->rank; /* without that of the pairs */
+    if (signal_axes(context, axes) < 0)
+        return op_fail(context, DIAG_ATTRIBUTE, "signal_ndim %lld does not fit %s",
+                       (long long)op_attr_int(context, "signal_ndim"),
+                       op_shape_text(context, x));
+    for (int axis = 0; axis < axes; axis++) dims[axis] = x->dims[axis];
+    const int64_t last = dims[axes - 1];
+    dims[axes - 1] = inverse ? checked_mul(2, checked_sub(last, 1)) : half_spectrum(last);
+    dims[axes] = 2;
+    return common_output(context, inverse ? axes : axes + 1, dims);
 }
 
-/* Irfft: inverse of Rfft, with an even number of points. */
-static int infer_irfft(struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
-    if (signal_axes(context, x->rank, true) < 0) return refuse_axes(context);
-    int64_t dims[SHAPE_MAX_RANK];
-    for (int axis = 0; axis < x->rank - 1; axis++) dims[axis] = x->dims[axis];
-    dims[x->rank - 2] = checked_mul(2, checked_sub(x->dims[x->rank - 2], 1));
-    return common_output(context, x->rank - 1, dims);
-}
-
-/* Adds the MACs of real transforms; `real`: operand of Rfft or output of Irfft. */
-static void add_real_transforms(const struct op_context *context, const struct shape *real,
-                                struct product *ret) {
-    const int axes = shape_has_rank(real) ? signal_axes(context, real->rank, false) : -1;
-    if (axes < 0) {
-        add_transforms(DIM_UNKNOWN, DIM_UNKNOWN, true, ret);
-        return;
-    }
-    add_transforms(shape_product(real, 0, real->rank - axes),
-                   shape_product(real, real->rank - axes, real->rank), true, ret);
-}
-
-static void macs_rfft(const struct op_context *context, struct product *ret) {
-    add_real_transforms(context, op_shape(context, 0), ret);
-}
-
-static void macs_irfft(const struct op_context *context, struct product *ret) {
-    add_real_transforms(context, op_output_shape(context, 0), ret);
+static void macs_real_transform(const struct op_context *context, struct product *ret) {
+    const bool inverse = text_equal(context->op->type, "Irfft");
+    const struct shape *real = inverse ? op_output_shape(context, 0) : op_shape(context, 0);
+    const int axes = shape_has_rank(real) ? signal_axes(context, real->rank) : -1;
+    const int outer = real->rank - axes;
+    add_transforms(axes < 0 ? DIM_UNKNOWN : shape_product(real, 0, outer),
+                   axes < 0 ? DIM_UNKNOWN : shape_product(real, outer, real->rank), true, ret);
 }
 
 /* Returns the points per frame: frame_length, else the length of the window, else of the
@@ -252,8 +231,8 @@ static const struct op rows[] = {
     TRANSFORM(ONNX,    DFT,     17, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
     TRANSFORM(ONNX,    DFT,     20, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
     TRANSFORM(ONNX,    STFT,    17, infer_stft,  macs_stft,  "ximi", "2,-",             transform_backward),
-    TRANSFORM(CONTRIB, Rfft,     1, infer_rfft,  macs_rfft,  "x",    "-",               NULL),
-    TRANSFORM(CONTRIB, Irfft,    1, infer_irfft, macs_irfft, "x",    "-",               NULL),
+    TRANSFORM(CONTRIB, Rfft,     1, infer_real_transform, macs_real_transform,  "x",    "-",               NULL),
+    TRANSFORM(CONTRIB, Irfft,    1, infer_real_transform, macs_real_transform, "x",    "-",               NULL),
 };
 /* clang-format on */
 

@@ -40,37 +40,21 @@ struct slice {
     size_t n; /* number of sliced axes */
 };
 
-static int check_length(const struct op_context *context, const char *what,
-                        const struct int_list *list, size_t n) {
-    if (!list->given || !list->known || list->n == n) return 0;
-    return op_fail(context, DIAG_SHAPE, "%s has %zu entries, starts has %zu", what, list->n, n);
-}
-
 static int read_slice(struct op_context *context, struct slice *slice) {
-    int status = op_int_list_any(context, "starts", 1, &slice->starts);
-    if (!status) status = op_int_list_any(context, "ends", 2, &slice->ends);
-    if (!status) status = op_int_list_any(context, "axes", 3, &slice->axes);
-    if (!status) status = op_int_list_any(context, "steps", 4, &slice->steps);
+    static const char *const names[] = {"starts", "ends", "axes", "steps"};
+    struct int_list *const lists[] = {&slice->starts, &slice->ends, &slice->axes,
+                                      &slice->steps};
+    int status = 0;
+    for (int i = 0; i < 4 && !status; i++)
+        status = op_int_list_any(context, names[i], i + 1, lists[i]);
     if (status) return status;
-    const struct int_list *first = slice->starts.known ? &slice->starts
-                                   : slice->ends.known ? &slice->ends
-                                                       : &slice->axes;
-    slice->n = first->n;
-    status = check_length(context, "starts", &slice->starts, slice->n);
-    if (!status) status = check_length(context, "ends", &slice->ends, slice->n);
-    if (!status) status = check_length(context, "axes", &slice->axes, slice->n);
-    if (!status) status = check_length(context, "steps", &slice->steps, slice->n);
-    return status;
-}
-
-/* Sets *ret to the axis of entry i. A repeated axis is an error. */
-static int slice_axis(const struct op_context *context, const struct slice *slice, size_t i,
-                      int rank, bool *seen, int *ret) {
-    int status = op_normalize_axis(
-        context, slice->axes.given ? slice->axes.values[i] : (int64_t)i, rank, ret);
-    if (status) return status;
-    if (seen[*ret]) return op_fail(context, DIAG_ATTRIBUTE, "axis %d is sliced twice", *ret);
-    seen[*ret] = true;
+    slice->n = slice->axes.n;
+    if (slice->ends.known) slice->n = slice->ends.n;
+    if (slice->starts.known) slice->n = slice->starts.n;
+    for (int i = 0; i < 4; i++)
+        if (lists[i]->known && lists[i]->n != slice->n)
+            return op_fail(context, DIAG_SHAPE, "%s has %zu entries, starts has %zu", names[i],
+                           lists[i]->n, slice->n);
     return 0;
 }
 
@@ -144,7 +128,7 @@ static int apply_entry(const struct op_context *context, const struct slice *sli
 static int apply_entries(struct op_context *context, int rank, int64_t *dims,
                          struct walk *walk) {
     struct slice slice;
-    bool seen[SHAPE_MAX_RANK] = {false};
+    uint64_t seen = 0;
     int status = read_slice(context, &slice);
     if (status) return status;
     walk_init(walk, rank);
@@ -157,7 +141,7 @@ static int apply_entries(struct op_context *context, int rank, int64_t *dims,
     }
     for (size_t i = 0; i < slice.n; i++) {
         int axis = 0;
-        status = slice_axis(context, &slice, i, rank, seen, &axis);
+        status = common_next_axis(context, &slice.axes, i, rank, "sliced", &seen, &axis);
         if (!status) status = apply_entry(context, &slice, i, axis, dims, walk);
         if (status) return status;
     }
@@ -228,31 +212,24 @@ static int split_as_listed(const struct op_context *context, int64_t dim,
     return 0;
 }
 
-/* Sets `parts` to the length of each output. */
-static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
-    struct int_list list;
-    int status = op_int_list_any(context, "split", 1, &list);
-    if (status) return status;
-    if (!op_has_attr(context, "num_outputs"))
-        return list.given ? split_as_listed(context, dim, &list, parts)
-                          : split_evenly(context, dim, parts);
-    int64_t n = op_attr_int(context, "num_outputs");
-    if (list.given)
-        return op_fail(context, DIAG_ATTRIBUTE, "both split and num_outputs are given");
-    if (n != (int64_t)context->n_outputs)
-        return op_fail(context, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
-                       (long long)n, context->n_outputs);
-    return split_evenly(context, dim, parts);
-}
-
 /* Sets the axis and the lengths of the parts (in the context's arena). */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
-    int rank = op_rank(context, 0);
-    int status = op_axis(context, rank, ret_axis);
+    const int64_t n = op_attr_int(context, "num_outputs");
+    struct int_list list;
+    int status = op_axis(context, op_rank(context, 0), ret_axis);
     if (status) return status;
     *ret_parts = arena_array(context->arena, context->n_outputs, sizeof **ret_parts);
     if (!*ret_parts) return diag_no_memory(context->diag);
-    return read_split(context, op_dim(context, 0, *ret_axis), *ret_parts);
+    const int64_t dim = op_dim(context, 0, *ret_axis);
+    status = op_int_list_any(context, "split", 1, &list);
+    if (status) return status;
+    if (op_has_attr(context, "num_outputs") && list.given)
+        return op_fail(context, DIAG_ATTRIBUTE, "both split and num_outputs are given");
+    if (op_has_attr(context, "num_outputs") && n != (int64_t)context->n_outputs)
+        return op_fail(context, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
+                       (long long)n, context->n_outputs);
+    return list.given ? split_as_listed(context, dim, &list, *ret_parts)
+                      : split_evenly(context, dim, *ret_parts);
 }
 
 static int infer_split(struct op_context *context) {

@@ -42,30 +42,24 @@ static bool is_ascii(const char *text) {
     return true;
 }
 
-/* Returns false if a comparison depends on the locale: non-ASCII letters that are compared
- * without case. */
-static bool can_compare(const struct constant *texts, const struct attr *stopwords,
-                        bool exact) {
-    for (int64_t i = 0; !exact && i < texts->n_elements; i++)
-        if (!is_ascii(text_at(texts, i))) return false;
-    for (size_t i = 0; !exact && i < stopwords->n; i++)
-        if (!is_ascii(stopwords->strings[i])) return false;
-    return true;
-}
-
 /* Returns the number of words that are not stopwords, at least 1; DIM_UNKNOWN if the texts are
- * unknown. */
+ * unknown, or if a comparison without case depends on the locale. */
 static int64_t words_left(const struct op_context *context, const struct attr *stopwords) {
     const bool exact = op_attr_int(context, "is_case_sensitive") != 0;
     const struct constant *texts = texts_of(context);
+    bool ascii = true;
     int64_t left = 0;
-    if (!texts || !can_compare(texts, stopwords, exact)) return DIM_UNKNOWN;
+    if (!texts) return DIM_UNKNOWN;
+    for (size_t k = 0; k < stopwords->n; k++) ascii = ascii && is_ascii(stopwords->strings[k]);
     for (int64_t i = 0; i < texts->n_elements; i++) {
+        const char *text = text_at(texts, i);
         bool stops = false;
+        ascii = ascii && is_ascii(text);
         for (size_t k = 0; k < stopwords->n && !stops; k++)
-            stops = equal_words(text_at(texts, i), stopwords->strings[k], exact);
+            stops = equal_words(text, stopwords->strings[k], exact);
         left += !stops;
     }
+    if (!exact && !ascii) return DIM_UNKNOWN;
     return left > 0 ? left : 1;
 }
 

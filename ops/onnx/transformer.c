@@ -31,10 +31,6 @@ struct linear {
     bool delta;
 };
 
-static int64_t share(int64_t columns, int64_t heads) {
-    return heads < 1 ? DIM_UNKNOWN : checked_div_floor(columns, heads);
-}
-
 static struct linear linear_sizes(const struct op_context *context) {
     struct linear sizes = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
                            DIM_UNKNOWN, DIM_UNKNOWN, false};
@@ -46,9 +42,10 @@ static struct linear linear_sizes(const struct op_context *context) {
     if (op_rank(context, 0) == 3) {
         sizes.batch = op_dim(context, 0, 0);
         sizes.steps = op_dim(context, 0, 1);
-        sizes.key = share(op_dim(context, 0, 2), queries);
+        sizes.key = common_divide(op_dim(context, 0, 2), queries);
     }
-    if (op_rank(context, 2) == 3) sizes.value = share(op_dim(context, 2, 2), sizes.heads);
+    if (op_rank(context, 2) == 3)
+        sizes.value = common_divide(op_dim(context, 2, 2), sizes.heads);
     return sizes;
 }
 
@@ -159,14 +156,11 @@ static void macs_causal_conv(const struct op_context *context, struct product *r
     product_add(ret, "kernel", common_dim(context, 1, 3, 2));
 }
 
-static bool has_silu(const struct op_context *context) {
-    const char *activation = op_attr_string(context, "activation");
-    return text_equal(activation, "silu") || text_equal(activation, "swish");
-}
-
 /* Returns `saved_for_backward`; with SiLU, backward recomputes the input of the activation. */
 static const char *causal_conv_saved(const struct op_context *context) {
-    return has_silu(context) ? "0123" : "1,03,,1";
+    const char *activation = op_attr_string(context, "activation");
+    const bool silu = text_equal(activation, "silu") || text_equal(activation, "swish");
+    return silu ? "0123" : "1,03,,1";
 }
 
 int64_t exact_rotary(const struct op_context *context) {
