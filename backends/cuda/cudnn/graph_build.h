@@ -3,12 +3,13 @@
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 
-#include "backends/cuda/cudnn/graph.h"
+#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_shape.h"
 
 struct graph_job {
     const struct cm_primitive *primitive;
-    bool prefer_last; /* treat row-major images as channels-last */
+    bool prefer_last;     /* treat row-major images as channels-last */
+    enum graph_tail tail; /* of a convolution or product: what the graph computes of its tail */
 };
 
 /* Adds operations to the graph, or makes it fail with a reason. */
@@ -16,35 +17,24 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
 #define GRAPH_MAX_PARTS 2
 
-/* Bits of the primitives that an alternative applies to. The addend of a product counts as its
- * bias. */
-enum graph_applies {
-    GRAPH_PLAIN = 1, /* neither bias nor post-ops */
-    GRAPH_BIAS = 2,  /* bias only */
-    GRAPH_STEPS = 4, /* post-ops only */
-    GRAPH_BOTH = 8,  /* bias and post-ops */
-    GRAPH_ANY = GRAPH_PLAIN | GRAPH_BIAS | GRAPH_STEPS | GRAPH_BOTH
-};
-
 /* One way to compute a primitive: its parts are graphs that run one after the other. The first
  * alternative with a plan for every part is used. */
 struct graph_alternative {
-    graph_builder *parts[GRAPH_MAX_PARTS];
-    unsigned applies_to; /* bits of enum graph_applies */
+    struct {
+        graph_builder *build;
+        enum graph_tail tail; /* the primitive may lack some of it */
+    } parts[GRAPH_MAX_PARTS];
+    unsigned applies_to; /* primitives with these tails: bits 1 << enum graph_tail */
     const char *remark;  /* description in the report, for example "as a 1x1 convolution"; NULL
                             if none */
 };
 
 /* Builders. */
-graph_builder graph_build_convolution;         /* with bias and post-ops; int8: requantized */
-graph_builder graph_build_convolution_biased;  /* with bias */
-graph_builder graph_build_convolution_alone;   /* without bias and post-ops */
-graph_builder graph_build_convolution_tail;    /* only bias and post-ops, in place */
-graph_builder graph_build_convolution_steps;   /* only post-ops, in place */
-graph_builder graph_build_product;             /* with addend and post-ops */
-graph_builder graph_build_product_alone;       /* without addend and post-ops */
-graph_builder graph_build_product_convolution; /* the same, as a 1x1 convolution */
-graph_builder graph_build_addend;              /* only the addend, in place */
+graph_builder graph_build_convolution;         /* with tail; int8: requantized */
+graph_builder graph_build_convolution_tail;    /* only the tail, in place */
+graph_builder graph_build_product;             /* with tail */
+graph_builder graph_build_product_convolution; /* without tail, as a 1x1 convolution */
+graph_builder graph_build_product_tail;        /* only the tail, in place */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;
 graph_builder graph_build_norm;

@@ -2,7 +2,6 @@
 /* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias and post-ops.
  * cuDNN derives the number of groups from the channels of the filter. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 #include "backends/primitive.h"
 
@@ -74,12 +73,13 @@ static bool begin(struct graph *graph, const struct graph_job *job, struct image
 }
 
 /* int8: y = round(convolution * scale + bias); the scale is a value in host memory. */
-static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
+void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
     struct image image;
     struct graph_chain chain;
     struct cm_window window;
     const bool requantizes = graph_requantizes(job->primitive);
-    if (!begin(graph, job, &image, &chain) || !graph_chain_count(&chain, 1 + requantizes, tail))
+    if (!begin(graph, job, &image, &chain) ||
+        !graph_chain_count(&chain, 1 + requantizes, job->tail))
         return;
     chain.value = graph_chain_next(&chain);
     graph_shape_window(&job->primitive->window, &window);
@@ -95,32 +95,11 @@ static void build(struct graph *graph, const struct graph_job *job, struct graph
     if (requantizes)
         graph_chain_point(&chain, CUDNN_POINTWISE_MUL,
                           graph_value(graph, image.y.rank, REQUANTIZATION));
-    graph_chain_tail(&chain, tail);
-}
-
-static void build_in_place(struct graph *graph, const struct graph_job *job,
-                           struct graph_tail tail) {
-    struct image image;
-    struct graph_chain chain;
-    if (begin(graph, job, &image, &chain)) graph_chain_in_place(&chain, tail);
-}
-
-void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
-    build(graph, job, graph_tail_of(job->primitive));
-}
-
-void graph_build_convolution_biased(struct graph *graph, const struct graph_job *job) {
-    build(graph, job, (struct graph_tail){.bias = true});
-}
-
-void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
-    build(graph, job, (struct graph_tail){.bias = false});
+    graph_chain_tail(&chain, job->tail);
 }
 
 void graph_build_convolution_tail(struct graph *graph, const struct graph_job *job) {
-    build_in_place(graph, job, graph_tail_of(job->primitive));
-}
-
-void graph_build_convolution_steps(struct graph *graph, const struct graph_job *job) {
-    build_in_place(graph, job, (struct graph_tail){.steps = true});
+    struct image image;
+    struct graph_chain chain;
+    if (begin(graph, job, &image, &chain)) graph_chain_in_place(&chain, job->tail);
 }

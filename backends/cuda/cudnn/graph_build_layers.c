@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of elementwise functions, pools, norms, reductions, softmax. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
 #include <string.h>
@@ -33,10 +32,9 @@ static bool read_wide(const struct cm_tensor *tensor, int rank, struct graph_sha
 
 void graph_build_functions(struct graph *graph, const struct graph_job *job) {
     const struct cm_primitive *primitive = job->primitive;
-    const struct graph_tail steps = {.steps = true};
     const int rank = primitive->outputs[0].rank;
     struct graph_chain chain = {.graph = graph, .primitive = primitive};
-    if (!graph_chain_count(&chain, 0, steps)) return;
+    if (!graph_chain_count(&chain, 0, GRAPH_STEPS)) return;
     bool known = read_wide(&primitive->outputs[0], rank, &chain.result);
     for (int i = 0; i < primitive->n_inputs && known; i++)
         known = read_wide(&primitive->inputs[i], rank, &chain.operands[i]);
@@ -46,7 +44,7 @@ void graph_build_functions(struct graph *graph, const struct graph_job *job) {
     }
     if (!graph_chain_coalesce(&chain)) return;
     chain.value = graph_chain_input(&chain, 0);
-    graph_chain_tail(&chain, steps);
+    graph_chain_tail(&chain, GRAPH_STEPS);
 }
 
 static void resample(struct graph *graph, cudnnResampleMode_t mode, cudnnPaddingMode_t padding,

@@ -2,7 +2,6 @@
 /* Matrix products y [B, M, N] = a [B, M, K] * b [B, K, N] (+ addend) with one batch dim, and
  * their post-ops. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
 #include "backends/coalesce_dims.h"
@@ -102,31 +101,22 @@ static bool begin(struct graph *graph, const struct graph_job *job, struct graph
     return true;
 }
 
-static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
+void graph_build_product(struct graph *graph, const struct graph_job *job) {
     struct graph_shape shapes[N_OPERANDS];
     struct graph_chain chain;
-    if (!begin(graph, job, shapes, &chain) || !graph_chain_count(&chain, 1, tail)) return;
+    if (!begin(graph, job, shapes, &chain) || !graph_chain_count(&chain, 1, job->tail)) return;
     cudnnBackendDescriptor_t a = graph_tensor(graph, &shapes[A], GRAPH_INPUT, 0);
     cudnnBackendDescriptor_t b = graph_tensor(graph, &shapes[B], GRAPH_INPUT, 1);
     chain.value = graph_chain_next(&chain);
     graph_multiply(graph, a, b, chain.value,
                    graph_compute_type(job->primitive->inputs[0].element));
-    graph_chain_tail(&chain, tail);
+    graph_chain_tail(&chain, job->tail);
 }
 
-void graph_build_product(struct graph *graph, const struct graph_job *job) {
-    build(graph, job, graph_tail_of(job->primitive));
-}
-
-void graph_build_product_alone(struct graph *graph, const struct graph_job *job) {
-    build(graph, job, (struct graph_tail){.bias = false});
-}
-
-void graph_build_addend(struct graph *graph, const struct graph_job *job) {
+void graph_build_product_tail(struct graph *graph, const struct graph_job *job) {
     struct graph_shape shapes[N_OPERANDS];
     struct graph_chain chain;
-    if (begin(graph, job, shapes, &chain))
-        graph_chain_in_place(&chain, (struct graph_tail){.bias = true});
+    if (begin(graph, job, shapes, &chain)) graph_chain_in_place(&chain, job->tail);
 }
 
 /* Returns true if the strides are those of a packed row-major tensor. */

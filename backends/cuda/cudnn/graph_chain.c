@@ -96,11 +96,6 @@ static const struct program programs[CM_N_FUNCTIONS] = {
 };
 /* clang-format on */
 
-struct graph_tail graph_tail_of(const struct cm_primitive *product) {
-    return (struct graph_tail){.bias = primitive_has_bias(product),
-                               .steps = product->n_steps > 0};
-}
-
 /* Returns the number of operations of a step; 0 if not supported. A selection must begin an
  * elementwise chain. Steps of a product must not use its first two operands. */
 static int length_of(const struct cm_primitive *primitive, int index) {
@@ -111,11 +106,11 @@ static int length_of(const struct cm_primitive *primitive, int index) {
     return programs[step->function].n;
 }
 
-bool graph_chain_count(struct graph_chain *chain, int before, struct graph_tail tail) {
+bool graph_chain_count(struct graph_chain *chain, int before, enum graph_tail tail) {
     const struct cm_primitive *primitive = chain->primitive;
     bool known = true;
-    chain->left = before + tail.bias;
-    for (int i = 0; tail.steps && i < primitive->n_steps; i++) {
+    chain->left = before + ((tail & GRAPH_BIAS) != 0);
+    for (int i = 0; (tail & GRAPH_STEPS) != 0 && i < primitive->n_steps; i++) {
         const int n = length_of(primitive, i);
         known = known && n > 0;
         chain->left += n;
@@ -267,18 +262,20 @@ static void run_step(struct graph_chain *chain, int index) {
 
 /* The precompiled engines add a residual, a tensor of the shape of the result, before the bias,
  * as cudnnConvolutionBiasActivationForward does. */
-void graph_chain_tail(struct graph_chain *chain, struct graph_tail tail) {
+void graph_chain_tail(struct graph_chain *chain, enum graph_tail tail) {
     const struct cm_eltwise *step = &chain->primitive->steps[0];
-    const bool residual_first = tail.bias && tail.steps && step->function == CM_ADD &&
+    const bool residual_first = tail == GRAPH_BOTH && step->function == CM_ADD &&
                                 memcmp(chain->operands[step->operand].dims, chain->result.dims,
                                        (size_t)chain->result.rank * sizeof(int64_t)) == 0;
     if (residual_first) run_step(chain, 0);
-    if (tail.bias) graph_chain_point(chain, CUDNN_POINTWISE_ADD, graph_chain_input(chain, 2));
-    for (int i = residual_first; tail.steps && i < chain->primitive->n_steps; i++)
+    if ((tail & GRAPH_BIAS) != 0)
+        graph_chain_point(chain, CUDNN_POINTWISE_ADD, graph_chain_input(chain, 2));
+    for (int i = residual_first; (tail & GRAPH_STEPS) != 0 && i < chain->primitive->n_steps;
+         i++)
         run_step(chain, i);
 }
 
-void graph_chain_in_place(struct graph_chain *chain, struct graph_tail tail) {
+void graph_chain_in_place(struct graph_chain *chain, enum graph_tail tail) {
     if (!graph_chain_count(chain, 0, tail) || !graph_chain_coalesce(chain)) return;
     chain->value = chain->inputs[0] =
         graph_tensor(chain->graph, &chain->result, GRAPH_OUTPUT, 0);

@@ -9,10 +9,12 @@
 
 #include "backends/cuda/cudnn/graph.h"
 
-/* Operations that follow a product in its graph. */
-struct graph_tail {
-    bool bias;  /* add inputs[2] */
-    bool steps; /* apply the primitive's steps */
+/* Operations that follow a product in its graph: a bit set. */
+enum graph_tail {
+    GRAPH_NONE,
+    GRAPH_BIAS = 1,  /* add inputs[2]: the bias or addend */
+    GRAPH_STEPS = 2, /* apply the primitive's steps */
+    GRAPH_BOTH = GRAPH_BIAS | GRAPH_STEPS
 };
 
 struct graph_chain {
@@ -25,12 +27,9 @@ struct graph_chain {
     int left; /* operations left until the result is written */
 };
 
-/* Returns the bias and the steps that the product has. */
-struct graph_tail graph_tail_of(const struct cm_primitive *product);
-
 /* Sets `left` to `before` plus the number of operations of the tail. If cuDNN lacks a function
  * or the sum is 0, the graph fails and the result is false. */
-bool graph_chain_count(struct graph_chain *chain, int before, struct graph_tail tail);
+bool graph_chain_count(struct graph_chain *chain, int before, enum graph_tail tail);
 
 /* Coalesces the dims to three, row-major, as the engines of pointwise graphs require. If that
  * is impossible, the graph fails and the result is false. */
@@ -45,8 +44,8 @@ cudnnBackendDescriptor_t graph_chain_next(struct graph_chain *chain);
 void graph_chain_point(struct graph_chain *chain, cudnnPointwiseMode_t mode,
                        cudnnBackendDescriptor_t other);
 /* Applies the tail to the value. */
-void graph_chain_tail(struct graph_chain *chain, struct graph_tail tail);
+void graph_chain_tail(struct graph_chain *chain, enum graph_tail tail);
 /* Applies the tail to the result in place, as a graph of its own. */
-void graph_chain_in_place(struct graph_chain *chain, struct graph_tail tail);
+void graph_chain_in_place(struct graph_chain *chain, enum graph_tail tail);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_search.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
@@ -14,16 +13,22 @@
 #define MAX_ALTERNATIVES 5
 
 /* clang-format off */
-#define CONVOLUTION                                                                        \
-    {{graph_build_convolution}, GRAPH_ANY, NULL},                                          \
-    {{graph_build_convolution_biased, graph_build_convolution_steps}, GRAPH_BOTH,          \
-     "unfused post-ops"},                                                                  \
-    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_BIAS,            \
-     "unfused biases"},                                                                    \
-    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_STEPS,           \
-     "unfused post-ops"},                                                                  \
-    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_BOTH,            \
-     "unfused biases and post-ops"}
+/* Values of applies_to. */
+enum {
+    PLAIN = 1 << GRAPH_NONE, BIASED = 1 << GRAPH_BIAS, STEPPED = 1 << GRAPH_STEPS,
+    FULL = 1 << GRAPH_BOTH, ANY = PLAIN | BIASED | STEPPED | FULL
+};
+
+#define CONVOLUTION                                                                            \
+    {{{graph_build_convolution, GRAPH_BOTH}}, ANY, NULL},                                      \
+    {{{graph_build_convolution, GRAPH_BIAS}, {graph_build_convolution_tail, GRAPH_STEPS}},     \
+     FULL, "unfused post-ops"},                                                                \
+    {{{graph_build_convolution, GRAPH_NONE}, {graph_build_convolution_tail, GRAPH_BOTH}},      \
+     BIASED, "unfused biases"},                                                                \
+    {{{graph_build_convolution, GRAPH_NONE}, {graph_build_convolution_tail, GRAPH_BOTH}},      \
+     STEPPED, "unfused post-ops"},                                                             \
+    {{{graph_build_convolution, GRAPH_NONE}, {graph_build_convolution_tail, GRAPH_BOTH}},      \
+     FULL, "unfused biases and post-ops"}
 
 /* A product is refused if no engine fuses its post-ops: cuBLASLt and a separate kernel for the
  * post-ops are faster. */
@@ -31,20 +36,21 @@ static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNAT
     [CM_CONV] = {CONVOLUTION},
     [CM_DECONV] = {CONVOLUTION},
     [CM_GEMM] = {
-        {{graph_build_product}, GRAPH_ANY, NULL},
-        {{graph_build_product_alone, graph_build_addend}, GRAPH_BIAS, "unfused addend"},
-        {{graph_build_product_convolution}, GRAPH_PLAIN, "as a 1x1 convolution"},
-        {{graph_build_product_convolution, graph_build_addend}, GRAPH_BIAS,
-         "as a 1x1 convolution, unfused addend"},
+        {{{graph_build_product, GRAPH_BOTH}}, ANY, NULL},
+        {{{graph_build_product, GRAPH_NONE}, {graph_build_product_tail, GRAPH_BIAS}}, BIASED,
+         "unfused addend"},
+        {{{graph_build_product_convolution, GRAPH_NONE}}, PLAIN, "as a 1x1 convolution"},
+        {{{graph_build_product_convolution, GRAPH_NONE}, {graph_build_product_tail, GRAPH_BIAS}},
+         BIASED, "as a 1x1 convolution, unfused addend"},
     },
-    [CM_POOL] = {{{graph_build_pool}, GRAPH_ANY, NULL}},
-    [CM_NORM] = {{{graph_build_norm}, GRAPH_ANY, NULL}},
-    [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_ANY, NULL}},
-    [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_ANY, NULL}},
-    [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_ANY, NULL}},
+    [CM_POOL] = {{{{graph_build_pool, GRAPH_NONE}}, ANY, NULL}},
+    [CM_NORM] = {{{{graph_build_norm, GRAPH_NONE}}, ANY, NULL}},
+    [CM_ELTWISE] = {{{{graph_build_functions, GRAPH_NONE}}, ANY, NULL}},
+    [CM_SOFTMAX] = {{{{graph_build_softmax, GRAPH_NONE}}, ANY, NULL}},
+    [CM_REDUCE] = {{{{graph_build_reduction, GRAPH_NONE}}, ANY, NULL}},
     [CM_ATTENTION] = {
-        {{graph_build_attention}, GRAPH_ANY, NULL},
-        {{graph_build_attention_parts}, GRAPH_ANY, NULL},
+        {{{graph_build_attention, GRAPH_NONE}}, ANY, NULL},
+        {{{graph_build_attention_parts, GRAPH_NONE}}, ANY, NULL},
     },
 };
 /* clang-format on */
@@ -94,28 +100,21 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
 /* Plans all parts. `candidate`: plan of the first part, which does most of the work. Only the
  * first one multiplies; the other, such as adding a bias, cannot round fp32 to tf32 and may use
  * any engine. Products of fp32 or fp64 must not use tensor cores, unless tf32 is allowed. */
-static int try_alternative(struct cm_device *device, const struct graph_job *job,
+static int try_alternative(struct cm_device *device, struct graph_job job, enum graph_tail tail,
                            const struct graph_alternative *alternative, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
-    const int32_t element = job->primitive->inputs[0].element;
-    struct graph_wanted wanted = {
-        .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
-        .target = device->target.descriptor,
-        .no_tensor_cores = device->options.precision != CM_PRECISION_TF32 && step->multiplies &&
-                           (element == CM_F32 || element == CM_F64),
-        .slow_heuristics = device->options.slow_heuristics,
-        .workspace_bytes = device->options.workspace_bytes,
-        .candidate = candidate,
-    };
+    const int32_t element = job.primitive->inputs[0].element;
+    const bool strict = device->options.precision != CM_PRECISION_TF32 && step->multiplies &&
+                        (element == CM_F32 || element == CM_F64);
     step->alternative = alternative;
     step->n_parts = 0;
-    for (int i = 0; i < GRAPH_MAX_PARTS && alternative->parts[i] != NULL; i++) {
+    for (int i = 0; i < GRAPH_MAX_PARTS && alternative->parts[i].build != NULL; i++) {
         struct part *part = &step->parts[step->n_parts++];
         graph_begin(&part->graph, &device->cudnn);
-        alternative->parts[i](&part->graph, job);
-        const int status = graph_search(&part->graph, &wanted, &part->found);
-        wanted.no_tensor_cores = false;
-        wanted.candidate = 0;
+        job.tail = alternative->parts[i].tail & tail;
+        alternative->parts[i].build(&part->graph, &job);
+        const int status = graph_search(&part->graph, device, strict && i == 0,
+                                        i == 0 ? candidate : 0, &part->found);
         if (status == CM_BACKEND_OK) continue;
         *reason = part->graph.reason;
         while (step->n_parts > 0) graph_end(&step->parts[--step->n_parts].graph);
@@ -124,26 +123,22 @@ static int try_alternative(struct cm_device *device, const struct graph_job *job
     return CM_BACKEND_OK;
 }
 
-static unsigned kind_of(const struct cm_primitive *primitive) {
-    const struct graph_tail tail = graph_tail_of(primitive);
-    if (tail.steps) return tail.bias ? GRAPH_BOTH : GRAPH_STEPS;
-    return tail.bias ? GRAPH_BIAS : GRAPH_PLAIN;
-}
-
 /* Uses the first alternative that can be planned. If the preferred one is refused, *reason is
  * its reason, even if another one is used. */
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
-    const struct graph_job job = {primitive, prefers_last(device, primitive)};
-    const struct graph_alternative *alternative = alternatives[primitive->kind];
+    const struct graph_job job = {primitive, prefers_last(device, primitive), GRAPH_NONE};
+    const enum graph_tail tail = (primitive_has_bias(primitive) ? GRAPH_BIAS : GRAPH_NONE) |
+                                 (primitive->n_steps > 0 ? GRAPH_STEPS : GRAPH_NONE);
+    const struct graph_alternative *first = alternatives[primitive->kind];
     int status = CM_BACKEND_REFUSED;
-    if (alternative->parts[0] == NULL)
+    if (first->parts[0].build == NULL)
         return cuda_refuse(reason, status, "the cuDNN graph API has no such operation");
-    for (const struct graph_alternative *at = alternative; at->parts[0] != NULL; at++) {
+    for (const struct graph_alternative *at = first; at->parts[0].build != NULL; at++) {
         struct cm_reason why = {""};
-        if ((at->applies_to & kind_of(primitive)) == 0) continue;
-        status = try_alternative(device, &job, at, candidate, step, &why);
-        if (at == alternative || status == CM_BACKEND_NO_MEMORY) *reason = why;
+        if ((at->applies_to & 1U << tail) == 0) continue;
+        status = try_alternative(device, job, tail, at, candidate, step, &why);
+        if (at == first || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;
         if (step->parts[0].found.accepted > 0) break;
     }

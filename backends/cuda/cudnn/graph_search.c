@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/api.h"
-
 #include "support/banned.h"
 
 /* Engine configurations per mode of the heuristics; mode B lists up to about 90. */
@@ -23,7 +21,10 @@
 
 struct search {
     struct graph *graph;
-    const struct graph_wanted *wanted;
+    const struct cm_device *device;
+    cudnnHandle_t handle; /* of the present device; NULL: plan for device->target */
+    bool no_tensor_cores;
+    int candidate;
     cudnnBackendDescriptor_t operations; /* the operation graph */
     struct graph_found found;
     int accepted;        /* candidates accepted so far */
@@ -54,13 +55,12 @@ static cudnnStatus_t get(const struct search *search, cudnnBackendDescriptor_t d
 static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode,
                               cudnnBackendDescriptor_t *ret) {
     struct graph *graph = search->graph;
-    const struct graph_wanted *wanted = search->wanted;
     const struct cuda_cudnn *cudnn = graph->cudnn;
     const struct graph_attribute attributes[] = {
         GRAPH_DESCRIPTOR(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, search->operations),
         {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode},
         {CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-         wanted->handle == NULL, &wanted->target},
+         search->handle == NULL, &search->device->target.descriptor},
         {0},
     };
     int64_t n = 0;
@@ -151,20 +151,19 @@ static void read_knobs(struct search *search, cudnnBackendDescriptor_t configura
 /* Returns true if this configuration yields a plan within the limits. */
 static bool try_configuration(struct search *search, cudnnBackendDescriptor_t configuration) {
     struct graph *graph = search->graph;
-    const struct graph_wanted *wanted = search->wanted;
     struct graph_found *found = &search->found;
     *found = (struct graph_found){.tried = found->tried + 1};
     read_engine(search, configuration, found);
-    if (wanted->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
+    if (search->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
         search->n_imprecise++;
         return false;
     }
     const struct graph_attribute attributes[] = {
         GRAPH_DESCRIPTOR(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration),
-        {CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, wanted->handle != NULL,
-         &wanted->handle},
+        {CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, search->handle != NULL,
+         &search->handle},
         {CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-         wanted->handle == NULL, &wanted->target},
+         search->handle == NULL, &search->device->target.descriptor},
         {0},
     };
     found->plan = graph_fill(graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, attributes);
@@ -179,7 +178,7 @@ static bool try_configuration(struct search *search, cudnnBackendDescriptor_t co
         note_refusal(search, status);
         return false;
     }
-    if (found->workspace_bytes <= wanted->workspace_bytes) return true;
+    if (found->workspace_bytes <= search->device->options.workspace_bytes) return true;
     if (search->least_bytes == 0 || found->workspace_bytes < search->least_bytes)
         search->least_bytes = found->workspace_bytes;
     return false;
@@ -195,7 +194,7 @@ static bool try_mode(struct search *search, cudnnBackendHeurMode_t mode) {
     const int64_t n = ask_heuristics(search, mode, configurations);
     for (int64_t i = 0; i < n && !found && search->graph->status == CM_BACKEND_OK; i++)
         found = try_configuration(search, configurations[i]) &&
-                search->accepted++ == search->wanted->candidate;
+                search->accepted++ == search->candidate;
     free(configurations);
     return found;
 }
@@ -207,7 +206,8 @@ static void refuse(struct search *search) {
     else if (search->least_bytes > 0)
         graph_fail(graph, CM_BACKEND_REFUSED,
                    "workspace must be <= %lld bytes, every plan needs at least %lld",
-                   (long long)search->wanted->workspace_bytes, (long long)search->least_bytes);
+                   (long long)search->device->options.workspace_bytes,
+                   (long long)search->least_bytes);
     else if (search->n_imprecise > 0)
         graph_fail(
             graph, CM_BACKEND_REFUSED,
@@ -218,22 +218,29 @@ static void refuse(struct search *search) {
         graph_fail(graph, CM_BACKEND_REFUSED, "no engine supports it");
 }
 
-int graph_search(struct graph *graph, const struct graph_wanted *wanted,
-                 struct graph_found *ret) {
+int graph_search(struct graph *graph, const struct cm_device *device, bool no_tensor_cores,
+                 int candidate, struct graph_found *ret) {
+    const bool has_target = device->target.descriptor != NULL;
+    const bool slow = device->options.slow_heuristics;
+    struct search search = {
+        .graph = graph,
+        .device = device,
+        .handle = has_target ? NULL : device->cudnn_handle,
+        .no_tensor_cores = no_tensor_cores,
+        .candidate = candidate,
+    };
     const struct graph_attribute attributes[] = {
         {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, graph->n_operations,
          graph->operations},
-        {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, wanted->handle != NULL,
-         &wanted->handle},
+        {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, search.handle != NULL,
+         &search.handle},
         {0},
     };
-    struct search search = {.graph = graph, .wanted = wanted};
     search.operations = graph_describe(graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR,
                                        "the operations together", attributes);
-    const bool found =
-        graph->status == CM_BACKEND_OK &&
-        (try_mode(&search, wanted->slow_heuristics ? CUDNN_HEUR_MODE_B : CUDNN_HEUR_MODE_A) ||
-         try_mode(&search, CUDNN_HEUR_MODE_FALLBACK));
+    const bool found = graph->status == CM_BACKEND_OK &&
+                       (try_mode(&search, slow ? CUDNN_HEUR_MODE_B : CUDNN_HEUR_MODE_A) ||
+                        try_mode(&search, CUDNN_HEUR_MODE_FALLBACK));
     *ret = search.found;
     ret->accepted = search.accepted;
     if (!found) refuse(&search);

@@ -5,15 +5,7 @@
 #define BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 
 #include "backends/cuda/cudnn/graph.h"
-
-struct graph_wanted {
-    cudnnHandle_t handle;            /* handle of the present device; NULL: plan for `target` */
-    cudnnBackendDescriptor_t target; /* properties of the device to plan for */
-    bool no_tensor_cores;            /* excludes engines with tensor cores or less precision */
-    bool slow_heuristics;            /* mode B: more engines for convolutions */
-    int64_t workspace_bytes;         /* limit of a plan's workspace */
-    int candidate;                   /* 0: the first accepted plan, 1: the second, ... */
-};
+#include "backends/cuda/device.h"
 
 /* A knob of an engine: cudnnBackendKnobType_t and its value. */
 struct graph_knob {
@@ -35,9 +27,10 @@ struct graph_found {
     struct graph_knob knobs[GRAPH_MAX_KNOBS]; /* sorted by type */
 };
 
-/* Sets *ret to the plan number wanted->candidate. Returns CM_BACKEND_OK, or another status with
- * the reason in the graph. */
-int graph_search(struct graph *graph, const struct graph_wanted *wanted,
-                 struct graph_found *ret) __attribute__((warn_unused_result));
+/* Sets *ret to a plan. `candidate`: 0: the first accepted plan, 1: the second, ... Without
+ * tensor cores, engines of less precision are excluded too. Returns CM_BACKEND_OK, or another
+ * status with the reason in the graph. */
+int graph_search(struct graph *graph, const struct cm_device *device, bool no_tensor_cores,
+                 int candidate, struct graph_found *ret) __attribute__((warn_unused_result));
 
 #endif
