@@ -93,41 +93,37 @@ static void load_libraries(struct cm_device *device, const struct library_folder
                                                  &device->has_cudnn.reason) == CM_BACKEND_OK;
 }
 
-/* Sets jit_sm. If NVRTC does not know the device, it compiles PTX for an older architecture,
- * which the driver translates. */
-static void begin_nvrtc(struct cm_device *device) {
-    struct cuda_availability *has = &device->has_nvrtc;
-    int major = 0;
-    int minor = 0;
-    if (!has->available) return;
-    device->jit_sm = jit_find_sm(&device->nvrtc, device->sm);
-    if (device->jit_sm > 0) return;
-    has->available = false;
-    (void)device->nvrtc.nvrtcVersion(&major, &minor);
-    (void)cuda_refuse(&has->reason, 0, "NVRTC %d.%d does not compile for sm_%d", major, minor,
-                      device->sm);
-}
-
-static void begin_cudnn(struct cm_device *device) {
-    struct cuda_availability *has = &device->has_cudnn;
-    if (!has->available) return;
-    cudnnStatus_t status = device->cudnn.cudnnCreate(&device->cudnn_handle);
-    if (status == CUDNN_STATUS_SUCCESS)
-        status = device->cudnn.cudnnSetStream(device->cudnn_handle, device->stream);
-    if (status == CUDNN_STATUS_SUCCESS) return;
-    has->available = false;
-    (void)cuda_refuse(&has->reason, 0, "cuDNN cannot be initialized: %s",
-                      device->cudnn.cudnnGetErrorString(status));
-}
-
-static void begin_cublaslt(struct cm_device *device) {
-    struct cuda_availability *has = &device->has_cublaslt;
-    if (!has->available) return;
-    const cublasStatus_t status = device->cublaslt.cublasLtCreate(&device->cublaslt_handle);
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    has->available = false;
-    (void)cuda_refuse(&has->reason, 0, "cuBLASLt cannot be initialized: status %d",
-                      (int)status);
+/* Sets jit_sm and makes the handles. If NVRTC does not know the device, it compiles PTX for an
+ * older architecture, which the driver translates. */
+static void begin_libraries(struct cm_device *device) {
+    if (device->has_nvrtc.available) {
+        int major = 0;
+        int minor = 0;
+        device->jit_sm = jit_find_sm(&device->nvrtc, device->sm);
+        device->has_nvrtc.available = device->jit_sm > 0;
+        if (device->jit_sm == 0) {
+            (void)device->nvrtc.nvrtcVersion(&major, &minor);
+            (void)cuda_refuse(&device->has_nvrtc.reason, 0,
+                              "NVRTC %d.%d does not compile for sm_%d", major, minor,
+                              device->sm);
+        }
+    }
+    if (device->has_cudnn.available && device->has_driver) {
+        cudnnStatus_t status = device->cudnn.cudnnCreate(&device->cudnn_handle);
+        if (status == CUDNN_STATUS_SUCCESS)
+            status = device->cudnn.cudnnSetStream(device->cudnn_handle, device->stream);
+        device->has_cudnn.available = status == CUDNN_STATUS_SUCCESS;
+        if (status != CUDNN_STATUS_SUCCESS)
+            (void)cuda_refuse(&device->has_cudnn.reason, 0, "cuDNN cannot be initialized: %s",
+                              device->cudnn.cudnnGetErrorString(status));
+    }
+    if (device->has_cublaslt.available && device->has_driver) {
+        const cublasStatus_t status = device->cublaslt.cublasLtCreate(&device->cublaslt_handle);
+        device->has_cublaslt.available = status == CUBLAS_STATUS_SUCCESS;
+        if (status != CUBLAS_STATUS_SUCCESS)
+            (void)cuda_refuse(&device->has_cublaslt.reason, 0,
+                              "cuBLASLt cannot be initialized: status %d", (int)status);
+    }
 }
 
 /* Opens a target without a device. The stub driver is loaded first, so that the libraries use
@@ -145,7 +141,7 @@ static int open_target(struct cm_device *device, const struct library_folders *f
     status = graph_target_make(&device->cudnn, device->options.target, &device->target, reason);
     if (status != CM_BACKEND_OK) return status;
     device->sm = target->sm;
-    begin_nvrtc(device);
+    begin_libraries(device);
     (void)snprintf(device->name, sizeof(device->name), "%s", target->name);
     return CM_BACKEND_OK;
 }
@@ -162,9 +158,7 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     if (!device->has_driver)
         return options->plan_only ? open_target(device, folders, reason) : status;
     load_libraries(device, folders);
-    begin_nvrtc(device);
-    begin_cudnn(device);
-    begin_cublaslt(device);
+    begin_libraries(device);
     nvml_open(folders, device->address, &device->nvml);
     return CM_BACKEND_OK;
 }

@@ -145,27 +145,17 @@ static void take_kernel(const struct cm_device *device, CUgraphNode node,
     take_occupancy(device, function, params.sharedMemBytes, ret);
 }
 
-static bool same_launch(const struct cm_kernel *a, const struct cm_kernel *b) {
-    return strcmp(a->name, b->name) == 0 && memcmp(a->grid, b->grid, sizeof(a->grid)) == 0 &&
-           memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
-           a->shared_bytes == b->shared_bytes;
-}
-
 /* Returns the index of an equal launch in the list; -1: none. */
 static int32_t find(const struct replay_kernels *kernels, const struct cm_kernel *kernel) {
-    for (int32_t i = 0; i < kernels->n && i < CM_MAX_KERNELS; i++)
-        if (same_launch(&kernels->items[i], kernel)) return i;
-    return -1;
-}
-
-static void add(struct replay_kernels *kernels, const struct cm_kernel *kernel) {
-    const int32_t at = find(kernels, kernel);
-    if (at >= 0) {
-        kernels->items[at].calls++;
-        return;
+    for (int32_t i = 0; i < kernels->n && i < CM_MAX_KERNELS; i++) {
+        const struct cm_kernel *item = &kernels->items[i];
+        if (strcmp(item->name, kernel->name) == 0 &&
+            memcmp(item->grid, kernel->grid, sizeof(item->grid)) == 0 &&
+            memcmp(item->block, kernel->block, sizeof(item->block)) == 0 &&
+            item->shared_bytes == kernel->shared_bytes)
+            return i;
     }
-    if (kernels->n < CM_MAX_KERNELS) kernels->items[kernels->n] = *kernel;
-    kernels->n++;
+    return -1;
 }
 
 /* Returns false if the node is not a kernel, copy or memset. */
@@ -204,8 +194,17 @@ void replay_kernels(const struct cm_device *device, const struct replay *replay,
         n > MAX_NODES)
         return;
     CUgraphNode *nodes = calloc(n, sizeof(*nodes));
-    if (nodes != NULL && driver->cuGraphGetNodes(replay->graph, nodes, &n) == CUDA_SUCCESS)
-        for (size_t i = 0; i < n; i++)
-            if (read_node(device, nodes[i], &kernel)) add(ret, &kernel);
+    if (nodes == NULL || driver->cuGraphGetNodes(replay->graph, nodes, &n) != CUDA_SUCCESS)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!read_node(device, nodes[i], &kernel)) continue;
+        const int32_t at = find(ret, &kernel);
+        if (at >= 0) {
+            ret->items[at].calls++;
+            continue;
+        }
+        if (ret->n < CM_MAX_KERNELS) ret->items[ret->n] = kernel;
+        ret->n++;
+    }
     free(nodes);
 }

@@ -29,14 +29,14 @@ static const struct {
 
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason) {
     struct jit jit = {.primitive = primitive, .what = writers[primitive->kind].name};
-    int64_t least = 1;
-    for (int32_t i = 0; i < primitive->n_inputs && least != 0; i++)
-        least = primitive_elements(&primitive->inputs[i]);
-    for (int32_t i = 0; i < primitive->n_outputs && least != 0; i++)
-        least = primitive_elements(&primitive->outputs[i]);
+    int64_t n_elements = 1;
+    for (int32_t i = 0; i < primitive->n_inputs && n_elements != 0; i++)
+        n_elements = primitive_elements(&primitive->inputs[i]);
+    for (int32_t i = 0; i < primitive->n_outputs && n_elements != 0; i++)
+        n_elements = primitive_elements(&primitive->outputs[i]);
     if (jit.what == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no kernel for this kind");
-    if (least == 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
+    if (n_elements == 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
     jit.text = malloc(JIT_SOURCE);
     if (jit.text == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = writers[primitive->kind].write(primitive, &jit, reason);
