@@ -53,20 +53,6 @@ static void add_folder(struct library_folders *folders, const char *folder, size
     item[length] = '\0';
 }
 
-static void add_place(struct library_folders *folders, const char *variable,
-                      const char *pattern) {
-    char path[LIBRARY_PATH];
-    const char *prefix = variable ? getenv(variable) : "";
-    if (prefix == NULL || (variable != NULL && prefix[0] != '/')) return;
-    const int length = snprintf(path, sizeof(path), "%s%s", prefix, pattern);
-    if (length < 0 || (size_t)length >= sizeof(path)) return;
-    glob_t found = {0};
-    if (glob(path, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            add_folder(folders, found.gl_pathv[i], strlen(found.gl_pathv[i]));
-    globfree(&found);
-}
-
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason) {
     struct library_folders folders = {0, calloc(MAX_FOLDERS, LIBRARY_PATH)};
@@ -82,8 +68,19 @@ int library_find_folders(const char *first, struct library_folders *ret,
         first += length + (first[length] == ':');
     }
     add_folder(&folders, "", 0);
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        add_place(&folders, places[i].variable, places[i].pattern);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char path[LIBRARY_PATH];
+        const char *variable = places[i].variable;
+        const char *prefix = variable != NULL ? getenv(variable) : "";
+        if (prefix == NULL || (variable != NULL && prefix[0] != '/')) continue;
+        const int length = snprintf(path, sizeof(path), "%s%s", prefix, places[i].pattern);
+        if (length < 0 || (size_t)length >= sizeof(path)) continue;
+        glob_t found = {0};
+        if (glob(path, 0, NULL, &found) == 0)
+            for (size_t k = 0; k < found.gl_pathc; k++)
+                add_folder(&folders, found.gl_pathv[k], strlen(found.gl_pathv[k]));
+        globfree(&found);
+    }
     *ret = folders;
     return CM_BACKEND_OK;
 }

@@ -29,17 +29,6 @@ static CUdeviceptr *address_at(const struct cm_primitive *primitive, int32_t i,
                                    : &operands->outputs[i - primitive->n_inputs];
 }
 
-/* Sets the offset of each operand in a set. Returns the bytes of a set, > 0 because an empty
- * operand has an address too. */
-static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operands *ret) {
-    int64_t bytes = 0;
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
-        *address_at(primitive, i, ret) = (CUdeviceptr)(is_known(bytes) ? bytes : 0);
-        bytes = checked_add(bytes, memory_align(primitive_span(tensor_at(primitive, i))));
-    }
-    return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
-}
-
 /* Copies in the order of the stream: a synchronous copy may return before the device memory is
  * written, and the stream would not wait for it. Frees the pattern after all copies. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
@@ -67,15 +56,24 @@ int sets_fill(const struct cm_device *device, const struct fill *fill, CUdevicep
 
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason) {
+    const int32_t n = primitive->n_inputs + primitive->n_outputs;
     struct cuda_operands first = {.workspace = 0};
-    struct sets sets = {.bytes = lay_out(primitive, &first), .n = 1};
-    const int64_t all =
-        checked_add(checked_mul(sets.bytes, 1 + CACHES * device->cache_bytes /
-                                                    (is_known(sets.bytes) ? sets.bytes : 1)),
-                    memory_align(device->options.workspace_bytes));
+    struct sets sets = {.n = 1};
+    for (int32_t i = 0; i < n; i++) {
+        *address_at(primitive, i, &first) =
+            (CUdeviceptr)(is_known(sets.bytes) ? sets.bytes : 0);
+        sets.bytes =
+            checked_add(sets.bytes, memory_align(primitive_span(tensor_at(primitive, i))));
+    }
+    if (sets.bytes == 0)
+        sets.bytes = MEMORY_ALIGNMENT; /* an empty operand has an address too */
+    const int64_t n_sets =
+        1 + CACHES * device->cache_bytes / (is_known(sets.bytes) ? sets.bytes : 1);
+    const int64_t all = checked_add(checked_mul(sets.bytes, n_sets),
+                                    memory_align(device->options.workspace_bytes));
     int status = memory_take(device, sets.bytes, all, &sets.block, reason);
     if (status != CM_BACKEND_OK) return status;
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+    for (int32_t i = 0; i < n; i++) {
         const struct cm_tensor *tensor = tensor_at(primitive, i);
         CUdeviceptr *at = address_at(primitive, i, &first);
         struct fill fill = {.element = tensor->element};

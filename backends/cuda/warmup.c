@@ -174,7 +174,7 @@ void warmup_clocks(struct cm_device *device, struct cm_clocks *ret) {
     warmup->sample_mhz = 0;
 }
 
-static int load(struct cm_device *device, struct cm_reason *reason) {
+int warmup_open(struct cm_device *device, struct cm_reason *reason) {
     struct warmup *warmup = &device->warmup;
     const struct cuda_driver *driver = &device->driver;
     CUresult result = driver->cuModuleLoadData(&warmup->module, program);
@@ -186,17 +186,11 @@ static int load(struct cm_device *device, struct cm_reason *reason) {
         result = driver->cuModuleGetFunction(&warmup->stamp, warmup->module, "costmodel_stamp");
     if (result == CUDA_SUCCESS)
         result = driver->cuMemAlloc(&warmup->stamps, WARMUP_STAMPS * sizeof(struct reading));
-    return cuda_check(device, result, "load a kernel", reason);
-}
-
-int warmup_open(struct cm_device *device, struct cm_reason *reason) {
-    int status = load(device, reason);
-    if (status == CM_BACKEND_REFUSED && device->warmup.module == NULL) {
-        (void)cuda_refuse(&device->warmup.reason, 0, "clocks are not measured: %s",
-                          reason->text);
-        return CM_BACKEND_OK;
-    }
-    return status == CM_BACKEND_OK ? spin_until_steady(device, reason) : status;
+    const int status = cuda_check(device, result, "load a kernel", reason);
+    if (status == CM_BACKEND_OK) return spin_until_steady(device, reason);
+    if (status != CM_BACKEND_REFUSED || warmup->module != NULL) return status;
+    (void)cuda_refuse(&warmup->reason, 0, "clocks are not measured: %s", reason->text);
+    return CM_BACKEND_OK;
 }
 
 void warmup_close(struct cm_device *device) {

@@ -7,7 +7,6 @@
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
  */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_operations.h"
 
 #include <float.h>
 #include <math.h>

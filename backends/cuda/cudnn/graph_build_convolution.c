@@ -2,7 +2,6 @@
 /* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias and post-ops.
  * cuDNN derives the number of groups from the channels of the filter. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_operations.h"
 #include "backends/primitive.h"
 
 #include "support/banned.h"

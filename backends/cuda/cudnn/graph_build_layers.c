@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of elementwise functions, pools, norms, reductions, softmax. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_operations.h"
 
 #include <string.h>
 
@@ -22,12 +21,11 @@ static void refuse_element(struct graph *graph) {
 
 /* Sets data type, dims and strides, with leading dims of 1 up to `rank`. */
 static bool read_wide(const struct cm_tensor *tensor, int rank, struct graph_shape *ret) {
-    if (tensor->rank > rank || !graph_shape_of(tensor, ret)) return false;
+    if (tensor->rank > rank) return false;
     const struct cm_tensor wide = graph_shape_widen(tensor, rank);
-    ret->rank = rank;
-    memcpy(ret->dims, wide.dims, sizeof(ret->dims));
+    const bool known = graph_shape_of(&wide, ret);
     memcpy(ret->strides, wide.strides, sizeof(ret->strides));
-    return true;
+    return known;
 }
 
 void graph_build_functions(struct graph *graph, const struct graph_job *job) {

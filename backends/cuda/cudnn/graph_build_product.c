@@ -2,7 +2,6 @@
 /* Matrix products y [B, M, N] = a [B, M, K] * b [B, K, N] (+ addend) with one batch dim, and
  * their post-ops. */
 #include "backends/cuda/cudnn/graph_build.h"
-#include "backends/cuda/cudnn/graph_operations.h"
 
 #include "backends/coalesce_dims.h"
 #include "backends/primitive.h"

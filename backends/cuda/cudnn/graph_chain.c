@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backends/coalesce_dims.h"
-#include "backends/cuda/cudnn/graph_operations.h"
 #include "backends/cuda/cudnn/graph_shape.h"
 #include "backends/primitive.h"
 

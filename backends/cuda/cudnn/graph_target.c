@@ -140,26 +140,9 @@ static void read_names(const char *text, struct graph_target *ret) {
                    name + 1);
 }
 
-static int make_descriptor(const char *text, struct graph_target *ret,
-                           struct cm_reason *reason) {
-    char words[CM_REASON_SIZE];
-    const struct cuda_cudnn *cudnn = ret->cudnn;
-    cudnnStatus_t status = cudnn->cudnnBackendCreateDescriptor(
-        CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &ret->descriptor);
-    if (status == CUDNN_STATUS_SUCCESS)
-        status = cudnn->cudnnBackendSetAttribute(ret->descriptor,
-                                                 CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
-                                                 CUDNN_TYPE_CHAR, (int64_t)strlen(text), text);
-    if (status == CUDNN_STATUS_SUCCESS) status = cudnn->cudnnBackendFinalize(ret->descriptor);
-    if (status == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
-    graph_last_error(cudnn, status, words, sizeof(words));
-    graph_target_drop(ret);
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN rejects the device description: %s",
-                       words);
-}
-
 int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
                       struct graph_target *ret, struct cm_reason *reason) {
+    char words[CM_REASON_SIZE];
     const size_t version = cudnn->cudnnGetVersion();
     *ret = (struct graph_target){.cudnn = cudnn};
     if (version < OLDEST_CUDNN)
@@ -169,11 +152,27 @@ int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
             version / 10000, version / 100 % 100, version % 100);
     char *text = calloc(1, MAX_BYTES);
     if (text == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    int status = find_text(device != NULL ? device : DEFAULT_NAME, text, MAX_BYTES, reason);
-    if (status == CM_BACKEND_OK) status = make_descriptor(text, ret, reason);
-    if (status == CM_BACKEND_OK) read_names(text, ret);
+    const int status =
+        find_text(device != NULL ? device : DEFAULT_NAME, text, MAX_BYTES, reason);
+    if (status != CM_BACKEND_OK) {
+        free(text);
+        return status;
+    }
+    cudnnStatus_t made = cudnn->cudnnBackendCreateDescriptor(
+        CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &ret->descriptor);
+    if (made != CUDNN_STATUS_SUCCESS) ret->descriptor = NULL;
+    if (made == CUDNN_STATUS_SUCCESS)
+        made = cudnn->cudnnBackendSetAttribute(ret->descriptor,
+                                               CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                                               CUDNN_TYPE_CHAR, (int64_t)strlen(text), text);
+    if (made == CUDNN_STATUS_SUCCESS) made = cudnn->cudnnBackendFinalize(ret->descriptor);
+    if (made == CUDNN_STATUS_SUCCESS) read_names(text, ret);
     free(text);
-    return status;
+    if (made == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
+    graph_last_error(cudnn, made, words, sizeof(words));
+    graph_target_drop(ret);
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN rejects the device description: %s",
+                       words);
 }
 
 void graph_target_drop(struct graph_target *target) {
