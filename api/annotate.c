@@ -38,15 +38,6 @@ struct annotating {
     uint32_t n;
 };
 
-static uint32_t count_ordinals(const struct model *model) {
-    uint32_t n_ordinals = 0;
-    for (size_t i = 0; i < model->n_nodes; i++)
-        if (model->nodes[i].ordinal >= n_ordinals) n_ordinals = model->nodes[i].ordinal + 1;
-    for (size_t i = 0; i < model->n_calls; i++)
-        if (model->calls[i].ordinal >= n_ordinals) n_ordinals = model->calls[i].ordinal + 1;
-    return n_ordinals;
-}
-
 static size_t common_module(const struct cm_module *modules, size_t a, size_t b) {
     while (a != b) {
         if (modules[a].depth >= modules[b].depth)
@@ -72,16 +63,6 @@ static void add_costs(struct annotating *annotating, uint32_t ordinal,
                    checked_add(column_get(&columns[i], &share->costs),
                                column_get(&columns[i], &node->costs)));
     share->module = common_module(annotating->result->modules, share->module, node->module);
-}
-
-static void add_node(struct annotating *annotating, uint32_t id) {
-    const struct node *node = &annotating->model->nodes[id];
-    const struct cm_node *profiled = &annotating->result->nodes[id];
-    add_costs(annotating, node->ordinal, profiled);
-    annotating->shares[node->ordinal].n_calls++;
-    for (uint32_t call = node->call; call != ID_NONE;
-         call = annotating->model->calls[call].outer)
-        add_costs(annotating, annotating->model->calls[call].ordinal, profiled);
 }
 
 /* Adds the entry `key`: the number, or "unknown" if the sum is unknown or overflows. */
@@ -169,7 +150,11 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
     if (status < 0) return status;
     annotating.arena = arena_new("annotate", 0);
     if (annotating.arena == NULL) return diag_no_memory(diagnostics);
-    annotating.n = count_ordinals(annotating.model);
+    const struct model *ir = annotating.model;
+    for (size_t i = 0; i < ir->n_nodes; i++)
+        if (ir->nodes[i].ordinal >= annotating.n) annotating.n = ir->nodes[i].ordinal + 1;
+    for (size_t i = 0; i < ir->n_calls; i++)
+        if (ir->calls[i].ordinal >= annotating.n) annotating.n = ir->calls[i].ordinal + 1;
     annotating.shares = arena_array(annotating.arena, annotating.n, sizeof(*annotating.shares));
     const struct annotator annotator = {.prefix = PREFIX,
                                         .n_nodes = annotating.n,
@@ -178,7 +163,13 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
     if (annotating.shares == NULL) {
         status = diag_no_memory(diagnostics);
     } else {
-        for (uint32_t id = 0; id < annotating.model->n_nodes; id++) add_node(&annotating, id);
+        for (uint32_t id = 0; id < ir->n_nodes; id++) {
+            const struct node *node = &ir->nodes[id];
+            add_costs(&annotating, node->ordinal, &result->nodes[id]);
+            annotating.shares[node->ordinal].n_calls++;
+            for (uint32_t call = node->call; call != ID_NONE; call = ir->calls[call].outer)
+                add_costs(&annotating, ir->calls[call].ordinal, &result->nodes[id]);
+        }
         status = annotate_write(model->source, &annotator, diagnostics, out);
     }
     status = arena_end(annotating.arena, status);

@@ -52,10 +52,6 @@ struct fitting {
     struct timed_work *works; /* by index of `times`; n is 0 if the time covers no primitive */
 };
 
-static bool selects(const struct cm_measured_time *time, const struct node *node) {
-    return time->node == NULL || text_equal(node->name, time->node);
-}
-
 /* Collects the primitives of the nodes that the time covers. */
 static int collect_work(struct fitting *fitting, const struct analysis *analysis,
                         const struct cm_measured_time *time, struct timed_work *ret) {
@@ -67,7 +63,8 @@ static int collect_work(struct fitting *fitting, const struct analysis *analysis
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const struct node *node = &analysis->model->nodes[id];
         const int64_t times = analysis->count.runs[node->graph];
-        if (table->lowered[id] == LOWERED_PRIMITIVE && selects(time, node) && is_known(times))
+        const bool is_covered = time->node == NULL || text_equal(node->name, time->node);
+        if (table->lowered[id] == LOWERED_PRIMITIVE && is_covered && is_known(times))
             runs_of[table->of_node[id]] += (double)times;
     }
     for (size_t i = 0; i < table->n; i++) n += runs_of[i] > 0;
@@ -117,15 +114,6 @@ static bool share_analysis(const struct cm_measured_time *a, const struct cm_mea
            text_equal(a->optimizer, b->optimizer);
 }
 
-static void warn_left_out(const struct fitting *fitting, size_t first, size_t end) {
-    for (size_t i = first; i < end; i++) {
-        const struct cm_measured_time *time = &fitting->times[i];
-        if (fitting->works[i].n == 0)
-            diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: no work to model in %s",
-                      time->model, time->node ? time->node : "any node");
-    }
-}
-
 /* Loads and analyses the model of a group of times. If it is refused, warns and leaves its
  * times without work. */
 static int load_group(struct fitting *fitting, size_t first, size_t end) {
@@ -136,11 +124,15 @@ static int load_group(struct fitting *fitting, size_t first, size_t end) {
     int status = cm_model_load_file(path, diag, &model);
     if (status == CM_OK) status = analyse(fitting, model, first, end, diag);
     const struct cm_diagnostic *error = diag_first_error(diag);
+    for (size_t i = first; i < end && status == CM_OK; i++) {
+        const char *node = fitting->times[i].node;
+        if (fitting->works[i].n == 0)
+            diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: no work to model in %s",
+                      fitting->times[i].model, node ? node : "any node");
+    }
     if (status == CM_NO_MEMORY)
         status = diag_no_memory(fitting->diag);
-    else if (status == CM_OK)
-        warn_left_out(fitting, first, end);
-    else
+    else if (status != CM_OK)
         diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", path,
                   error ? error->message : "");
     cm_model_free(model);
@@ -208,10 +200,6 @@ static void solve(size_t n, double a[][MAX_EFFICIENCIES], double *b) {
     }
 }
 
-static double clamp(double value, double limit) {
-    return fmax(-limit, fmin(limit, value));
-}
-
 /* Returns the loss that the fit minimises: a term for each time, quadratic for a small error
  * and linear for a large one, and a quadratic term for each change of an efficiency. */
 static double find_loss(const struct fitting *fitting, struct device_efficiency *efficiency,
@@ -264,7 +252,7 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
     }
     solve(n, normal, change);
     for (size_t k = 0; k < n; k++) {
-        const double step = clamp(change[k], MAX_CHANGE);
+        const double step = fmax(-MAX_CHANGE, fmin(MAX_CHANGE, change[k]));
         *device_efficiency_at(efficiency, k) *= exp(step);
         largest = fmax(largest, fabs(step));
     }
@@ -316,24 +304,6 @@ static void write_calibration(struct fitting *fitting, const char *basis, FILE *
     fputc('\n', out);
 }
 
-static int check_optimizers(const struct fitting *fitting) {
-    for (size_t i = 0; i < fitting->n_times; i++) {
-        const struct cm_measured_time *time = &fitting->times[i];
-        if (time->optimizer && !optimizers_find(time->optimizer))
-            return diag_error(fitting->diag, DIAG_USAGE, "%s: optimizer '%s' not found",
-                              time->model, time->optimizer);
-    }
-    return CM_OK;
-}
-
-static int open_device(struct fitting *fitting) {
-    struct cm_reason reason = {""};
-    const int status = device_find(fitting->device, fitting->arena, &fitting->model, &reason);
-    if (status == CM_BACKEND_OK) return CM_OK;
-    if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(fitting->diag);
-    return diag_error(fitting->diag, DIAG_USAGE, "%s", reason.text);
-}
-
 int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
                   struct cm_measured_time *times, size_t n_times,
                   struct cm_diagnostics *diagnostics, FILE *out) {
@@ -345,8 +315,16 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
                               .times = times};
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
     fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
-    int status = fitting.works ? open_device(&fitting) : diag_no_memory(diagnostics);
-    if (status == CM_OK) status = check_optimizers(&fitting);
+    struct cm_reason reason = {""};
+    int status = CM_NO_MEMORY;
+    const int found = device_find(device, fitting.arena, &fitting.model, &reason);
+    if (fitting.works && found != CM_BACKEND_NO_MEMORY) status = CM_OK;
+    if (status == CM_OK && found != CM_BACKEND_OK)
+        status = diag_error(diagnostics, DIAG_USAGE, "%s", reason.text);
+    for (size_t i = 0; i < n_times && status == CM_OK; i++)
+        if (times[i].optimizer && !optimizers_find(times[i].optimizer))
+            status = diag_error(diagnostics, DIAG_USAGE, "%s: optimizer '%s' not found",
+                                times[i].model, times[i].optimizer);
     if (status == CM_OK) status = load_works(&fitting);
     if (status == CM_OK) status = fit(&fitting);
     if (status == CM_OK) write_calibration(&fitting, basis, out);

@@ -32,38 +32,16 @@ struct search {
     bool is_ended;      /* no work is left for another trial */
 };
 
-static bool is_past_range(const struct cm_diagnostics *diag) {
-    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
-        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR &&
-            cm_diagnostics_get(diag, i)->code == diag_code_name(DIAG_OVERFLOW))
-            return true;
-    return false;
-}
-
-/* Runs the passes up to memory_required. */
-static int run_trial(struct search *search, const struct cm_options *options,
-                     struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
-    struct analysis trial = {
-        .model = search->analysis->model, .options = options, .work = search->analysis->work};
-    trial.arena = arena;
-    trial.diag = diag;
-    int status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
-    if (status == CM_OK && is_known(trial.memory_required.required_bytes)) {
-        *ret_bytes = trial.memory_required.required_bytes;
-        return CM_OK;
-    }
-    *ret_bytes = TOO_MUCH;
-    if (status == CM_OK || status == CM_NO_MEMORY || is_past_range(diag))
-        return status == CM_NO_MEMORY ? status : CM_OK;
-    const struct cm_diagnostic *error = diag_first_error(diag);
-    search->why = error ? arena_strdup(search->analysis->arena, error->message) : "";
-    return search->why ? CM_OK : CM_NO_MEMORY;
-}
-
+/* Runs the passes up to memory_required at this batch. */
 static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     struct cm_options options = *search->analysis->options;
     struct arena *arena = arena_new("trial", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct analysis trial = {.model = search->analysis->model,
+                             .options = &options,
+                             .work = search->analysis->work,
+                             .arena = arena,
+                             .diag = diag};
     int status = CM_NO_MEMORY;
     options.batch = batch;
     options.memory_plan = false;
@@ -71,8 +49,21 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     options.n_times = 0;
     options.dump_after = NULL;
     options.dump = NULL;
-    ret->batch = batch;
-    if (arena && diag) status = run_trial(search, &options, arena, diag, &ret->bytes);
+    *ret = (struct trial){batch, TOO_MUCH};
+    if (arena && diag) status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
+    if (status == CM_OK && is_known(trial.memory_required.required_bytes))
+        ret->bytes = trial.memory_required.required_bytes;
+    bool is_past_range = false;
+    for (size_t i = 0; status < 0 && i < cm_diagnostics_count(diag); i++)
+        is_past_range |= cm_diagnostics_get(diag, i)->severity == CM_ERROR &&
+                         cm_diagnostics_get(diag, i)->code == diag_code_name(DIAG_OVERFLOW);
+    if (status < 0 && status != CM_NO_MEMORY) {
+        const struct cm_diagnostic *error = diag_first_error(diag);
+        status = CM_OK;
+        if (!is_past_range)
+            search->why = error ? arena_strdup(search->analysis->arena, error->message) : "";
+        if (!is_past_range && !search->why) status = CM_NO_MEMORY;
+    }
     arena_free(arena);
     cm_diagnostics_free(diag);
     return status;
@@ -151,20 +142,17 @@ static int find_largest(struct search *search) {
     return status;
 }
 
-static const char *search_name(const struct search *search) {
-    if (search->why) return "fixed";
-    if (search->analysis->work && search->analysis->work->is_exhausted) return "exhausted";
-    if (search->fails.batch == 0) return "unbounded";
-    if (search->fits.batch == 0) return "none";
-    return search->uneven ? "uneven" : "exact";
-}
-
 static void report_search(const struct search *search, struct cm_fit *fit) {
-    fit->search = search_name(search);
     if (search->why) {
+        fit->search = "fixed";
         fit->why = search->why;
         return;
     }
+    fit->search = search->uneven ? "uneven" : "exact";
+    if (search->fits.batch == 0) fit->search = "none";
+    if (search->fails.batch == 0) fit->search = "unbounded";
+    if (search->analysis->work && search->analysis->work->is_exhausted)
+        fit->search = "exhausted";
     const bool is_found = search->fails.batch > 0 || search->is_ended;
     if (is_found && (search->fits.batch > 0 || !search->is_ended))
         fit->largest_batch = search->fits.batch;
@@ -173,17 +161,12 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
         fit->next_bytes = search->fails.bytes;
 }
 
-/* Returns 0 if there is no limit. */
-static int64_t limit_of(const struct analysis *analysis) {
-    const struct cm_options *options = analysis->options;
-    if (options->memory_limit > 0 || !options->fit_device) return options->memory_limit;
-    return analysis->estimate.done ? analysis->estimate.facts.memory_bytes : 0;
-}
-
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     int64_t batch = analysis->batch.batch;
     int64_t required = analysis->memory_required.required_bytes;
-    struct search search = {.analysis = analysis, .limit = limit_of(analysis)};
+    struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
+    if (search.limit == 0 && analysis->options->fit_device && analysis->estimate.done)
+        search.limit = analysis->estimate.facts.memory_bytes;
     if (search.limit <= 0) return CM_OK;
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);

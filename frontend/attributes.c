@@ -15,37 +15,6 @@ static const enum attr_kind kinds[] = {
     [13] = ATTR_OTHER,  [14] = ATTR_OTHER,
 };
 
-/* Returns true if the field of that kind is present. */
-static bool has_field(const Onnx__AttributeProto *proto, enum attr_kind kind) {
-    switch (kind) {
-    case ATTR_FLOAT:
-        return proto->has_f;
-    case ATTR_INT:
-        return proto->has_i;
-    case ATTR_STRING:
-        return proto->has_s;
-    case ATTR_TENSOR:
-        return proto->t;
-    case ATTR_GRAPH:
-        return proto->has_g;
-    case ATTR_FLOATS:
-        return proto->n_floats;
-    case ATTR_INTS:
-        return proto->n_ints;
-    case ATTR_STRINGS:
-        return proto->n_strings;
-    case ATTR_TENSORS:
-        return proto->n_tensors;
-    case ATTR_GRAPHS:
-        return proto->n_graphs;
-    case ATTR_OTHER:
-        return proto->tp || proto->n_type_protos || proto->sparse_tensor ||
-               proto->n_sparse_tensors;
-    default:
-        return false;
-    }
-}
-
 /* Returns the kind that the attribute declares, ATTR_NONE if it declares none. */
 static enum attr_kind declared_kind(const Onnx__AttributeProto *proto) {
     size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
@@ -58,10 +27,24 @@ static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                    enum attr_kind *ret) {
     enum attr_kind declared = declared_kind(proto);
     enum attr_kind held = ATTR_NONE;
-    if (declared != ATTR_NONE && declared != ATTR_OTHER && has_field(proto, declared))
-        held = declared;
+    const bool is_present[] = {
+        [ATTR_NONE] = false,
+        [ATTR_FLOAT] = proto->has_f,
+        [ATTR_INT] = proto->has_i,
+        [ATTR_STRING] = proto->has_s,
+        [ATTR_TENSOR] = proto->t,
+        [ATTR_GRAPH] = proto->has_g,
+        [ATTR_FLOATS] = proto->n_floats,
+        [ATTR_INTS] = proto->n_ints,
+        [ATTR_STRINGS] = proto->n_strings,
+        [ATTR_TENSORS] = proto->n_tensors,
+        [ATTR_GRAPHS] = proto->n_graphs,
+        [ATTR_OTHER] = proto->tp || proto->n_type_protos || proto->sparse_tensor ||
+                       proto->n_sparse_tensors,
+    };
+    if (declared != ATTR_OTHER && is_present[declared]) held = declared;
     for (size_t i = 1; held == ATTR_NONE && i < sizeof(kinds) / sizeof(*kinds); i++)
-        if (has_field(proto, kinds[i])) held = kinds[i];
+        if (is_present[kinds[i]]) held = kinds[i];
     *ret = declared != ATTR_NONE ? declared : held;
     bool agrees = held == declared || declared == ATTR_NONE || declared == ATTR_OTHER;
     bool empty = held == ATTR_NONE && declared != ATTR_TENSOR && declared != ATTR_GRAPH;

@@ -42,37 +42,6 @@ static const char *name_of(const struct function *function) {
     return function->proto->name ? function->proto->name : "";
 }
 
-static int read_function(struct importer *importer, const ProtobufCBinaryData *bytes,
-                         struct function *ret) {
-    const struct fields whole = {bytes->data, bytes->len, NULL};
-    Onnx__FunctionProto *proto = NULL;
-    int status = decode(&onnx__function_proto__descriptor, &whole, importer->scratch,
-                        importer->diag, &proto);
-    if (status < 0) return status;
-    ret->proto = proto;
-    message_index(span_of_bytes(bytes), &ret->parts);
-    if (proto->n_attribute_proto <= MAX_ATTRIBUTES && proto->n_opset_import <= MAX_OPSETS)
-        return CM_OK;
-    return diag_error(importer->diag, DIAG_LIMIT,
-                      "function '%s' has more than %d attributes or opset imports",
-                      name_of(ret), MAX_OPSETS);
-}
-
-static int add_function(struct importer *importer, uint32_t index) {
-    const struct function *function = &importer->function_list[index];
-    const struct message *parts = &function->parts;
-    uint32_t existing = MAP_NONE;
-    struct function_key key =
-        key_of(importer, message_text(parts, FUNCTION_DOMAIN),
-               message_text(parts, FUNCTION_NAME), message_text(parts, FUNCTION_OVERLOAD));
-    if (!key.text || map_add_n(&importer->functions, key.text, key.size, index, &existing) < 0)
-        return diag_no_memory(importer->diag);
-    if (existing == MAP_NONE) return CM_OK;
-    return diag_error(importer->diag, DIAG_GRAPH,
-                      "function '%s' of domain '%s' is defined twice", name_of(function),
-                      function->proto->domain ? function->proto->domain : "");
-}
-
 int import_functions(struct importer *importer) {
     size_t n = importer->proto->n_functions;
     int status = CM_OK;
@@ -81,12 +50,33 @@ int import_functions(struct importer *importer) {
         arena_array(importer->scratch, n, sizeof(*importer->function_list));
     if (!importer->function_list) return diag_no_memory(importer->diag);
     importer->n_functions = n;
-    for (size_t i = 0; status == CM_OK && i < n; i++) {
-        status = read_function(importer, &importer->proto->functions[i],
-                               &importer->function_list[i]);
-        if (status == CM_OK) status = add_function(importer, (uint32_t)i);
+    for (uint32_t i = 0; i < n; i++) {
+        const ProtobufCBinaryData *bytes = &importer->proto->functions[i];
+        const struct fields whole = {bytes->data, bytes->len, NULL};
+        struct function *function = &importer->function_list[i];
+        struct message *parts = &function->parts;
+        Onnx__FunctionProto *proto = NULL;
+        uint32_t existing = MAP_NONE;
+        status = decode(&onnx__function_proto__descriptor, &whole, importer->scratch,
+                        importer->diag, &proto);
+        if (status < 0) return status;
+        function->proto = proto;
+        message_index(span_of_bytes(bytes), parts);
+        if (proto->n_attribute_proto > MAX_ATTRIBUTES || proto->n_opset_import > MAX_OPSETS)
+            return diag_error(importer->diag, DIAG_LIMIT,
+                              "function '%s' has more than %d attributes or opset imports",
+                              name_of(function), MAX_OPSETS);
+        const struct function_key key =
+            key_of(importer, message_text(parts, FUNCTION_DOMAIN),
+                   message_text(parts, FUNCTION_NAME), message_text(parts, FUNCTION_OVERLOAD));
+        if (!key.text || map_add_n(&importer->functions, key.text, key.size, i, &existing) < 0)
+            return diag_no_memory(importer->diag);
+        if (existing != MAP_NONE)
+            return diag_error(importer->diag, DIAG_GRAPH,
+                              "function '%s' of domain '%s' is defined twice",
+                              name_of(function), proto->domain ? proto->domain : "");
     }
-    return status;
+    return CM_OK;
 }
 
 int find_function(struct importer *importer, const struct file_node *node,

@@ -8,7 +8,6 @@
 #include "frontend/reader.h"
 #include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"
-#include "frontend/wire/sniff.h"
 #include "support/arena.h"
 #include "support/file.h"
 

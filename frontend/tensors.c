@@ -29,26 +29,6 @@ static const char *label(struct importer *importer, const Onnx__TensorProto *pro
     return name ? name : "";
 }
 
-static int check_dims(struct importer *importer, const Onnx__TensorProto *proto,
-                      const int64_t *dims, size_t n, struct shape *ret) {
-    if (n > SHAPE_MAX_RANK)
-        return diag_error(importer->diag, DIAG_LIMIT,
-                          "tensor '%s' must have at most %d dims, got %zu",
-                          label(importer, proto), SHAPE_MAX_RANK, n);
-    for (size_t i = 0; i < n; i++)
-        if (dims[i] < 0)
-            return diag_error(importer->diag, DIAG_VALUE,
-                              "dim %zu of tensor '%s' must be >= 0, got %lld", i,
-                              label(importer, proto), (long long)dims[i]);
-    if (shape_make(importer->arena, (int)n, dims, ret) < 0)
-        return diag_no_memory(importer->diag);
-    if (!is_known(shape_elements(ret)))
-        return diag_error(importer->diag, DIAG_OVERFLOW,
-                          "the number of elements of tensor '%s' exceeds 2^63",
-                          label(importer, proto));
-    return CM_OK;
-}
-
 /* Converts small typed lists, which skim keeps, to the layout of raw_data. */
 struct raw_writer {
     uint8_t *bytes;
@@ -171,30 +151,26 @@ static int external_number(struct importer *importer, const Onnx__TensorProto *p
     return CM_OK;
 }
 
-static int external_entry(struct importer *importer, const Onnx__TensorProto *proto,
-                          const struct entry *entry, struct constant *constant) {
-    if (span_equal(entry->key, "offset"))
-        return external_number(importer, proto, entry, &constant->offset);
-    if (span_equal(entry->key, "length"))
-        return external_number(importer, proto, entry, &constant->length);
-    if (!span_equal(entry->key, "location")) return CM_OK;
-    if (memchr(entry->value.at, '\0', span_size(entry->value)))
-        return diag_error(importer->diag, DIAG_VALUE,
-                          "external data of tensor '%s': location must not contain a NUL byte",
-                          label(importer, proto));
-    constant->location = import_shared(importer, entry->value);
-    return constant->location ? CM_OK : diag_no_memory(importer->diag);
-}
-
 static int external_contents(struct importer *importer, const Onnx__TensorProto *proto,
                              struct constant *constant) {
     constant->place = CONSTANT_EXTERNAL;
     for (size_t i = 0; i < proto->n_external_data; i++) {
         struct entry entry;
-        int status = message_entry(span_of_bytes(&proto->external_data[i]), &entry)
-                         ? external_entry(importer, proto, &entry, constant)
-                         : CM_OK;
+        int status = CM_OK;
+        if (!message_entry(span_of_bytes(&proto->external_data[i]), &entry)) continue;
+        if (span_equal(entry.key, "offset"))
+            status = external_number(importer, proto, &entry, &constant->offset);
+        if (span_equal(entry.key, "length"))
+            status = external_number(importer, proto, &entry, &constant->length);
         if (status < 0) return status;
+        if (!span_equal(entry.key, "location")) continue;
+        if (memchr(entry.value.at, '\0', span_size(entry.value)))
+            return diag_error(
+                importer->diag, DIAG_VALUE,
+                "external data of tensor '%s': location must not contain a NUL byte",
+                label(importer, proto));
+        constant->location = import_shared(importer, entry.value);
+        if (!constant->location) return diag_no_memory(importer->diag);
     }
     if (constant->location) return CM_OK;
     return diag_error(importer->diag, DIAG_VALUE,
@@ -203,7 +179,6 @@ static int external_contents(struct importer *importer, const Onnx__TensorProto 
 
 static int contents(struct importer *importer, const Onnx__TensorProto *proto,
                     struct constant *constant) {
-    constant->place = CONSTANT_ABSENT;
     if (proto->data_location == DATA_LOCATION_EXTERNAL)
         return external_contents(importer, proto, constant);
     if (proto->has_skipped_field) {
@@ -224,26 +199,41 @@ static int contents(struct importer *importer, const Onnx__TensorProto *proto,
     return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
 }
 
-static int read_dtype(struct importer *importer, const Onnx__TensorProto *proto,
-                      enum dtype *ret) {
-    *ret = dtype_from_onnx(proto->data_type);
-    if (*ret != DTYPE_UNDEFINED) return CM_OK;
-    return diag_error(importer->diag, DIAG_TYPE,
-                      "tensor '%s' has data type %d, which does not exist",
-                      label(importer, proto), proto->data_type);
+/* Makes a constant of the type of `proto` with n dims, which it checks; without contents. */
+static int new_constant(struct importer *importer, const Onnx__TensorProto *proto,
+                        const int64_t *dims, size_t n, struct constant **ret) {
+    const enum dtype dtype = dtype_from_onnx(proto->data_type);
+    struct shape shape;
+    if (dtype == DTYPE_UNDEFINED)
+        return diag_error(importer->diag, DIAG_TYPE,
+                          "tensor '%s' has data type %d, which does not exist",
+                          label(importer, proto), proto->data_type);
+    if (n > SHAPE_MAX_RANK)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "tensor '%s' must have at most %d dims, got %zu",
+                          label(importer, proto), SHAPE_MAX_RANK, n);
+    for (size_t i = 0; i < n; i++)
+        if (dims[i] < 0)
+            return diag_error(importer->diag, DIAG_VALUE,
+                              "dim %zu of tensor '%s' must be >= 0, got %lld", i,
+                              label(importer, proto), (long long)dims[i]);
+    if (shape_make(importer->arena, (int)n, dims, &shape) < 0)
+        return diag_no_memory(importer->diag);
+    if (!is_known(shape_elements(&shape)))
+        return diag_error(importer->diag, DIAG_OVERFLOW,
+                          "the number of elements of tensor '%s' exceeds 2^63",
+                          label(importer, proto));
+    *ret = constant_new(importer->arena, dtype, &shape);
+    if (!*ret) return diag_no_memory(importer->diag);
+    (*ret)->place = CONSTANT_ABSENT;
+    return CM_OK;
 }
 
 int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
                   const struct constant **ret) {
-    struct shape shape;
-    enum dtype dtype = DTYPE_UNDEFINED;
-    int status = read_dtype(importer, proto, &dtype);
-    if (status < 0) return status;
-    status = check_dims(importer, proto, proto->dims, proto->n_dims, &shape);
-    if (status < 0) return status;
-    struct constant *constant = constant_new(importer->arena, dtype, &shape);
-    if (!constant) return diag_no_memory(importer->diag);
-    status = contents(importer, proto, constant);
+    struct constant *constant = NULL;
+    int status = new_constant(importer, proto, proto->dims, proto->n_dims, &constant);
+    if (status == CM_OK) status = contents(importer, proto, constant);
     if (status == CM_OK) *ret = constant;
     return status;
 }
@@ -274,32 +264,19 @@ static int check_indices(struct importer *importer, const Onnx__SparseTensorProt
     return CM_OK;
 }
 
-/* Checks the indices if the file has them and they are small enough to be in memory. */
-static int check_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
-                        const struct shape *dense) {
-    const struct constant *indices = NULL;
-    if (!proto->indices) return CM_OK;
-    int status = import_tensor(importer, proto->indices, &indices);
-    if (status == CM_OK)
-        status = constant_load(indices, NULL, importer->scratch, importer->diag, &indices);
-    if (status < 0 || !indices) return status;
-    return check_indices(importer, proto, dense, indices);
-}
-
 int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
                   const struct constant **ret) {
-    struct shape shape;
+    struct constant *constant = NULL;
+    const struct constant *indices = NULL;
     if (!proto->values)
         return diag_error(importer->diag, DIAG_FORMAT, "a sparse tensor has no values");
-    enum dtype dtype = DTYPE_UNDEFINED;
-    int status = read_dtype(importer, proto->values, &dtype);
+    int status = new_constant(importer, proto->values, proto->dims, proto->n_dims, &constant);
     if (status < 0) return status;
-    status = check_dims(importer, proto->values, proto->dims, proto->n_dims, &shape);
-    if (status == CM_OK) status = check_sparse(importer, proto, &shape);
-    if (status < 0) return status;
-    struct constant *constant = constant_new(importer->arena, dtype, &shape);
-    if (!constant) return diag_no_memory(importer->diag);
-    constant->place = CONSTANT_ABSENT;
-    *ret = constant;
-    return CM_OK;
+    if (proto->indices) status = import_tensor(importer, proto->indices, &indices);
+    if (status == CM_OK && indices) /* NULL if they are too large to be in memory */
+        status = constant_load(indices, NULL, importer->scratch, importer->diag, &indices);
+    if (status == CM_OK && indices)
+        status = check_indices(importer, proto, &constant->shape, indices);
+    if (status == CM_OK) *ret = constant;
+    return status;
 }

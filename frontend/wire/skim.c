@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "frontend/wire/skim_schema.h"
-#include "frontend/wire/sniff.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -368,33 +367,26 @@ static bool is_metadata_read(struct span entry) {
 }
 
 /*
- * Checks a message before it is opened. When decoded, even an empty message takes many bytes.
- * So this refuses empty messages of some kinds, and more submessages than a model needs.
+ * Opens a message. When decoded, even an empty message takes many bytes. So this refuses empty
+ * messages of some kinds, and more submessages than a model needs.
  */
-static int check_child(struct skimmer *skimmer, const struct skim_field *field,
-                       uint64_t length) {
-    struct open_message *outer = skimmer->innermost;
-    uint32_t max_children = outer->type->max_children;
-    if (outer == &skimmer->stack[MAX_DEPTH - 1])
-        return diag_error(skimmer->diag, DIAG_LIMIT,
-                          "at byte %llu: messages are nested deeper than %d",
-                          (unsigned long long)position(skimmer), MAX_DEPTH);
-    if (length == 0 && skim_messages[field->child].not_empty)
-        return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s is empty",
-                          (unsigned long long)position(skimmer), outer->type->name,
-                          field->name);
-    if (max_children > 0 && outer->n_children++ >= max_children)
-        return diag_error(
-            skimmer->diag, DIAG_LIMIT, "at byte %llu: a %s holds more than %u messages",
-            (unsigned long long)position(skimmer), outer->type->name, max_children);
-    return CM_OK;
-}
-
 static int open_message(struct skimmer *skimmer, const struct field_key *key, uint64_t length,
                         size_t length_size) {
-    enum message_kind kind = key->field->child;
-    int status = check_child(skimmer, key->field, length);
-    if (status < 0) return status;
+    const enum message_kind kind = key->field->child;
+    struct open_message *outer = skimmer->innermost;
+    const uint32_t max_children = outer->type->max_children;
+    const unsigned long long at = (unsigned long long)position(skimmer);
+    if (outer == &skimmer->stack[MAX_DEPTH - 1])
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "at byte %llu: messages are nested deeper than %d", at, MAX_DEPTH);
+    if (length == 0 && skim_messages[kind].not_empty)
+        return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s is empty", at,
+                          outer->type->name, key->field->name);
+    if (max_children > 0 && outer->n_children++ >= max_children)
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "at byte %llu: a %s holds more than %u messages", at,
+                          outer->type->name, max_children);
+    int status = CM_OK;
     *++skimmer->innermost = (struct open_message){.type = &skim_messages[kind],
                                                   .kind = kind,
                                                   .ordinal = skimmer->n_nodes,
@@ -480,20 +472,6 @@ static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       skimmer->innermost->type->name, field->name, (unsigned long long)length);
 }
 
-/* Reads the length of a field of wire type 2 and checks it against the rest of its message. */
-static int get_length(struct skimmer *skimmer, const struct skim_field *field, uint64_t *ret) {
-    uint64_t at = position(skimmer);
-    int status = get_varint(skimmer, ret);
-    if (status < 0) return status;
-    uint64_t left = skimmer->innermost->end - position(skimmer);
-    if (*ret <= left) return CM_OK;
-    return diag_error(skimmer->diag, DIAG_FORMAT,
-                      "at byte %llu: %s.%s claims %llu bytes, %llu are left",
-                      (unsigned long long)at, skimmer->innermost->type->name,
-                      field ? field->name : "(unknown field)", (unsigned long long)*ret,
-                      (unsigned long long)left);
-}
-
 static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
     const struct skim_field *field = key->field;
     struct open_message *message = skimmer->innermost;
@@ -508,9 +486,17 @@ static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
                               field->name);
         message->seen |= bit;
     }
-    size_t place = next_place(skimmer);
-    int status = get_length(skimmer, field, &length);
+    const size_t place = next_place(skimmer);
+    const uint64_t at = position(skimmer);
+    int status = get_varint(skimmer, &length);
     if (status < 0) return status;
+    const uint64_t left = message->end - position(skimmer);
+    if (length > left)
+        return diag_error(skimmer->diag, DIAG_FORMAT,
+                          "at byte %llu: %s.%s claims %llu bytes, %llu are left",
+                          (unsigned long long)at, message->type->name,
+                          field ? field->name : "(unknown field)", (unsigned long long)length,
+                          (unsigned long long)left);
     if (field && field->kind == FIELD_MESSAGE)
         return open_message(skimmer, key, length, next_place(skimmer) - place);
     if (field && (field->kind != FIELD_PAYLOAD || length <= SKIM_KEPT_PAYLOAD))
@@ -571,19 +557,8 @@ static int one_field(struct skimmer *skimmer) {
     return key.wire == WIRE_BYTES ? bytes_field(skimmer, &key) : scalar_field(skimmer, &key);
 }
 
-/* Sets *ret to true if the source has ended; may move the window. */
-static int at_end(struct skimmer *skimmer, bool *ret) {
-    *ret = false;
-    if (skimmer->window->at < skimmer->window->length) return CM_OK;
-    int status = copy_pending(skimmer);
-    *ret = source_at_end(skimmer->source, skimmer->diag);
-    forget_pending(skimmer);
-    return status;
-}
-
 static int walk(struct skimmer *skimmer) {
     for (;;) {
-        bool ended = false;
         int status = CM_OK;
         if (skimmer->innermost != skimmer->outermost) pass_simple(skimmer);
         while (skimmer->innermost > skimmer->stack &&
@@ -591,8 +566,13 @@ static int walk(struct skimmer *skimmer) {
             status = close_message(skimmer);
             if (status < 0) return status;
         }
-        if (skimmer->innermost == skimmer->stack) status = at_end(skimmer, &ended);
-        if (status < 0 || ended) return status;
+        if (skimmer->innermost == skimmer->stack &&
+            skimmer->window->at == skimmer->window->length) {
+            status = copy_pending(skimmer);
+            const bool ended = source_at_end(skimmer->source, skimmer->diag);
+            forget_pending(skimmer); /* the window may have moved */
+            if (status < 0 || ended) return status;
+        }
         status = one_field(skimmer);
         if (status < 0) return status;
     }

@@ -35,6 +35,9 @@ struct skimmed {
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) __attribute__((warn_unused_result));
 
+/* Replaces the newest message, and its hint, if the file begins like a well-known format. */
+void sniff_explain(struct source *source, struct cm_diagnostics *diag);
+
 /* The entries of metadata_props that are read: those of nodes (frontend/metadata.c), and those
  * of values and the main graph (frontend/param_marks.c). */
 enum metadata_key {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Magic bytes of formats that users pass by mistake. */
-#include "frontend/wire/sniff.h"
+#include "frontend/wire/skim.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "support/diag.h"
