@@ -81,17 +81,6 @@ struct tallies {
     struct tally gradients;
 };
 
-static int tally_node(struct tallies *tallies, const struct analysis *analysis, uint32_t id) {
-    const struct op *op = analysis->bind.ops[id];
-    const struct node *node = &analysis->model->nodes[id];
-    if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
-    if (analysis->training.optimizer && bind_hides_gradient(op) &&
-        analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN &&
-        tally_add(&tallies->gradients, node, op) < 0)
-        return CM_NO_MEMORY;
-    return custom_op_is(op) ? tally_add(&tallies->custom, node, op) : CM_OK;
-}
-
 /* Copies the descriptions: the result may outlive them. */
 static int list_descriptions(const struct tally *custom, struct cm_coverage *ret) {
     struct cm_description *list = arena_array(custom->arena, custom->n, sizeof(*list));
@@ -122,7 +111,17 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
         const int64_t unknown = unknown_outputs(&analysis->infer, node);
         unknown_shapes += unknown;
         if (unknown > 0) unbounded += unknown_outputs(analysis->infer.upper, node);
-        if (tally_node(&tallies, analysis, id) < 0) return CM_NO_MEMORY;
+        const struct op *op = analysis->bind.ops[id];
+        const bool has_no_gradient = analysis->training.optimizer && bind_hides_gradient(op) &&
+                                     analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN;
+        int status = CM_OK;
+        if (bind_is_unknown(op))
+            status = tally_add(&tallies.unknown, node, op);
+        else if (has_no_gradient)
+            status = tally_add(&tallies.gradients, node, op);
+        if (status == CM_OK && !bind_is_unknown(op) && custom_op_is(op))
+            status = tally_add(&tallies.custom, node, op);
+        if (status < 0) return status;
     }
     *ret = (struct cm_coverage){
         .nodes = (int64_t)model->n_nodes,
@@ -146,21 +145,6 @@ static int warn(const struct analysis *analysis, enum diag_code code, const char
     return CM_OK;
 }
 
-/* Warns if nodes are of a newer opset of ai.onnx than the operator rows. */
-static int warn_of_opset(const struct analysis *analysis) {
-    const struct model *model = analysis->model;
-    int64_t opset = 0;
-    for (uint32_t id = 0; id < model->n_nodes; id++)
-        if (model->nodes[id].domain[0] == '\0' && model->nodes[id].opset > opset)
-            opset = model->nodes[id].opset;
-    if (opset <= ONNX_NEWEST_OPSET) return CM_OK;
-    return warn(analysis, DIAG_OPSET,
-                arena_printf(analysis->arena,
-                             "unknown opset %lld: operators are treated as in opset %d, the "
-                             "newest that is known",
-                             (long long)opset, ONNX_NEWEST_OPSET));
-}
-
 static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
     static const char open[] = "an unknown shape";
     const int64_t n = coverage->unknown_shapes;
@@ -181,7 +165,18 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
 
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     const size_t n_nodes = analysis->model->n_nodes;
-    int worst = warn_of_opset(analysis);
+    const struct model *model = analysis->model;
+    int worst = CM_OK;
+    int64_t opset = 0; /* of ai.onnx */
+    for (uint32_t id = 0; id < n_nodes; id++)
+        if (model->nodes[id].domain[0] == '\0' && model->nodes[id].opset > opset)
+            opset = model->nodes[id].opset;
+    if (opset > ONNX_NEWEST_OPSET)
+        worst = warn(analysis, DIAG_OPSET,
+                     arena_printf(analysis->arena,
+                                  "unknown opset %lld: operators are treated as in opset %d, "
+                                  "the newest that is known",
+                                  (long long)opset, ONNX_NEWEST_OPSET));
     for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
         const struct cm_name_count *op = &coverage->unknown_gradients[i];
         int status =

@@ -158,20 +158,6 @@ static bool are_comparable(const struct cm_sweep *sweep, size_t row) {
     return sweep->n_layers > 0;
 }
 
-static void find_speedups(const struct cm_sweep *sweep, struct cm_sweep_row *rows,
-                          struct cm_layer_time *times) {
-    for (size_t i = 0; i < sweep->n_rows; i++) {
-        if (are_comparable(sweep, i))
-            rows[i].speedup = speedup_of(&rows[0], rows[0].costs.latency_ps, &rows[i],
-                                         rows[i].costs.latency_ps);
-    }
-    for (size_t i = 0; i < sweep->n_layers * sweep->n_rows; i++) {
-        const size_t row = i % sweep->n_rows;
-        times[i].speedup =
-            speedup_of(&rows[0], times[i - row].latency_ps, &rows[row], times[i].latency_ps);
-    }
-}
-
 /* A layer and its place in the order of the nodes. */
 struct ranked {
     int64_t latency_ps; /* in the first row */
@@ -185,7 +171,7 @@ static int compare_ranks(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Copies the layers that take time into the sweep, longest first. */
+/* Copies the layers that take time into the sweep, longest first, and sets the speed-ups. */
 static void sort_layers(struct sweep_layers *layers, const struct cm_sweep_layer *found,
                         size_t n_found, struct cm_sweep_row *rows, struct cm_sweep *ret) {
     const size_t n_rows = layers->n_rows;
@@ -205,7 +191,15 @@ static void sort_layers(struct sweep_layers *layers, const struct cm_sweep_layer
     }
     ret->n_layers = n;
     ret->layers = list;
-    find_speedups(ret, rows, times);
+    for (size_t i = 0; i < n_rows; i++)
+        if (are_comparable(ret, i))
+            rows[i].speedup = speedup_of(&rows[0], rows[0].costs.latency_ps, &rows[i],
+                                         rows[i].costs.latency_ps);
+    for (size_t i = 0; i < n * n_rows; i++) {
+        const size_t row = i % n_rows;
+        times[i].speedup =
+            speedup_of(&rows[0], times[i - row].latency_ps, &rows[row], times[i].latency_ps);
+    }
 }
 
 void sweep_layers_finish(struct sweep_layers *layers, struct cm_sweep_row *rows,

@@ -156,24 +156,6 @@ static int store_rows(struct shards *shards, const char *path, const struct shar
                       file->n);
 }
 
-/* Checks that no shard is missing. */
-static int check_complete(const struct shards *shards) {
-    struct cm_diagnostics *diag = shards->merging->diag;
-    if (shards->n_shards == 0)
-        return diag_error(diag, DIAG_COMPARE, "folder '%s' has no complete shard",
-                          shards->folder);
-    for (int64_t i = 0; i < shards->n_shards; i++) {
-        if (shards->shards[i] != NULL) continue;
-        const int status = diag_error(diag, DIAG_COMPARE,
-                                      "shard %" PRId64 " of %" PRId64 " is missing in '%s'",
-                                      i + 1, shards->n_shards, shards->folder);
-        diag_hint(diag, "run 'costmodel sweep' with --shard %" PRId64 "/%" PRId64, i + 1,
-                  shards->n_shards);
-        return status;
-    }
-    return CM_OK;
-}
-
 static int read_shards(struct shards *shards) {
     struct merging *merging = shards->merging;
     int status = list_files(shards);
@@ -186,7 +168,20 @@ static int read_shards(struct shards *shards) {
         if (status == CM_OK) status = check_header(shards, path, &file.header);
         if (status == CM_OK) status = store_rows(shards, path, &file);
     }
-    return status == CM_OK ? check_complete(shards) : status;
+    if (status < 0) return status;
+    if (shards->n_shards == 0)
+        return diag_error(merging->diag, DIAG_COMPARE, "folder '%s' has no complete shard",
+                          shards->folder);
+    for (int64_t i = 0; i < shards->n_shards; i++) {
+        if (shards->shards[i] != NULL) continue;
+        status = diag_error(merging->diag, DIAG_COMPARE,
+                            "shard %" PRId64 " of %" PRId64 " is missing in '%s'", i + 1,
+                            shards->n_shards, shards->folder);
+        diag_hint(merging->diag, "run 'costmodel sweep' with --shard %" PRId64 "/%" PRId64,
+                  i + 1, shards->n_shards);
+        return status;
+    }
+    return CM_OK;
 }
 
 /* Returns what differs between the options of two campaigns; NULL: nothing. */
@@ -200,28 +195,6 @@ static const char *difference(const struct cm_options *a, const struct cm_option
     return a->runtime != b->runtime ? "runtimes" : NULL;
 }
 
-/* Appends the rows of a campaign in `folder`. */
-static int merge_campaign(struct merging *merging, const char *folder,
-                          const struct cm_campaign *campaign) {
-    const size_t n = cm_campaign_count(campaign);
-    struct cm_sweep_row *rows = arena_array(merging->arena, merging->n_rows + n, sizeof(*rows));
-    struct shards shards = {
-        .merging = merging,
-        .folder = folder,
-        .campaign = campaign,
-        .identity = shard_identity(campaign, merging->arena),
-        .n = n,
-        .rows = rows ? rows + merging->n_rows : NULL,
-        .is_set = arena_array(merging->arena, n, sizeof(bool)),
-    };
-    if (arena_failed(merging->arena) || shards.identity == NULL)
-        return diag_no_memory(merging->diag);
-    if (merging->n_rows > 0) memcpy(rows, merging->rows, merging->n_rows * sizeof(*rows));
-    merging->rows = rows;
-    merging->n_rows += n;
-    return read_shards(&shards);
-}
-
 /* Appends the rows of a folder, and sets *ret to the options of its campaign. */
 static int merge_folder(struct merging *merging, const char *folder, struct cm_options *ret) {
     struct cm_campaign *campaign = NULL;
@@ -231,11 +204,32 @@ static int merge_folder(struct merging *merging, const char *folder, struct cm_o
     if (status == CM_OK) status = cm_campaign_read_file(path, merging->diag, &campaign);
     if (status == CM_OK)
         status = campaign_options(campaign, merging->arena, merging->diag, ret);
-    if (status == CM_OK) { /* texts of the campaign would be freed with it */
-        ret->convention = arena_strdup(merging->arena, ret->convention);
-        if (ret->optimizer) ret->optimizer = arena_strdup(merging->arena, ret->optimizer);
+    const size_t n = cm_campaign_count(campaign);
+    if (status == CM_OK) {
+        struct arena *arena = merging->arena;
+        struct cm_sweep_row *rows = arena_array(arena, merging->n_rows + n, sizeof(*rows));
+        struct shards shards = {
+            .merging = merging,
+            .folder = folder,
+            .campaign = campaign,
+            .identity = shard_identity(campaign, arena),
+            .n = n,
+            .rows = rows ? rows + merging->n_rows : NULL,
+            .is_set = arena_array(arena, n, sizeof(bool)),
+        };
+        /* Texts of the campaign would be freed with it. */
+        ret->convention = arena_strdup(arena, ret->convention);
+        if (ret->optimizer != NULL) ret->optimizer = arena_strdup(arena, ret->optimizer);
+        if (rows == NULL || arena_failed(arena) || shards.identity == NULL) {
+            status = diag_no_memory(merging->diag);
+        } else {
+            if (merging->n_rows > 0)
+                memcpy(rows, merging->rows, merging->n_rows * sizeof(*rows));
+            merging->rows = rows;
+            merging->n_rows += n;
+            status = read_shards(&shards);
+        }
     }
-    if (status == CM_OK) status = merge_campaign(merging, folder, campaign);
     cm_campaign_free(campaign);
     return status;
 }

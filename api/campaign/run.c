@@ -260,46 +260,31 @@ static int record_lost_item(void *context, size_t item, const char *how) {
     return status;
 }
 
-static int run_todo(struct running *running) {
-    const struct workers_job job = {
-        .n = running->n_todo,
-        .task = task_of,
-        .run = run_task,
-        .done = store_lines,
-        .lost = record_lost_item,
-        .context = running,
-    };
-    size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
-    if (running->campaign->measure[0] != '\0') jobs = 1;
-    running->fd = open(running->part, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
-    const int status = workers_run(&job, jobs, running->diag);
-    (void)close(running->fd);
-    return status;
-}
-
 /* Runs the combinations that earlier runs did not finish, and writes the complete file. */
 static int run_missing(struct running *running) {
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] == NULL) running->todo[running->n_todo++] = i;
     const bool is_complete = running->n_todo == 0 && access(running->path, F_OK) == 0;
     int status = is_complete ? CM_OK : write_lines(running, running->part);
-    if (status == CM_OK && !is_complete) status = run_todo(running);
+    if (status == CM_OK && !is_complete) {
+        const struct workers_job job = {
+            .n = running->n_todo,
+            .task = task_of,
+            .run = run_task,
+            .done = store_lines,
+            .lost = record_lost_item,
+            .context = running,
+        };
+        size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
+        if (running->campaign->measure[0] != '\0') jobs = 1;
+        running->fd = open(running->part, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
+        status = workers_run(&job, jobs, running->diag);
+        (void)close(running->fd);
+    }
     if (status == CM_OK && !is_complete) status = write_lines(running, running->path);
     if (status == CM_OK) (void)unlink(running->part);
     return status;
-}
-
-static int check_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
-                     struct cm_diagnostics *diag) {
-    if (run->n_shards == 0 || run->shard == 0 || run->shard > run->n_shards)
-        return diag_error(diag, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",
-                          run->n_shards, run->shard);
-    if (campaign->measure[0] != '\0' && run->jobs > 1)
-        return diag_error(
-            diag, DIAG_USAGE,
-            "measurements require 1 job, got %zu: parallel jobs distort the times", run->jobs);
-    return campaign_check(campaign, diag);
 }
 
 static int write_manifest(const struct cm_campaign *campaign, const char *path,
@@ -381,7 +366,14 @@ int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign
                     struct cm_diagnostics *diagnostics, struct cm_campaign_outcome *ret) {
     if (campaign == NULL || run == NULL || run->folder == NULL || ret == NULL)
         return diag_null(diagnostics);
-    int status = check_run(campaign, run, diagnostics);
+    if (run->n_shards == 0 || run->shard == 0 || run->shard > run->n_shards)
+        return diag_error(diagnostics, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",
+                          run->n_shards, run->shard);
+    if (campaign->measure[0] != '\0' && run->jobs > 1)
+        return diag_error(
+            diagnostics, DIAG_USAGE,
+            "measurements require 1 job, got %zu: parallel jobs distort the times", run->jobs);
+    int status = campaign_check(campaign, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("shard", 0);
     struct running running = {

@@ -23,28 +23,37 @@ struct attention {
     int64_t projected_columns;          /* of the projection */
 };
 
+/* How an operator's operands are read. SIZE_MAX: it has no such input. */
+struct reading {
+    const char *type;
+    struct attention (*read)(const struct op_context *context, const struct reading *reading);
+    size_t past; /* input with the past keys and values, or the past keys */
+    size_t
+        length; /* input with the number of past keys in a buffer that past and present share */
+    size_t type_of;  /* input that has the dtype of output 0 */
+    size_t masks[2]; /* inputs that are added to the scores */
+};
+
 static const struct attention unknown = {
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
-/*
- * Adds the past keys: as many as axis `axis` of input `past`, if given, is long. If past and
- * present share a buffer, input `length` holds the number of past keys in it.
- */
-static void add_past(const struct op_context *context, size_t past, int rank, int axis,
-                     size_t length, struct attention *ret) {
+/* Adds the past keys: as many as axis `axis` of the past, of that rank, is long, or the number
+ * of keys in a shared buffer. */
+static void add_past(const struct op_context *context, const struct reading *reading, int rank,
+                     int axis, struct attention *ret) {
     const int64_t new = ret->keys;
     const bool shared = op_attr_int(context, "past_present_share_buffer") != 0;
     ret->present = new;
-    if (!op_has_input(context, past)) return;
-    const int64_t before = common_dim(context, past, rank, axis);
-    ret->keys = checked_add(shared ? common_length(context, length) : before, new);
+    if (!op_has_input(context, reading->past)) return;
+    const int64_t before = common_dim(context, reading->past, rank, axis);
+    ret->keys = checked_add(shared ? common_length(context, reading->length) : before, new);
     ret->present = shared ? before : ret->keys;
 }
 
 /* input [B, S, D], weight [D, columns]; past [2, B, heads, P, d]. */
-static struct attention read_projecting(const struct op_context *context, size_t past,
-                                        size_t length) {
+static struct attention read_projecting(const struct op_context *context,
+                                        const struct reading *reading) {
     struct attention a = unknown;
     size_t n = 0;
     const int64_t *sizes = op_attr_ints(context, "qkv_hidden_sizes", &n);
@@ -58,14 +67,15 @@ static struct attention read_projecting(const struct op_context *context, size_t
     a.key_columns = common_divide(n == 3 ? sizes[1] : third, a.heads);
     a.value_columns = common_divide(n == 3 ? sizes[2] : third, a.heads);
     a.keys = a.queries;
-    add_past(context, past, 5, 3, length, &a);
+    add_past(context, reading, 5, 3, &a);
     return a;
 }
 
 /* Input [tokens, D]. If tokens = batch * length, no padding was removed and all lengths are
  * equal; else they are data-dependent. */
-static struct attention read_packed_projecting(const struct op_context *context) {
-    struct attention a = read_projecting(context, SIZE_MAX, SIZE_MAX);
+static struct attention read_packed_projecting(const struct op_context *context,
+                                               const struct reading *reading) {
+    struct attention a = read_projecting(context, reading);
     const int64_t tokens = common_dim(context, 0, 2, 0);
     a.batch = common_dim(context, 3, 2, 0);
     a.queries = common_dim(context, 3, 2, 1);
@@ -102,29 +112,33 @@ static void read_keys(const struct op_context *context, struct attention *ret) {
         ret->value_columns = common_divide(op_dim(context, 2, 2), ret->heads);
 }
 
-static struct attention read_multi_head(const struct op_context *context) {
+static struct attention read_multi_head(const struct op_context *context,
+                                        const struct reading *reading) {
     struct attention a = unknown;
     read_queries(context, &a);
     read_keys(context, &a);
-    add_past(context, 6, 4, 2, 8, &a);
+    add_past(context, reading, 4, 2, &a);
     return a;
 }
 
 /* Q, K and V as in read_multi_head, or all packed into input 0: [B, 1, 3 H]. */
-static struct attention read_decoder(const struct op_context *context) {
+static struct attention read_decoder(const struct op_context *context,
+                                     const struct reading *reading) {
     struct attention a = unknown;
     read_queries(context, &a);
     if (!op_has_input(context, 1))
         a.key_columns = common_divide(common_dim(context, 0, 3, 2), checked_mul(3, a.heads));
     read_keys(context, &a);
-    add_past(context, 5, 4, 2, 7, &a);
+    add_past(context, reading, 4, 2, &a);
     return a;
 }
 
 /* Q [tokens, H], or Q, K and V in one operand [tokens, heads, 3, d]. */
-static struct attention read_packed_multi_head(const struct op_context *context) {
+static struct attention read_packed_multi_head(const struct op_context *context,
+                                               const struct reading *reading) {
     struct attention a = unknown;
     const int64_t tokens = op_rank(context, 0) > 0 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
+    (void)reading;
     a.heads = op_attr_int(context, "num_heads");
     a.kv_heads = a.heads;
     a.batch = common_dim(context, 4, 2, 0);
@@ -145,7 +159,8 @@ static struct attention read_packed_multi_head(const struct op_context *context)
  * Key heads are shared. total_sequence_length is the number of keys; if it is unknown, the past
  * buffer is assumed full and the keys of this call are added.
  */
-static struct attention read_grouped(const struct op_context *context) {
+static struct attention read_grouped(const struct op_context *context,
+                                     const struct reading *reading) {
     struct attention a = unknown;
     const int64_t total = common_length(context, 6);
     const bool packed = !op_has_input(context, 1);
@@ -157,7 +172,7 @@ static struct attention read_grouped(const struct op_context *context) {
     a.key_columns = common_divide(common_dim(context, 0, 3, 2), shares);
     a.value_columns = a.key_columns;
     a.keys = packed ? a.queries : common_dim(context, 1, 3, 1);
-    add_past(context, 3, 4, 2, SIZE_MAX, &a);
+    add_past(context, reading, 4, 2, &a);
     if (!is_known(total)) return a;
     const int64_t before = op_has_input(context, 3) ? common_dim(context, 3, 4, 2) : 0;
     a.keys = total;
@@ -166,32 +181,19 @@ static struct attention read_grouped(const struct op_context *context) {
     return a;
 }
 
-static struct attention read_attention(const struct op_context *context) {
-    return read_projecting(context, 4, 6);
-}
-
-static struct attention read_quantized(const struct op_context *context) {
-    return read_projecting(context, 8, SIZE_MAX);
-}
-
-struct reading {
-    const char *type;
-    struct attention (*read)(const struct op_context *context);
-    size_t past;     /* input with the past keys and values, or the past keys */
-    size_t type_of;  /* input that has the dtype of output 0 */
-    size_t masks[2]; /* inputs that are added to the scores */
-};
-
+/* clang-format off */
 static const struct reading readings[] = {
-    {"Attention", read_attention, 4, 0, {3, 5}},
-    {"QAttention", read_quantized, 8, 3, {5, SIZE_MAX}},
-    {"DecoderMaskedSelfAttention", read_attention, 4, 0, {3, 5}},
-    {"PackedAttention", read_packed_projecting, SIZE_MAX, 0, {5, SIZE_MAX}},
-    {"MultiHeadAttention", read_multi_head, 6, 0, {4, 5}},
-    {"DecoderMaskedMultiHeadAttention", read_decoder, 5, 0, {3, 4}},
-    {"PackedMultiHeadAttention", read_packed_multi_head, SIZE_MAX, 0, {6, SIZE_MAX}},
-    {"GroupQueryAttention", read_grouped, 3, 0, {10, SIZE_MAX}},
+    /* type                            read                    past      length    type masks */
+    {"Attention",                       read_projecting,        4,        6,        0, {3, 5}},
+    {"QAttention",                      read_projecting,        8,        SIZE_MAX, 3, {5, SIZE_MAX}},
+    {"DecoderMaskedSelfAttention",      read_projecting,        4,        6,        0, {3, 5}},
+    {"PackedAttention",                 read_packed_projecting, SIZE_MAX, SIZE_MAX, 0, {5, SIZE_MAX}},
+    {"MultiHeadAttention",              read_multi_head,        6,        8,        0, {4, 5}},
+    {"DecoderMaskedMultiHeadAttention", read_decoder,           5,        7,        0, {3, 4}},
+    {"PackedMultiHeadAttention",        read_packed_multi_head, SIZE_MAX, SIZE_MAX, 0, {6, SIZE_MAX}},
+    {"GroupQueryAttention",             read_grouped,           3,        SIZE_MAX, 0, {10, SIZE_MAX}},
 };
+/* clang-format on */
 
 static const struct reading *reading_of(const struct op_context *context) {
     size_t i = 0;
@@ -200,7 +202,8 @@ static const struct reading *reading_of(const struct op_context *context) {
 }
 
 static struct attention sizes_of(const struct op_context *context) {
-    return reading_of(context)->read(context);
+    const struct reading *reading = reading_of(context);
+    return reading->read(context, reading);
 }
 
 static int attention_masks(const struct op_context *context) {
@@ -321,11 +324,6 @@ static bool has_any(const struct op_context *context, size_t first, size_t last)
     return false;
 }
 
-static bool is_separate(const struct op_context *context) {
-    return op_rank(context, 0) == 3 && op_has_input(context, 1) && op_has_input(context, 2) &&
-           !op_has_output(context, 3) && is_known(sizes_of(context).keys);
-}
-
 static bool lower_separate(const struct op_context *context, size_t mask, bool is_causal,
                            struct cm_primitive *ret) {
     const struct attention a = sizes_of(context);
@@ -338,7 +336,9 @@ static bool lower_separate(const struct op_context *context, size_t mask, bool i
         .is_causal = is_causal,
         .scale = op_attr_float(context, "scale"),
     };
-    return is_separate(context) && lowering_attend(context, &attention, ret);
+    return op_rank(context, 0) == 3 && op_has_input(context, 1) && op_has_input(context, 2) &&
+           !op_has_output(context, 3) && is_known(a.keys) &&
+           lowering_attend(context, &attention, ret);
 }
 
 static bool lower_multi_head(const struct op_context *context, int32_t which,

@@ -61,13 +61,11 @@ static int infer_embedding(struct op_context *context) {
 
 static int infer_group_norm(struct op_context *context) {
     const int64_t groups = op_attr_int(context, "groups");
-    if (groups >= 1) return common_infer_same(context);
-    return op_fail(context, DIAG_ATTRIBUTE, "groups must be >= 1, got %lld", (long long)groups);
-}
-
-static int infer_skip_group_norm(struct op_context *context) {
-    int status = infer_group_norm(context);
-    return status < 0 ? status : op_output_like(context, 1, 0);
+    if (groups < 1)
+        return op_fail(context, DIAG_ATTRIBUTE, "groups must be >= 1, got %lld",
+                       (long long)groups);
+    int status = common_infer_same(context);
+    return status < 0 ? status : op_output_like(context, 1, 0); /* SkipGroupNorm: the sum */
 }
 
 /* Each quantized operand is three inputs: data, scale, zero point. */
@@ -128,8 +126,12 @@ static int infer_nhwc_pool(struct op_context *context) {
     return contrib_infer_channels_last(context, 0, pool_infer);
 }
 
-static int infer_reduced(struct op_context *context, enum dtype dtype) {
+/* Sums of 8-bit integers (ReduceSumInteger) have 32 bits. */
+static int infer_reduced(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
+    const bool is_sum = text_equal(context->op->type, "ReduceSumInteger");
+    enum dtype dtype = op_dtype(context, 0);
+    if (is_sum) dtype = dtype == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_UINT32;
     bool gone[SHAPE_MAX_RANK] = {false};
     int64_t dims[SHAPE_MAX_RANK];
     size_t n = 0;
@@ -146,16 +148,6 @@ static int infer_reduced(struct op_context *context, enum dtype dtype) {
         if (!gone[axis] || op_attr_int(context, "keepdims") != 0)
             dims[rank++] = gone[axis] ? 1 : x->dims[axis];
     return op_output_dims(context, 0, dtype, rank, dims);
-}
-
-static int infer_quantized_mean(struct op_context *context) {
-    return infer_reduced(context, op_dtype(context, 0));
-}
-
-/* Sums of 8-bit integers have 32 bits. */
-static int infer_integer_sum(struct op_context *context) {
-    const bool has_sign = op_dtype(context, 0) == DTYPE_INT8;
-    return infer_reduced(context, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
 }
 
 static int infer_quantize(struct op_context *context) {
@@ -242,7 +234,7 @@ static const struct op rows[] = {
     CONTRIB(SkipSimplifiedLayerNormalization, infer_skip_norm,           0,     0, "xxnn",      "RMSNorm"),
     CONTRIB(EmbedLayerNormalization,          infer_embedding,           0,     5, "iinnnnnii", NULL),
     CONTRIB(GroupNorm,                        infer_group_norm,          5,     0, "xnn",       "GroupNorm"),
-    CONTRIB(SkipGroupNorm,                    infer_skip_group_norm,     5,     0, "xnnxn",     "GroupNorm"),
+    CONTRIB(SkipGroupNorm,                    infer_group_norm,          5,     0, "xnnxn",     "GroupNorm"),
     CONTRIB(QLinearAdd,                       infer_quantized_binary,    0,     0, "eiieii",    NULL),
     CONTRIB(QLinearMul,                       infer_quantized_binary,    0,     0, "eiieii",    NULL),
     CONTRIB(QLinearWhere,                     infer_quantized_where,     0,     0, "meiieii",   NULL),
@@ -252,8 +244,8 @@ static const struct op rows[] = {
     CONTRIB(QLinearConcat,                    infer_quantized_concat,    0,     0, "x",         NULL),
     CONTRIB(QLinearGlobalAveragePool,         infer_global,              1,     0, "xi",        "AdaptiveAvgPool{n}d"),
     CONTRIB(QLinearAveragePool,               infer_average,             1,     0, "xi",        "AvgPool{n}d"),
-    CONTRIB(QLinearReduceMean,                infer_quantized_mean,      0,     0, "xi",        NULL),
-    CONTRIB(ReduceSumInteger,                 infer_integer_sum,         0,     0, "x",         NULL),
+    CONTRIB(QLinearReduceMean,                infer_reduced,             0,     0, "xi",        NULL),
+    CONTRIB(ReduceSumInteger,                 infer_reduced,             0,     0, "x",         NULL),
     CONTRIB(NhwcMaxPool,                      infer_nhwc_pool,           1,     0, "x",         "MaxPool{n}d"),
     CONTRIB(MulInteger,                       infer_mul_integer,         0,     0, "eiei",      NULL),
     CONTRIB(QuantizeLinear,                   infer_quantize,            0,     0, "pii",       NULL),

@@ -305,10 +305,19 @@ static int64_t expert_rows(const struct op_context *context, size_t i) {
 
 /*
  * Each token is routed to k experts. Weights are fc1 and fc3 [E, f, hidden] and fc2
- * [E, hidden, inner]; f is 2 * inner if fc1 computes gates and values at once, else inner.
+ * [E, hidden, inner]; f is 2 * inner if fc1 computes gates and values at once, else inner. QMoE
+ * packs the numbers of a weight into bytes.
  */
-static void add_experts(const struct op_context *context, int64_t inner, int64_t rows,
-                        struct product *ret) {
+static void macs_experts(const struct op_context *context, struct product *ret) {
+    const bool is_packed = text_equal(context->op->type, "QMoE");
+    int64_t inner = common_dim(context, is_packed ? 5 : 4, 3, 2);
+    if (is_packed) {
+        const int64_t own = op_attr_int(context, "fc2_expert_weight_bits");
+        const int64_t bits = own > 0 ? own : op_attr_int(context, "expert_weight_bits");
+        inner = bits < 1 ? DIM_UNKNOWN : checked_div_floor(checked_mul(inner, 8), bits);
+    }
+    const int64_t rows =
+        checked_add(expert_rows(context, 2), expert_rows(context, is_packed ? 8 : 6));
     product_add(ret, "tokens", contrib_rows(context));
     product_add(ret, "experts of a token", op_attr_int(context, "k"));
     product_add(ret, "hidden", common_last_dim(context, 0));
@@ -319,22 +328,6 @@ static int infer_experts(struct op_context *context) {
     const int64_t k = op_attr_int(context, "k");
     if (k >= 1) return common_infer_same(context);
     return op_fail(context, DIAG_ATTRIBUTE, "k must be >= 1, got %lld", (long long)k);
-}
-
-static void macs_moe(const struct op_context *context, struct product *ret) {
-    const int64_t inner = common_dim(context, 4, 3, 2);
-    add_experts(context, inner, checked_add(expert_rows(context, 2), expert_rows(context, 6)),
-                ret);
-}
-
-static void macs_qmoe(const struct op_context *context, struct product *ret) {
-    const int64_t bytes = common_dim(context, 5, 3, 2);
-    const int64_t own = op_attr_int(context, "fc2_expert_weight_bits");
-    const int64_t bits = own > 0 ? own : op_attr_int(context, "expert_weight_bits");
-    const int64_t inner =
-        bits < 1 ? DIM_UNKNOWN : checked_div_floor(checked_mul(bytes, 8), bits);
-    add_experts(context, inner, checked_add(expert_rows(context, 2), expert_rows(context, 8)),
-                ret);
 }
 
 /* clang-format off */
@@ -425,8 +418,8 @@ static const struct op rows[] = {
     CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d", EXACT_FUSED),
     CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d", BIASES),
     CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d", BIASES),
-    CONTRIB(MoE,                           infer_experts,          0, 0, macs_moe,            EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
-    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_qmoe,           EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
+    CONTRIB(MoE,                           infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
+    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
 };
 /* clang-format on */
 
