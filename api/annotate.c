@@ -48,8 +48,7 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
     return a;
 }
 
-/* Adds the figures of a node of the profile to those of a node of the file. A sum with an
- * unknown figure is unknown. */
+/* Adds the figures of a profiled node to those of a node of the file; unknown is sticky. */
 static void add_costs(struct annotating *annotating, uint32_t ordinal,
                       const struct cm_node *node) {
     struct share *share = &annotating->shares[ordinal];

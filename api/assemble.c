@@ -25,8 +25,7 @@ static const int64_t *copy_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Recurses over nested types, whose depth ops/merge.c limits. `upper` is the upper bound of
- * `info`. */
+/* Recurses over types, whose depth ops/merge.c limits. `upper`: upper bound of `info`. */
 static void copy_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *upper, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
@@ -411,8 +410,7 @@ static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory)
     }
 }
 
-/* Lists the scheduled order of nodes if --schedule min-memory is given, even if it is that of
- * the file. */
+/* Lists the order of nodes if --schedule min-memory is given, even if it is the file's. */
 static void copy_schedule(struct assembly *assembly, struct cm_memory *memory) {
     const struct liveness_table *liveness = &assembly->analysis->liveness;
     bool is_requested = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;

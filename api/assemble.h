@@ -17,8 +17,8 @@ struct message_list {
 int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
                       struct message_list *ret) CM_MUST_CHECK;
 
-/* Warns of unknown operators and shapes. With options->strict the messages are errors. CM_OK,
- * CM_REFUSED, CM_NO_MEMORY. */
+/* Warns of unknown operators and shapes; options->strict: refuses (CM_REFUSED). CM_NO_MEMORY.
+ */
 int assemble_warnings(const struct analysis *analysis,
                       const struct cm_coverage *coverage) CM_MUST_CHECK;
 
@@ -41,8 +41,7 @@ struct assemble_extras {
     const struct cm_fit *fit; /* NULL: no memory limit */
 };
 
-/* Builds the result in the arena `result_arena` of the analysis; on success the result owns it.
- */
+/* Builds the result in the analysis's `result_arena`; on success the result owns the arena. */
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) CM_MUST_CHECK;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembles the part of a result that comes from a backend: the device, the times, and how each
- * primitive ran. */
+/* Assembles the part of a result that comes from a backend: device, times, kernels. */
 #include <time.h>
 
 #include "api/assembly.h"

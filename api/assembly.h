@@ -32,8 +32,7 @@ struct assembly {
 const char *assembly_text(struct assembly *assembly, const char *text);
 /* The same, but copies a string that many nodes share only once: an operator type. */
 const char *assembly_shared(struct assembly *assembly, const char *text);
-/* Returns the value `id` of the result. ID_NONE, an omitted operand: returns a value without a
- * name and of unknown type. */
+/* Returns the value `id` of the result; ID_NONE: one without a name, of unknown type. */
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);

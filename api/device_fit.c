@@ -114,8 +114,7 @@ static bool share_analysis(const struct cm_measured_time *a, const struct cm_mea
            text_equal(a->optimizer, b->optimizer);
 }
 
-/* Loads and analyses the model of a group of times. If it is refused, warns and leaves its
- * times without work. */
+/* Loads and analyses the model of a group of times; if refused, warns and leaves it out. */
 static int load_group(struct fitting *fitting, size_t first, size_t end) {
     const char *path = fitting->times[first].model;
     struct cm_diagnostics *diag = cm_diagnostics_new();

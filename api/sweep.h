@@ -10,8 +10,7 @@ struct cm_diagnostics;
 /* Returns a row without figures, in state "done". `batch`: 0 for that of the file. */
 struct cm_sweep_row sweep_empty_row(int64_t batch);
 
-/* Returns the state of a row that ended with this status: "done", "usage", "refused", "failed".
- */
+/* Returns the state of a row with this status: "done", "usage", "refused", "failed". */
 const char *sweep_state(int status);
 
 /* Returns the first error, else the first warning, else "". */

@@ -23,8 +23,7 @@
 #define MAX_DEPTH 128 /* as in skim.c */
 #define COPY_STEP ((size_t)1 << 16)
 
-/* Bytes of an entry that are searched for its key. Entries that this file writes begin with
- * their key. */
+/* Bytes of an entry that are searched for its key, with which our entries begin. */
 #define ENTRY_HEAD 512
 
 enum edit_kind { EDIT_REMOVE, EDIT_LENGTH, EDIT_ENTRIES };

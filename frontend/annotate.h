@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a copy of a model with new entries in the metadata_props of its nodes and of itself.
- */
+/* Writes a copy of a model with new metadata_props entries of its nodes and of itself. */
 #ifndef FRONTEND_ANNOTATE_H
 #define FRONTEND_ANNOTATE_H
 

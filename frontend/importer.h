@@ -160,8 +160,7 @@ int import_graph(struct importer *importer, const struct message *parts,
 uint32_t scope_find(const struct scope *scope, struct span name);
 /* The same in this scope alone; MAP_NONE if it is not defined. */
 uint32_t scope_get(const struct scope *scope, struct span name);
-/* Defines a name in this scope; a second definition is an error. The scope does not copy the
- * name. */
+/* Defines a name, which is not copied, in this scope; a second definition is an error. */
 int scope_define(struct importer *importer, struct scope *scope, struct span name,
                  uint32_t value) CM_MUST_CHECK;
 /* Returns a copy of the name with the prefix of the scope; NULL if memory ran out. */
@@ -178,8 +177,7 @@ int import_undefined(struct importer *importer, const char *what, struct span na
 int import_nodes(struct importer *importer, struct node_walk nodes,
                  struct scope *scope) CM_MUST_CHECK;
 
-/* Returns an iterator at the first node of a graph or function. `number`: GRAPH_NODE or
- * FUNCTION_NODE. */
+/* Returns an iterator at the first node. `number`: GRAPH_NODE or FUNCTION_NODE. */
 struct node_walk nodes_of(const struct message *message, uint32_t number);
 
 /* Returns the next node and the index of its fields; false at the end. */
@@ -206,13 +204,11 @@ int import_metadata(struct importer *importer, const struct file_node *node,
  */
 int metadata_read(struct importer *importer, struct span entry,
                   const char *values[N_METADATA_KEYS]) CM_MUST_CHECK;
-/* Returns the end of the quoted Python string that begins at `at`; NULL if none begins there or
- * it has no end. */
+/* Returns the end of the quoted Python string at `at`; NULL if there is none or no end. */
 const char *metadata_skip_quoted(const char *at);
 
-/* param_marks.c: reads what the exporter recorded about parameters. Malformed metadata is
- * ignored. */
-/* Reads the signature of the main graph into `marks`. */
+/* param_marks.c: what the exporter recorded about parameters; ignores malformed metadata.
+ * Reads the signature of the main graph into `marks`. */
 int import_signature(struct importer *importer, const struct message *graph) CM_MUST_CHECK;
 /* Returns the mark of that name in the signature; MARK_NONE if it has none. */
 enum param_mark import_named_mark(const struct importer *importer, struct span name);

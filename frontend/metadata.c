@@ -127,8 +127,7 @@ static int read_namespace(struct importer *importer, const char *at, size_t n,
     return CM_OK;
 }
 
-/* Finds or adds the module stack. Its key is the text without the operation, equal for all
- * nodes of one module. */
+/* Finds or adds the module stack; nodes of one module share the text before the operation. */
 static int find_module_stack(struct importer *importer, const struct spelling *scopes,
                              const struct spelling *classes, const struct module_stack **ret) {
     struct arena_mark mark = arena_save(importer->scratch);

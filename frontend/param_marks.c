@@ -35,8 +35,7 @@ static enum param_mark mark_of_kind(const char *kind, size_t length) {
     return MARK_NONE;
 }
 
-/* Adds the tensor of one line of the signature to the marks; ignores other lines. `line` does
- * not include the '\n'. */
+/* Adds the tensor of one line of the signature, without '\n', to the marks, if it has one. */
 static int read_line(struct importer *importer, const char *line, size_t length) {
     static const char before_target[] = " target='";
     uint32_t existing = MAP_NONE;
@@ -82,8 +81,7 @@ enum param_mark import_named_mark(const struct importer *importer, struct span n
     return mark == MAP_NONE ? MARK_NONE : (enum param_mark)(mark % N_MARKS);
 }
 
-/* Returns true if the exporter named the value after a call that repeats a tensor: "repeat_1".
- */
+/* Returns true if the value is named after a call that repeats a tensor: "repeat_1". */
 static bool is_repeated(const char *name, size_t length) {
     static const char *const calls[] = {"expand", "repeat", "tile", "broadcast_to"};
     while (length > 0 && text_is_digit(name[length - 1])) length--;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports TensorProto as a constant: checks dims and dtype. Contents that skim skipped stay in
- * the file. */
+/* Imports TensorProto as a constant. Contents that skim skipped stay in the file. */
 #include <string.h>
 
 #include "frontend/importer.h"

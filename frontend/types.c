@@ -14,8 +14,7 @@ static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimensio
         proto->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
     *ret_dim = is_value && proto->dim_value >= 0 ? proto->dim_value : DIM_UNKNOWN;
     *ret_symbol = NULL;
-    /* PaddlePaddle's exporter writes -1 or "?" for an unknown dim; two such dims need not be
-     * equal. */
+    /* PaddlePaddle writes -1 or "?" for an unknown dim; two such dims need not be equal. */
     if (!is_named || !proto->dim_param[0] || text_equal(proto->dim_param, "?")) return CM_OK;
     *ret_symbol = import_text(importer, proto->dim_param);
     return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);

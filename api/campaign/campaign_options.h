@@ -16,8 +16,7 @@ int campaign_check(const struct cm_campaign *campaign,
 /* Returns the size of a regular file; CM_UNKNOWN if there is none. */
 int64_t campaign_file_bytes(const char *path);
 
-/* Sets the options that all combinations share; checks all names, also of precisions. CM_OK,
- * CM_USAGE, CM_NO_MEMORY. */
+/* Sets the options that all combinations share; checks all names. CM_USAGE, CM_NO_MEMORY. */
 int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
                      struct cm_diagnostics *diag, struct cm_options *ret) CM_MUST_CHECK;
 

@@ -42,8 +42,7 @@ struct running {
     size_t n_todo;
 };
 
-/* Returns the campaign index of a combination of the shard. Example: shard 2 of 3 has the
- * combinations 1, 4, 7, ... */
+/* Returns the campaign index of a combination: shard 2 of 3 has 1, 4, 7, ... */
 static size_t combination_index(const struct running *running, size_t index_in_shard) {
     return index_in_shard * running->run->n_shards + running->run->shard - 1;
 }
@@ -52,8 +51,7 @@ static size_t todo_index(const struct running *running, size_t item) {
     return combination_index(running, running->todo[item]);
 }
 
-/* Stores the line of a finished combination. Ignores combinations of other shards and
- * duplicates. */
+/* Stores the line of a finished combination; ignores those of other shards and duplicates. */
 static void store_line(struct running *running, const struct cm_sweep_row *row,
                        const char *line) {
     const size_t n_shards = running->run->n_shards;
@@ -67,8 +65,7 @@ static void store_line(struct running *running, const struct cm_sweep_row *row,
     running->n_done++;
 }
 
-/* Loads the finished combinations of an earlier run, if this program version wrote the file for
- * the same campaign and shard. */
+/* Loads what an earlier run of this version finished of the same campaign and shard. */
 static int resume(struct running *running, const char *path) {
     struct shard_file file;
     const int status = shard_read(path, true, running->arena, running->diag, &file);
@@ -191,8 +188,7 @@ static int run_points(const struct running *running, struct cm_model *model, siz
     return status;
 }
 
-/* Runs a task in a child process. Items of a model that cannot be loaded are written as
- * failed. */
+/* Runs a task in a child process. If the model cannot be loaded, its items are failed. */
 static int run_task(void *context, size_t first, size_t n, FILE *out) {
     const struct running *running = context;
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
@@ -299,8 +295,7 @@ static int write_manifest(const struct cm_campaign *campaign, const char *path,
     return status;
 }
 
-/* Creates the folder and its manifest. If the manifest exists, checks that it describes the
- * same campaign. */
+/* Creates the folder and its manifest; an existing manifest must be of the same campaign. */
 static int prepare_folder(struct running *running) {
     const char *folder = running->run->folder;
     struct cm_campaign *before = NULL;

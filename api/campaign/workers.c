@@ -90,8 +90,7 @@ static void free_worker(struct worker *worker) {
     *worker = (struct worker){.pid = 0};
 }
 
-/* Reaps a process that has closed its pipe, and starts another one for the rest of its items.
- */
+/* Reaps a process that has closed its pipe, and starts another for the rest of its items. */
 static int finish(struct pool *pool, struct worker *worker) {
     const struct workers_job *job = pool->job;
     int ended = 0;

@@ -22,8 +22,7 @@ struct workers_job {
     int (*run)(void *context, size_t first, size_t n, FILE *out);
     /* Called with `n` finished items and their lines. Returns a status. */
     int (*done)(void *context, size_t first, size_t n, char *lines, size_t size);
-    /* Called with an item whose process terminated abnormally; `how`: "signal 9". Returns a
-     * status. */
+    /* Called with an item whose process died; `how`: "signal 9". Returns a status. */
     int (*lost)(void *context, size_t item, const char *how);
     void *context;
 };

@@ -70,8 +70,7 @@ static void *member(ProtobufCMessage *message, unsigned offset) {
     return (char *)message + offset;
 }
 
-/* Allocates the list of a repeated field at its `first` element; `rest` is the remainder of the
- * message. */
+/* Allocates the list of a repeated field at its `first` element; `rest` follows it. */
 static bool begin_list(struct arena *arena, const ProtobufCFieldDescriptor *field,
                        ProtobufCMessage *message, const struct wire_field *first,
                        struct fields rest) {

@@ -72,8 +72,7 @@ enum {
     ENTRY_VALUE = 2,
 };
 
-/* Indexes bytes that skim has checked. The bytes and *ret must neither move nor be freed while
- * the index is used. */
+/* Indexes bytes that skim has checked; they and *ret must not move while it is used. */
 void message_index(struct span bytes, struct message *ret);
 
 /* Returns the string of that number, the last if there are several; empty if there is none. */

@@ -24,8 +24,7 @@
 /* Limit of open messages. Decoding recurses once per level, so this also bounds its stack. */
 #define MAX_DEPTH 128
 
-/* Limit of the elements of a typed list that is not packed; the contents of a longer one are
- * dropped. */
+/* Largest length of a typed list that is not packed; longer ones are dropped. */
 #define MAX_UNPACKED 65536
 
 /* Limit of the bytes kept of the main graph, and of the rest; protobuf's limit is 2^31 - 1. */
@@ -42,8 +41,7 @@
 #define SMALLEST_PIECE ((size_t)1024)
 #define LARGEST_PIECE  ((size_t)64 << 10)
 
-/* Bytes allocated ahead of reading them: the length in the file may be wrong, and the size of a
- * pipe is unknown. */
+/* Bytes allocated ahead of reading them: the length in the file may be wrong. */
 #define COPY_STEP ((size_t)65536)
 
 /* A list of pieces being written. A "place" is an offset from the start of the field being
@@ -115,8 +113,7 @@ static inline size_t next_place(const struct skimmer *skimmer) {
     return skimmer->list->size - skimmer->list->field + pending(skimmer);
 }
 
-/* Makes room for `extra` bytes; if the last piece is full, adds one and moves the field being
- * written to it. */
+/* Makes room for `extra` bytes; moves the field being written to a new piece if it is full. */
 static int reserve(struct skimmer *skimmer, size_t extra) {
     struct piece_list *list = skimmer->list;
     if (list->capacity - list->size >= extra) return CM_OK;
@@ -164,8 +161,7 @@ static int copy_pending(struct skimmer *skimmer) {
     return status;
 }
 
-/* Ends the field of the list that was being written; indexes it if it is the first of its
- * number. */
+/* Ends the field that was being written; indexes it if it is the first of its number. */
 static int end_field(struct skimmer *skimmer) {
     struct piece_list *list = skimmer->list;
     int status = copy_pending(skimmer);
@@ -262,8 +258,7 @@ static int add_number(struct skimmer *skimmer, uint32_t number, uint64_t value) 
     return status < 0 ? status : append(skimmer, bytes, size);
 }
 
-/* Reads, byte by byte, a varint that crosses the end of the window or of the message, or is
- * malformed. */
+/* Reads a varint that crosses the end of the window or message, or is malformed. */
 static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
     uint64_t value = 0;
     for (int i = 0; i < WIRE_LONGEST_VARINT; i++) {
@@ -445,8 +440,7 @@ static int close_message(struct skimmer *skimmer) {
     return status < 0 ? status : set_length(skimmer, message);
 }
 
-/* Records where a dropped payload is in the file; offset and length 0: its contents are not
- * available. */
+/* Records where a dropped payload is in the file; offset and length 0: not available. */
 static int note_skipped(struct skimmer *skimmer, uint32_t number, uint64_t offset,
                         uint64_t length) {
     int status = add_number(skimmer, SKIPPED_OFFSET, offset);

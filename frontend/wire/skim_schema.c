@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of skim_schema.h by field number. Other fields are dropped; onnx.proto lists the same
- * fields. */
+/* Tables of skim_schema.h by field number, with the fields of onnx.proto; others are dropped.
+ */
 #include "frontend/wire/skim_schema.h"
 
 #include "frontend/wire/wire.h"

@@ -59,8 +59,7 @@ static bool is_openvino(const char *bytes) {
            strstr(bytes, openvino.bytes) != NULL;
 }
 
-/* Returns true for version 1 and a MetaGraphDef of more than 127 bytes, in the place of an ONNX
- * model's producer_name. */
+/* Returns true for version 1, then a MetaGraphDef > 127 bytes (in ONNX: producer_name). */
 static bool is_saved_model(const char *bytes) {
     return memcmp(bytes, saved_model.bytes, saved_model.length) == 0 &&
            ((unsigned char)bytes[saved_model.length] & 0x80) != 0;

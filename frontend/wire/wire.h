@@ -21,8 +21,7 @@ struct span {
     const uint8_t *end;
 };
 
-/* An encoded field: the value of one element, or the bytes of a string, a message or packed
- * elements. */
+/* An encoded field: one element, or the bytes of a string, a message or packed elements. */
 struct wire_field {
     uint32_t number; /* of the field */
     enum wire wire;
@@ -36,8 +35,7 @@ static inline size_t span_size(struct span span) {
 
 bool span_equal(struct span span, const char *text);
 
-/* These functions remove the bytes that they read from the front. They return false if the
- * bytes are malformed or too few. */
+/* These remove the bytes that they read; false if the bytes are malformed or too few. */
 bool wire_long_varint(struct span *from, uint64_t *ret);
 /* Reads one element of that wire type, which is not WIRE_BYTES. */
 bool wire_number(struct span *from, enum wire wire, uint64_t *ret);
@@ -75,8 +73,7 @@ static inline bool wire_next(struct span *from, struct wire_field *ret) {
     return true;
 }
 
-/* Returns true if the bytes are whole packed elements of that wire type, no varint longer than
- * 64 bits. */
+/* Returns true if the bytes are whole packed elements; no varint is longer than 64 bits. */
 bool wire_is_packed(uint32_t wire, struct span bytes);
 
 size_t wire_varint_size(uint64_t value);

@@ -27,8 +27,7 @@ static int infer_expand_dims(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-/* Looks up rows of a table: the output has the shape of `indices` and a last axis of columns.
- */
+/* Rows of a table: the output has the shape of `indices` and a last axis of columns. */
 static int infer_embedding(struct op_context *context) {
     const struct shape *indices = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -154,8 +153,7 @@ static int infer_hashes(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
-/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the most words of a string, is
- * data-dependent. */
+/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the most words, is data-dependent. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};

@@ -118,8 +118,7 @@ static void macs_pre_mix(const struct op_context *context, struct product *ret) 
     product_add(ret, "elements of the streams", op_elements(context, 0));
 }
 
-/* Each output stream is a weighted sum of the block's result and, if input 3 is given, of all
- * streams. */
+/* Each output stream is a weighted sum of the block's result and, with input 3, all streams. */
 static void macs_post_mix(const struct op_context *context, struct product *ret) {
     const int64_t old = op_has_input(context, 3) ? read_streams(context).n : 0;
     product_add(ret, "elements of the streams", op_elements(context, 0));

@@ -12,8 +12,7 @@
 
 #include "support/banned.h"
 
-/* Multiples of this need no padding. Other channel counts are padded by an amount that depends
- * on the block size. */
+/* Multiples of this need no padding; that of other counts depends on the block size. */
 #define LARGEST_BLOCK 16
 
 static int64_t padded(int64_t channels) {

@@ -47,7 +47,7 @@ static int infer_fused_matmul(struct op_context *context) {
     return status < 0 ? status : matmul_infer_shapes(context, &a, &b, common_dtype(context, 0));
 }
 
-/* The inner axis of A is the last; with transA the last but one, and with transBatchA too the
+/* The inner axis of A is the last; with transA the last but one, with transBatchA too the
  * first. */
 static void macs_fused_matmul(const struct op_context *context, struct product *ret) {
     const int rank = op_rank(context, 0);
@@ -193,8 +193,7 @@ static void macs_blob(const struct op_context *context, struct product *ret) {
     add_rows(context, common_last_dim(context, 0), blob_dim(context, 1), ret);
 }
 
-/* Multiplies one input by a gate weight and a value weight [K, N], after an optional addition.
- */
+/* One input times a gate weight and a value weight [K, N], after an optional addition. */
 static int infer_mlp(struct op_context *context) {
     const int64_t k = op_attr_int(context, "K");
     int status = output_columns(context, 0, k, op_attr_int(context, "N"));
@@ -259,8 +258,7 @@ static void macs_gated_bias(const struct op_context *context, struct product *re
     product_add(ret, "columns of the gates", common_dim(context, 3, 2, 1));
 }
 
-/* Words [.., letters]. A window [filters, 1, k, columns] moves over the vectors of the letters.
- */
+/* Words [.., letters]; a window [filters, 1, k, columns] moves over the letters' vectors. */
 static int infer_word_embedding(struct op_context *context) {
     return contrib_output_last(context, 0, op_dtype(context, 1), common_dim(context, 1, 4, 0));
 }

@@ -139,8 +139,7 @@ static struct sizes read_blocks(const struct op_context *context) {
     return read_shared(context, is_known(total) ? total : common_dim(context, 3, 4, 2));
 }
 
-/* Pages [pages, places, heads, d]; a request has as many pages as the page table, input 7, has
- * columns. */
+/* Pages [pages, places, heads, d]; a request has a page per column of the table, input 7. */
 static int64_t paged_keys(const struct op_context *context) {
     return checked_mul(common_dim(context, 7, 2, 1), common_dim(context, 3, 4, 1));
 }

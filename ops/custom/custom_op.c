@@ -79,8 +79,7 @@ static int bind_operands(struct evaluation *evaluation) {
     return CM_OK;
 }
 
-/* Sets *a to the known one of two dims that must be equal; both may be unknown. Returns false
- * if they differ. */
+/* Sets *a to the known one of two dims that must be equal; false if they differ. */
 static bool join_dims(int64_t *a, int64_t b) {
     if (!is_known(*a)) *a = b;
     return !is_known(b) || *a == b;

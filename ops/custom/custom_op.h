@@ -102,8 +102,7 @@ struct cm_op_costs {
 int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) CM_MUST_CHECK;
 
-/* Returns the row of the operator at this opset, or NULL; later elements of `costs` override
- * earlier ones. */
+/* Returns the row of the operator at this opset, or NULL; later `costs` override earlier. */
 const struct op *custom_op_find(const struct cm_op_costs *const *costs, size_t n,
                                 const char *domain, const char *type, int64_t opset);
 

@@ -68,8 +68,7 @@ static int find_name(const struct reading *reading, const char *name, size_t len
     return NOT_FOUND;
 }
 
-/* Reads "in0" or "out12", the elements of an operand. Leading zeros are refused, so that the
- * number of such names is limited. */
+/* Reads "in0" or "out12", an operand's elements; refuses leading zeros, to limit the names. */
 static bool is_operand(const char *name, size_t length, enum custom_op_kind *ret_kind,
                        size_t *ret_index) {
     const bool is_input = length > 2 && memcmp(name, "in", 2) == 0;
@@ -94,8 +93,7 @@ static int append_name(struct reading *reading, const char *name, size_t length,
     return (int)reading->n_names++;
 }
 
-/* Returns the slot of a name in an expression, or NOT_FOUND; adds "in0", "out0" and the like
- * when they are first used. */
+/* Returns the slot of a name, or NOT_FOUND; adds "in0" and the like at their first use. */
 static int find_or_add(void *context, const char *name, size_t length) {
     struct reading *reading = context;
     struct custom_op_name is = {.kind = CUSTOM_OP_INPUT};
@@ -379,8 +377,7 @@ static int read_like(struct reading *reading) {
     return status;
 }
 
-/* Includes the end of the text, so that ("ab", "c") differs from ("a", "bc"). Blanks are not
- * significant. */
+/* Includes the end: ("ab", "c") differs from ("a", "bc"). Blanks are not significant. */
 static void digest_text(uint64_t *hash, const char *text) {
     for (; *text != '\0'; text++)
         if (*text != ' ' && *text != '\t') *hash = hash_bytes(*hash, text, 1);
@@ -399,8 +396,7 @@ static void digest_texts(uint64_t *hash, const char *const *texts, size_t n) {
     for (size_t i = 0; i < n; i++) digest_text(hash, texts[i]);
 }
 
-/* Returns a hash of all fields that affect outputs and costs. Profiles store it, so the set of
- * fields must not change. */
+/* Returns a hash of what affects outputs and costs. Profiles store it: do not change it. */
 static const char *digest_of(const struct cm_op_description *from, struct arena *arena) {
     uint64_t hash = HASH_BYTES_BEGIN;
     digest_text(&hash, from->like);
