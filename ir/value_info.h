@@ -51,11 +51,6 @@ static inline struct value_info value_info_unknown(void) {
 int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret)
     __attribute__((warn_unused_result));
 
-/* Returns true if dims or contents are bounds. */
-static inline bool value_info_has_bounds(const struct value_info *info) {
-    return info->is_upper_bound || info->lower_bound;
-}
-
 /* Returns true for a tensor, or a container of tensors, with all dims known. */
 bool value_info_is_static(const struct value_info *info);
 

@@ -67,7 +67,8 @@ int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim,
 }
 
 bool op_has_bounds(const struct op_context *context, size_t i) {
-    return value_info_has_bounds(op_input(context, i));
+    const struct value_info *info = op_input(context, i);
+    return info->is_upper_bound || info->lower_bound; /* of dims, of contents */
 }
 
 bool op_use_budget(const struct op_context *context, int64_t elements) {

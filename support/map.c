@@ -104,10 +104,6 @@ uint32_t map_get(const struct map *map, const char *key) {
     return map_get_n(map, key, strlen(key));
 }
 
-const char *map_key(const struct map *map, const char *key) {
-    return map_key_n(map, key, strlen(key));
-}
-
 const char *map_key_n(const struct map *map, const char *key, size_t length) {
     const struct map_entry *entry = map_entry_of(map, key, length);
     return entry == NULL ? NULL : entry->key;

@@ -45,7 +45,6 @@ int map_reserve(struct map *map, size_t n) __attribute__((warn_unused_result));
 uint32_t map_get(const struct map *map, const char *key);
 uint32_t map_get_n(const struct map *map, const char *key, size_t length);
 /* Returns the stored key that equals `key`; NULL if absent. */
-const char *map_key(const struct map *map, const char *key);
 const char *map_key_n(const struct map *map, const char *key, size_t length);
 /* Sets or replaces a value. `key` must outlive the map. CM_OK or CM_NO_MEMORY. */
 int map_set(struct map *map, const char *key, uint32_t value)

@@ -152,15 +152,14 @@ dnnl_status_t build_sum(struct building *building) {
     return reduce(building, &sum);
 }
 
-/* Adds `n` vectors of `size` elements: the inputs from `first` on. The plan allocates those
+/* Adds two vectors of `size` elements: the inputs from `first` on. The plan allocates those
  * that the model lacks or does not store as fp32, which oneDNN requires of statistics, scales
  * and shifts; and all of them if `first` is 0. */
-static void add_vectors(struct building *building, const int *ids, int n, int64_t size,
-                        int first) {
+static void add_vectors(struct building *building, const int ids[2], int64_t size, int first) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor vector = {
         .element = CM_F32, .rank = 1, .dims = {size}, .strides = {1}};
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < 2; i++) {
         const struct cm_tensor *input = &primitive->inputs[first + i];
         const bool is_given = first > 0 && first + i < primitive->n_inputs &&
                               input->element == CM_F32 && primitive_elements(input) == size;
@@ -191,9 +190,9 @@ static dnnl_status_t build_batch_norm(struct building *building) {
     if (x.rank < 2) return dnnl_unimplemented;
     if (!training) flags |= dnnl_use_global_stats;
     onednn_desc desc = build_in_place(building, &x);
-    add_vectors(building, ids, 2, x.dims[1], 1);
+    add_vectors(building, ids, x.dims[1], 1);
     /* In training the batch statistics are outputs. */
-    add_vectors(building, &ids[2], 2, x.dims[1], training ? 0 : 3);
+    add_vectors(building, &ids[2], x.dims[1], training ? 0 : 3);
     if (building->status != dnnl_success) return building->status;
     return calls_batch_norm(building->lib, training, desc, (float)primitive->epsilon, flags,
                             &build_part(building)->primitive);
@@ -212,7 +211,7 @@ static dnnl_status_t build_rows(struct building *building, int64_t size, bool af
         .element = CM_F32, .rank = 1, .dims = {n / size}, .strides = {1}};
     onednn_desc x = build_in_place(building, &rows);
     onednn_desc stat = build_desc(building, &one, false);
-    if (affine) add_vectors(building, ids, 2, size, 1);
+    if (affine) add_vectors(building, ids, size, 1);
     if (building->status != dnnl_success) return building->status;
     return calls_layer_norm(building->lib, x, stat, (float)primitive->epsilon,
                             affine ? dnnl_use_scale | dnnl_use_shift : 0U,
@@ -226,7 +225,7 @@ static dnnl_status_t build_groups(struct building *building, int64_t groups) {
     const struct cm_tensor x = as_image(tensor);
     if (groups <= 0 || x.rank < 2 || x.dims[1] % groups != 0) return dnnl_unimplemented;
     onednn_desc desc = build_in_place(building, &x);
-    add_vectors(building, ids, 2, x.dims[1], 1);
+    add_vectors(building, ids, x.dims[1], 1);
     if (building->status == dnnl_success &&
         calls_group_norm(building->lib, desc, groups, (float)primitive->epsilon,
                          dnnl_use_scale | dnnl_use_shift,

@@ -174,7 +174,7 @@ static struct description describe_leaf(const struct module_tree *tree, const ui
 static void set_class(struct classifier *classifier, const char *class,
                       struct cm_module *module) {
     if (strcmp(classifier->last, class) != 0) {
-        const char *known = map_key(&classifier->classes, class);
+        const char *known = map_key_n(&classifier->classes, class, strlen(class));
         const char *stored = known ? known : arena_strdup(classifier->result_arena, class);
         if (!stored || (!known && map_set(&classifier->classes, stored, 0) < 0)) return;
         classifier->last = stored;

@@ -57,7 +57,7 @@ static void compares_keys_by_bytes_and_length(void **state) {
         assert_int_equal(map_get_n(&map, copy, n), n);
     }
     assert_int_equal(map_get(&map, "ab"), 2);
-    assert_ptr_equal(map_key(&map, "ab"), bytes);
+    assert_ptr_equal(map_key_n(&map, "ab", 2), bytes);
     assert_ptr_equal(map_key_n(&map, bytes, 4), bytes);
     assert_null(map_key_n(&map, "ab\0ce", 5));
     assert_int_equal(map_add_n(&map, "abc", 2, 9, &existing), CM_OK);
