@@ -102,12 +102,10 @@ static const struct command commands[] = {
     {"completion", command_completion, command_no_options, "completion bash|zsh|fish", NULL,
      "Prints the completion of a shell.\n", NULL, EXIT_REFUSED},
 };
-/* clang-format on */
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 
 /* For the help only: main handles these before the command parses its arguments. */
-/* clang-format off */
 static const struct option general_options[] = {
     {.heading = "General", .name = "help", .letter = 'h', .kind = OPTION_SET,
      .help = "print this help"},
@@ -135,9 +133,9 @@ static const char examples[] =
 static const struct command_table table = {commands, examples, exit_statuses, general_options};
 
 static int print_help(const struct invocation *call) {
-    printf("costmodel: what an ONNX model costs, from its file "
-           "alone\n\nExamples:\n%s\nCommands:\n",
-           examples);
+    fputs("costmodel: what an ONNX model costs, from its file alone\n\nExamples:\n", stdout);
+    fputs(examples, stdout);
+    fputs("\nCommands:\n", stdout);
     for (size_t i = 0; commands[i].summary != NULL; i++)
         printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
     fputs("\nCommon options:\n", stdout);
