@@ -27,6 +27,11 @@ struct classes {
     bool *image;      /* by root of a set: its values are images */
 };
 
+static enum op_images images_of(const struct analysis *analysis, uint32_t id) {
+    const struct op *op = analysis->bind.ops[id];
+    return op->facets ? op->facets->lowering.images : IMAGES_NONE;
+}
+
 static uint32_t find(const struct classes *classes, uint32_t value) {
     while (classes->parent[value] != value) {
         classes->parent[value] = classes->parent[classes->parent[value]];
@@ -61,42 +66,31 @@ static uint32_t main_value(const struct classes *classes, const struct node *nod
     return of_y >= of_x ? y : x;
 }
 
-static void join_all(const struct classes *classes, const struct node *node) {
-    const uint32_t main = main_value(classes, node);
-    if (main == ID_NONE) return;
-    const int rank = rank_of(classes, main);
-    for (size_t i = 0; i < node->n_inputs; i++)
-        if (rank_of(classes, node->inputs[i]) == rank) join(classes, main, node->inputs[i]);
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (rank_of(classes, node->outputs[i]) == rank) join(classes, main, node->outputs[i]);
-}
-
-/* Returns true if the output is a view with the same shape. */
-static bool is_same(const struct classes *classes, const struct node *node) {
-    const struct value_info *infos = classes->analysis->infer.infos;
-    if (node->n_inputs < 1 || node->n_outputs < 1 || node->inputs[0] == ID_NONE ||
-        node->outputs[0] == ID_NONE)
-        return false;
-    return classes->analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW &&
-           shape_equal(&infos[node->inputs[0]].shape, &infos[node->outputs[0]].shape);
-}
-
-static enum op_images images_of(const struct analysis *analysis, uint32_t id) {
-    const struct op *op = analysis->bind.ops[id];
-    return op->facets ? op->facets->lowering.images : IMAGES_NONE;
-}
-
+/* Joins the values of the node that have the same layout. */
 static void connect(const struct classes *classes, uint32_t id) {
-    const struct node *node = &classes->analysis->model->nodes[id];
-    const enum op_images images = images_of(classes->analysis, id);
-    if (images == IMAGES_FOLLOW) join_all(classes, node);
-    if (images != IMAGES_HERE && is_same(classes, node))
-        join(classes, node->inputs[0], node->outputs[0]);
-    if (images != IMAGES_HERE) return;
-    const uint32_t both[] = {node->n_inputs > 0 ? node->inputs[0] : ID_NONE,
-                             node->n_outputs > 0 ? node->outputs[0] : ID_NONE};
-    for (size_t i = 0; i < 2; i++)
-        if (rank_of(classes, both[i]) != 0) classes->image[find(classes, both[i])] = true;
+    const struct analysis *analysis = classes->analysis;
+    const struct value_info *infos = analysis->infer.infos;
+    const struct node *node = &analysis->model->nodes[id];
+    const enum op_images images = images_of(analysis, id);
+    const uint32_t x = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
+    const uint32_t y = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+    if (images == IMAGES_HERE) {
+        if (rank_of(classes, x) != 0) classes->image[find(classes, x)] = true;
+        if (rank_of(classes, y) != 0) classes->image[find(classes, y)] = true;
+        return;
+    }
+    const uint32_t main = main_value(classes, node);
+    if (images == IMAGES_FOLLOW && main != ID_NONE) {
+        const int rank = rank_of(classes, main);
+        for (size_t i = 0; i < node->n_inputs; i++)
+            if (rank_of(classes, node->inputs[i]) == rank) join(classes, main, node->inputs[i]);
+        for (size_t i = 0; i < node->n_outputs; i++)
+            if (rank_of(classes, node->outputs[i]) == rank)
+                join(classes, main, node->outputs[i]);
+    }
+    if (x != ID_NONE && y != ID_NONE && analysis->liveness.storage[y] == STORAGE_VIEW &&
+        shape_equal(&infos[x].shape, &infos[y].shape))
+        join(classes, x, y);
 }
 
 int layout_find(const struct analysis *analysis, const bool **ret) {

@@ -6,15 +6,16 @@
  * nothing without a backend or imported times.
  */
 #include "backends/primitive.h"
+#include "costmodel/backend.h"
 #include "ops/flops/conventions.h"
 #include "ops/lowering/lowering.h"
+#include "ops/op_context.h"
 #include "ops/product.h"
 #include "passes/cost/count.h"
 #include "passes/infer/context.h"
 #include "passes/latency/kernels.h"
 #include "passes/latency/layout.h"
 #include "passes/latency/post_ops.h"
-#include "passes/latency/precision.h"
 #include "passes/latency/primitive_index.h"
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
@@ -24,24 +25,81 @@
 
 #include "support/banned.h"
 
-/* Returns the FLOPs of one run by the exact convention. */
-static int64_t exact_flops(const struct convention *exact, const struct op_context *context) {
-    return convention_all_operations(exact, context, product_macs(context));
+/*
+ * The dtypes that --precision sets for fp32 tensors; others are unchanged. fp16 and bf16 apply
+ * to all tensors, amp (fp16) to those of products only. 8-bit dtypes apply to the operands of
+ * products only, with the output dtype of the libraries:
+ *
+ *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
+ *           network requantizes in the same kernel, after adding an f32 bias
+ *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
+ *
+ * With int8 and fp8, all other nodes are fp16, also attention and recurrences: their 8-bit
+ * forms need scales that an fp32 file does not contain.
+ */
+struct elements {
+    enum dtype factors; /* both operands of a product */
+    enum dtype image;   /* output of a convolution */
+    enum dtype bias;    /* bias of a convolution */
+    enum dtype matrix;  /* output and addend of a matrix product */
+    enum dtype rest;
+};
+
+static const struct elements precisions[CM_N_PRECISIONS] = {
+    [CM_PRECISION_FP16] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                           DTYPE_FLOAT16},
+    [CM_PRECISION_BF16] = {DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16,
+                           DTYPE_BFLOAT16},
+    [CM_PRECISION_INT8] = {DTYPE_INT8, DTYPE_INT8, DTYPE_FLOAT, DTYPE_INT32, DTYPE_FLOAT16},
+    [CM_PRECISION_FP8] = {DTYPE_FLOAT8E4M3FN, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                          DTYPE_FLOAT16},
+    [CM_PRECISION_AMP] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                          DTYPE_FLOAT},
+};
+
+static bool is_convolution(int32_t kind) {
+    return kind == CM_CONV || kind == CM_DECONV;
 }
 
-/*
- * Returns the bytes that a device reads. `read` counts whole operands, but for Gather and Slice
- * a device reads only as many bytes of the first operand as it writes.
- */
-static int64_t bytes_touched(const struct op_context *context,
-                             const struct cm_primitive *primitive, int64_t read,
-                             int64_t written) {
-    const bool reads_part = primitive->kind == CM_GATHER ||
-                            (primitive->kind == CM_COPY && primitive->n_inputs == 1);
-    if (!reads_part) return read;
-    const int64_t whole = liveness_bytes(op_input(context, 0));
-    if (!is_known(whole) || !is_known(read) || whole <= written) return read;
-    return checked_add(checked_sub(read, whole), written);
+/* Role of an operand or result in a product. */
+enum part { PART_FACTOR, PART_ADDEND, PART_RESULT };
+
+static enum dtype dtype_of(const struct elements *elements, int32_t kind, enum part part) {
+    if (!is_convolution(kind) && kind != CM_GEMM) return elements->rest;
+    if (part == PART_FACTOR) return elements->factors;
+    if (!is_convolution(kind)) return elements->matrix;
+    return part == PART_ADDEND ? elements->bias : elements->image;
+}
+
+/* Changes the dtype of every fp32 operand and output of a node whose primitive is of `kind`. If
+ * the first two operands are integers, the fp32 operands of a product are scales, not
+ * factors. */
+static int apply_precision(const struct analysis *analysis, int32_t kind,
+                           struct op_context *context) {
+    const struct elements *elements = &precisions[analysis->options->precision];
+    const bool has_factors =
+        op_dtype(context, 0) == DTYPE_FLOAT && op_dtype(context, 1) == DTYPE_FLOAT;
+    const struct value_info **inputs =
+        arena_array(analysis->arena, context->n_inputs, sizeof(struct value_info *));
+    if (inputs == NULL) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = context->inputs[i];
+        inputs[i] = info;
+        if (info == NULL || info->kind != CM_TYPE_TENSOR || info->dtype != DTYPE_FLOAT)
+            continue;
+        struct value_info *copy = arena_copy(analysis->arena, info, sizeof(*copy));
+        if (copy == NULL) return diag_no_memory(analysis->diag);
+        copy->dtype =
+            dtype_of(elements, kind, has_factors && i < 2 ? PART_FACTOR : PART_ADDEND);
+        inputs[i] = copy;
+    }
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        struct value_info *output = &context->outputs[i];
+        if (output->kind == CM_TYPE_TENSOR && output->dtype == DTYPE_FLOAT)
+            output->dtype = dtype_of(elements, kind, PART_RESULT);
+    }
+    context->inputs = inputs;
+    return CM_OK;
 }
 
 struct lowering_job {
@@ -52,137 +110,118 @@ struct lowering_job {
     struct op_context context; /* of the node, or of its fused pattern */
 };
 
-/* Lowers the node, with the requested precision and layout. */
-static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bool *ret_found,
-                          const char **ret_why) {
-    const struct analysis *analysis = job->analysis;
-    *ret_found = lowering_apply(&job->context, ret, ret_why);
-    if (*ret_found && precision_changes(analysis->options->precision)) {
-        const int status = precision_apply(analysis, ret->kind, &job->context);
-        if (status < 0) return status;
-        *ret_found = lowering_apply(&job->context, ret, ret_why);
-    }
-    if (*ret_found && job->images != NULL && job->images[job->node]) layout_apply(ret);
-    return CM_OK;
-}
-
-/* Computes FLOPs and bytes with the dtypes of the primitive. Returns false if unknown. */
+/* Computes FLOPs, by the exact convention, and bytes with the dtypes of the primitive. Of the
+ * first operand of Gather and Slice a device reads only as many bytes as it writes. Returns
+ * false if they are unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
     const struct kernels_table *kernels = &job->analysis->kernels;
-    int64_t read = 0;
-    int64_t written = 0;
+    ret->flops = convention_all_operations(job->exact, context, product_macs(context));
     if (kernels->fusion) {
-        ret->flops = exact_flops(job->exact, context);
         ret->bytes_read = kernels->read[job->node];
         ret->bytes_written = kernels->written[job->node];
         ret->fusion = kernels->fusion[job->node];
-        return is_known(ret->flops) && is_known(ret->bytes_read) &&
-               is_known(ret->bytes_written);
+    } else {
+        int64_t read = 0;
+        int64_t written = 0;
+        (void)count_traffic(job->analysis, context, &read, &written);
+        if (ret->kind == CM_GATHER || (ret->kind == CM_COPY && ret->n_inputs == 1)) {
+            const int64_t whole = liveness_bytes(op_input(context, 0));
+            if (is_known(whole) && is_known(read) && whole > written)
+                read = checked_add(checked_sub(read, whole), written);
+        }
+        ret->bytes_read = read;
+        ret->bytes_written = written;
     }
-    (void)count_traffic(job->analysis, context, &read, &written);
-    ret->flops = exact_flops(job->exact, context);
-    ret->bytes_read = bytes_touched(context, ret, read, written);
-    ret->bytes_written = written;
-    return is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written);
+    return is_known(ret->flops) && is_known(ret->bytes_read) && is_known(ret->bytes_written);
 }
 
-static bool does_nothing(const struct lowering_job *job) {
-    const struct kernels_table *kernels = &job->analysis->kernels;
-    if (kernels->fusion) return !kernels_runs(kernels, job->node);
-    int64_t read = 0;
-    int64_t written = 0;
-    return !count_traffic(job->analysis, &job->context, &read, &written);
-}
-
-/* Lowers the node. *ret_why: why it has no primitive of its own; NULL if it does no work. */
+/* Lowers the node, with the requested precision and layout. *ret_why: why it has no primitive
+ * of its own; NULL if it does no work. */
 static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
                  const char **ret_why) {
-    bool found = false;
-    *ret_lowered = LOWERED_NOTHING;
-    if (does_nothing(job)) {
-        const bool is_body = job->context.op->memory == MEMORY_CONTROL;
-        *ret_why = is_body ? "its bodies are measured" : NULL;
+    const struct analysis *analysis = job->analysis;
+    const struct kernels_table *kernels = &analysis->kernels;
+    int64_t read = 0;
+    int64_t written = 0;
+    const bool works = kernels->fusion
+                           ? kernels_runs(kernels, job->node)
+                           : count_traffic(analysis, &job->context, &read, &written);
+    *ret_lowered = works ? LOWERED_NOT : LOWERED_NOTHING;
+    if (!works) {
+        const bool has_bodies = job->context.op->memory == MEMORY_CONTROL;
+        *ret_why = has_bodies ? "its bodies are measured" : NULL;
         return CM_OK;
     }
-    *ret_lowered = LOWERED_NOT;
-    const int status = find_primitive(job, ret, &found, ret_why);
-    if (status < 0 || !found) return status;
+    bool found = lowering_apply(&job->context, ret, ret_why);
+    if (found && precisions[analysis->options->precision].rest != DTYPE_UNDEFINED) {
+        const int status = apply_precision(analysis, ret->kind, &job->context);
+        if (status < 0) return status;
+        found = lowering_apply(&job->context, ret, ret_why);
+    }
+    if (!found) return CM_OK;
+    if (job->images != NULL && job->images[job->node]) layout_apply(ret);
     const bool known = find_work(job, ret);
-    *ret_lowered = known ? LOWERED_PRIMITIVE : LOWERED_NOT;
+    if (known) *ret_lowered = LOWERED_PRIMITIVE;
     *ret_why = known ? NULL : "its FLOPs or bytes are unknown";
     return CM_OK;
 }
 
-/* For imported times: sets the FLOPs and bytes, if known, of a node without a primitive. */
-static void fill_unlowered(const struct lowering_job *job, enum lowered lowered,
-                           struct cm_primitive *ret) {
-    *ret = (struct cm_primitive){.kind = CM_PRIMITIVE_NONE};
-    if (lowered == LOWERED_NOTHING || find_work(job, ret)) return;
-    *ret = (struct cm_primitive){.kind = CM_PRIMITIVE_NONE};
-}
-
-static int make_tables(const struct analysis *analysis, struct primitives_table *table,
-                       struct primitive_index *index) {
-    const size_t n = analysis->model->n_nodes;
-    struct arena *arena = analysis->arena;
-    table->lowered = arena_array(arena, n, sizeof(*table->lowered));
-    table->of_node = arena_array(arena, n, sizeof(*table->of_node));
-    table->why_not = arena_array(arena, n, sizeof(*table->why_not));
-    const size_t capacity = analysis->options->fuse ? 2 * n : n; /* nodes, groups */
-    if (primitive_index_init(index, capacity, arena) < 0 || arena_failed(arena))
-        return diag_no_memory(analysis->diag);
-    table->items = index->items;
-    return CM_OK;
-}
-
-/* Makes the context of the node. On a modelled device, that of the last node of a fused pattern
- * is the context of the whole pattern. */
-static int make_context(struct lowering_job *job, const struct op_source *source) {
-    const struct analysis *analysis = job->analysis;
-    const uint32_t pattern = analysis->fused_patterns.of_node[job->node];
-    if (analysis->kernels.fusion && pattern != ID_NONE &&
-        analysis->fused_patterns.items[pattern].last == job->node)
-        return context_make_fused(source, &analysis->fused_patterns.items[pattern],
-                                  &job->context);
-    return context_make_inferred(source, job->node, &job->context);
-}
-
+/* On a modelled device, the context of the last node of a fused pattern is that of the whole
+ * pattern. With imported times, a node without a primitive has its FLOPs and bytes, if known.
+ */
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct primitive_index *index) {
-    const struct op_source source = context_source(job->analysis);
-    const struct arena_mark mark = arena_save(job->analysis->arena);
-    const bool is_imported = job->analysis->options->n_times > 0;
+    const struct analysis *analysis = job->analysis;
+    const struct op_source source = context_source(analysis);
+    const struct arena_mark mark = arena_save(analysis->arena);
+    const uint32_t at = analysis->fused_patterns.of_node[id];
+    const struct fused_pattern *pattern =
+        analysis->kernels.fusion && at != ID_NONE ? &analysis->fused_patterns.items[at] : NULL;
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
     job->node = id;
-    int status = make_context(job, &source);
+    int status = pattern && pattern->last == id
+                     ? context_make_fused(&source, pattern, &job->context)
+                     : context_make_inferred(&source, id, &job->context);
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
-    if (status == CM_OK && is_imported) {
-        if (table->lowered[id] != LOWERED_PRIMITIVE)
-            fill_unlowered(job, table->lowered[id], &primitive);
+    if (status < 0) return status;
+    const bool is_lowered = table->lowered[id] == LOWERED_PRIMITIVE;
+    if (analysis->options->n_times > 0) {
+        const struct cm_primitive none = {.kind = CM_PRIMITIVE_NONE};
+        if (!is_lowered) primitive = none;
+        if (table->lowered[id] == LOWERED_NOT && !find_work(job, &primitive)) primitive = none;
         table->of_node[id] = (uint32_t)index->n;
         index->items[index->n++] = primitive;
-    } else if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE) {
+    } else if (is_lowered) {
         table->of_node[id] = primitive_index_add(index, &primitive);
     }
-    arena_restore(job->analysis->arena, mark);
-    return status;
+    arena_restore(analysis->arena, mark);
+    return CM_OK;
 }
 
 int pass_primitives(const struct analysis *analysis, void *own) {
     struct primitives_table *table = own;
+    const struct cm_options *options = analysis->options;
+    const size_t n = analysis->model->n_nodes;
+    struct arena *arena = analysis->arena;
     struct primitive_index index;
     struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
-    if (analysis->options->backend == NULL && analysis->options->n_times == 0) return CM_OK;
-    int status = make_tables(analysis, table, &index);
-    if (status == CM_OK && analysis->options->layout == CM_LAYOUT_NHWC)
-        status = layout_find(analysis, &job.images);
-    for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
+    int status = CM_OK;
+    if (options->backend == NULL && options->n_times == 0) return CM_OK;
+    table->lowered = arena_array(arena, n, sizeof(*table->lowered));
+    table->of_node = arena_array(arena, n, sizeof(*table->of_node));
+    table->why_not = arena_array(arena, n, sizeof(*table->why_not));
+    /* Nodes, and groups of them. */
+    if (primitive_index_init(&index, options->fuse ? 2 * n : n, arena) < 0 ||
+        arena_failed(arena))
+        return diag_no_memory(analysis->diag);
+    table->items = index.items;
+    if (options->layout == CM_LAYOUT_NHWC) status = layout_find(analysis, &job.images);
+    for (uint32_t id = 0; status == CM_OK && id < n; id++)
         status = lower_node(&job, id, table, &index);
-    if (status == CM_OK && analysis->options->fuse && analysis->options->backend &&
-        !analysis->kernels.fusion)
+    if (status == CM_OK && options->fuse && options->backend && !analysis->kernels.fusion)
         status = post_ops_find(analysis, table, &index);
     table->n = index.n;
     return status;

@@ -190,11 +190,12 @@ static void report_files(const struct analysis *analysis) {
     }
 }
 
-static bool has_shape(const struct times_layer *layer, const struct shape *shape) {
+bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape) {
     if (layer->rank < 0 || shape->rank < 0) return true;
-    for (int axis = 0; axis < shape->rank && shape->rank == layer->rank; axis++)
+    if (shape->rank != layer->rank) return false;
+    for (int axis = 0; axis < shape->rank; axis++)
         if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
-    return shape->rank == layer->rank;
+    return true;
 }
 
 static void append_dims(struct text *text, int rank, const int64_t *dims) {
@@ -226,7 +227,7 @@ static void report_shapes(const struct analysis *analysis, const struct imported
         const struct shape *shape = shape_of(analysis, &imported->layers[i]);
         if (shape == NULL) continue;
         n++;
-        if (has_shape(imported->layers[i].from, shape)) continue;
+        if (times_may_have_shape(imported->layers[i].from, shape)) continue;
         if (n_other++ == 0) first = &imported->layers[i];
     }
     if (first == NULL || n_other * OTHER_SHAPES < n) return;

@@ -285,20 +285,6 @@ static struct window *find_windows(const struct matching *matching) {
     return windows;
 }
 
-/* Returns false if the first output is missing or its shape is known to differ from that of the
- * layer. */
-static bool may_have_shape(const struct matching *matching, const struct times_layer *layer,
-                           uint32_t id) {
-    const struct node *node = node_at(matching, id);
-    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return false;
-    const struct shape *shape = &matching->analysis->infer.infos[node->outputs[0]].shape;
-    if (layer->rank < 0 || shape->rank < 0) return true;
-    if (shape->rank != layer->rank) return false;
-    for (int axis = 0; axis < shape->rank; axis++)
-        if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
-    return true;
-}
-
 /* Returns true if no free node reads the results. */
 static bool is_last(const struct matching *matching, uint32_t id) {
     const struct model *model = matching->analysis->model;
@@ -317,6 +303,7 @@ static uint32_t find_end(struct matching *matching, const struct window *windows
                          const uint32_t *free_nodes, size_t n_free, uint32_t layer,
                          bool *ret_same) {
     const struct times_layer *from = matching->imported->layers[layer].from;
+    const struct value_info *infos = matching->analysis->infer.infos;
     uint32_t fused = ID_NONE;
     uint32_t last = ID_NONE;
     *ret_same = false;
@@ -324,12 +311,15 @@ static uint32_t find_end(struct matching *matching, const struct window *windows
     if (matching->n_compared > MAX_COMPARISONS) return ID_NONE;
     for (size_t i = 0; i < n_free; i++) {
         const uint32_t id = free_nodes[i];
+        const struct node *node = node_at(matching, id);
         if (matching->owner[id] != ID_NONE || windows[id].after >= (int64_t)layer ||
-            windows[id].before <= (int64_t)layer || !may_have_shape(matching, from, id))
+            windows[id].before <= (int64_t)layer || node->n_outputs == 0 ||
+            node->outputs[0] == ID_NONE ||
+            !times_may_have_shape(from, &infos[node->outputs[0]].shape))
             continue;
-        *ret_same = text_equal(from->op, node_at(matching, id)->type);
+        *ret_same = text_equal(from->op, node->type);
         if (*ret_same) return id;
-        if (fused == ID_NONE && has_operator(from, node_at(matching, id))) fused = id;
+        if (fused == ID_NONE && has_operator(from, node)) fused = id;
         if (last == ID_NONE && from->rank >= 0 && is_last(matching, id)) last = id;
     }
     return fused != ID_NONE ? fused : last;

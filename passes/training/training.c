@@ -13,11 +13,80 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/glob.h"
 
 #include "support/banned.h"
 
 #define MASTER_BYTES 4 /* with amp: per element of the master weights and of each state */
 #define UNSCALE      1 /* with amp: FLOPs per gradient element to undo loss scaling */
+
+static int refuse(const struct training *training, const char *what, const char *pattern) {
+    struct cm_diagnostics *diag = training->analysis->diag;
+    int status = diag_error(diag, DIAG_USAGE, "no %s matches '%s'", what, pattern);
+    diag_hint(diag, "names are dotted, as in the file; * matches any text");
+    return status;
+}
+
+/* Freezes parameters with a matching name, or used by a node of a matching module. matches[m]:
+ * the pattern matches the path of module m or of one of its parents. */
+static int freeze(struct training *training, const char *pattern, bool *matches) {
+    const struct params_table *params = &training->analysis->params;
+    const struct modules_table *modules = &training->analysis->modules;
+    bool any = false;
+    for (uint32_t id = 0; id < modules->n_modules; id++) {
+        const uint32_t parent = modules->parents[id];
+        matches[id] = (parent != ID_NONE && matches[parent]) ||
+                      glob_matches(pattern, modules->modules[id].path);
+    }
+    for (size_t i = 0; i < params->n_params; i++)
+        if (glob_matches(pattern, params->params[i].name)) training->frozen[i] = any = true;
+    for (uint32_t id = 0; id < training->model->n_nodes; id++)
+        for (size_t i = 0; i < params->n_used[id]; i++)
+            if (matches[modules->of_node[id]])
+                training->frozen[params->used[id][i]] = any = true;
+    return any ? CM_OK : refuse(training, "parameter or module", pattern);
+}
+
+/* Marks the matching modules; choose then keeps the outermost. */
+static int checkpoint(struct training *training, const char *pattern) {
+    const struct modules_table *table = &training->analysis->modules;
+    bool any = false;
+    for (uint32_t id = 1; id < table->n_modules; id++)
+        if (glob_matches(pattern, table->modules[id].path)) {
+            training->checkpoint[id] = id;
+            any = true;
+        }
+    return any ? CM_OK : refuse(training, "module", pattern);
+}
+
+/* Matches the name patterns of --freeze and --checkpoint: sets `frozen` and `checkpoint`. A
+ * pattern without a match is an error. */
+static int choose(struct training *training) {
+    const struct analysis *analysis = training->analysis;
+    const struct cm_options *options = analysis->options;
+    size_t n_modules = analysis->modules.n_modules;
+    bool *matches = arena_array(analysis->arena, n_modules, sizeof(*matches));
+    int status = CM_OK;
+    training->frozen =
+        arena_array(analysis->arena, analysis->params.n_params, sizeof(*training->frozen));
+    training->checkpoint =
+        arena_array(analysis->arena, n_modules, sizeof(*training->checkpoint));
+    if (!matches || !training->frozen || !training->checkpoint)
+        return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
+    for (size_t i = 0; i < analysis->params.n_params; i++) /* integers have no gradients */
+        training->frozen[i] =
+            !dtype_is_float(analysis->infer.infos[analysis->params.params[i].value].dtype);
+    for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
+        status = freeze(training, options->freeze[i], matches);
+    for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)
+        status = checkpoint(training, options->checkpoint[i]);
+    for (uint32_t id = 1; id < n_modules && status == CM_OK; id++) {
+        const uint32_t outer = training->checkpoint[analysis->modules.parents[id]];
+        if (outer != ID_NONE) training->checkpoint[id] = outer;
+    }
+    return status;
+}
 
 static void add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
@@ -127,7 +196,7 @@ int pass_training(const struct analysis *analysis, void *own) {
     table->of_module =
         arena_array(analysis->arena, analysis->modules.n_modules, sizeof(*table->of_module));
     if (!table->of_node || !table->of_module) return diag_no_memory(analysis->diag);
-    int status = training_choose(training);
+    int status = choose(training);
     if (status == CM_OK) status = training_flow(training);
     if (status < 0) return status;
     add_params(training);

@@ -47,9 +47,6 @@ struct training {
     int64_t *bytes;      /* by value: owned during a step; 0 for views and parameters */
 };
 
-/* Matches the name patterns of --freeze and --checkpoint: sets `frozen` and `checkpoint`.
- * CM_USAGE if one matches nothing. */
-int training_choose(struct training *training) CM_MUST_CHECK;
 /* Sets `operations`, `root`, `is_strided` and `bytes`, and finds where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
 /* Computes saved bytes and the peak of the step. */
