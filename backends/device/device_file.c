@@ -78,31 +78,21 @@ static int check_once(const struct reading *reading, const struct json_value *ob
     return key_fault(reading, item, "is given twice");
 }
 
-/* Requires that each member has one of the `keys` and a non-empty string. */
-static int check_texts(const struct reading *reading, const struct json_value *object,
-                       const char *const *keys) {
-    json_each(item, object) {
-        size_t i = 0;
-        while (keys[i] != NULL && !text_equal(keys[i], json_key(item))) i++;
-        if (keys[i] == NULL) return key_fault(reading, item, "is not a known key");
-        const int status = check_text(reading, item);
-        if (status != CM_BACKEND_OK) return status;
+static int read_sources(const struct reading *reading, const struct json_value *sources) {
+    if (!json_is_object(sources)) return key_fault(reading, sources, "must be an object");
+    json_each(source, sources) {
+        if (!json_is_object(source)) return key_fault(reading, source, "must be an object");
+        if (json_get(source, "document") == NULL)
+            return key_fault(reading, source, "has no 'document'");
+        json_each(item, source) {
+            const char *key = json_key(item);
+            if (!text_equal(key, "document") && !text_equal(key, "url"))
+                return key_fault(reading, item, "is not a known key");
+            const int status = check_text(reading, item);
+            if (status != CM_BACKEND_OK) return status;
+        }
     }
     return CM_BACKEND_OK;
-}
-
-static int read_sources(const struct reading *reading, const struct json_value *sources) {
-    static const char *const keys[] = {"document", "url", NULL};
-    int status = CM_BACKEND_OK;
-    if (!json_is_object(sources)) return key_fault(reading, sources, "must be an object");
-    json_each(item, sources) {
-        if (status != CM_BACKEND_OK) break;
-        if (!json_is_object(item)) return key_fault(reading, item, "must be an object");
-        if (json_get(item, "document") == NULL)
-            return key_fault(reading, item, "has no 'document'");
-        status = check_texts(reading, item, keys);
-    }
-    return status;
 }
 
 /* Checks one member of a figure object. */

@@ -363,17 +363,6 @@ static const struct advice_rule rules[] = {
 
 #define N_RULES (sizeof rules / sizeof *rules)
 
-static void find_seconds(const struct analysis *analysis, struct advice_case *ret) {
-    for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
-        const struct cm_measurement *measurement = estimate_of_node(analysis, node);
-        const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
-        if (measurement == NULL || !is_known(runs)) continue;
-        ret->seconds[node] =
-            measurement->cold.median * estimate_share(analysis, node) * (double)runs;
-        ret->total_s += ret->seconds[node];
-    }
-}
-
 /* Lists the picked nodes and their modules, each once, ascending. */
 static int list_picked(const struct advice_case *advice, size_t n, struct cm_advice *ret) {
     const struct analysis *analysis = advice->analysis;
@@ -446,7 +435,14 @@ int pass_advice(const struct analysis *analysis, void *own) {
     table->items = arena_array(analysis->result_arena, N_RULES, sizeof *table->items);
     if (!advice.seconds || !advice.picked || !table->items)
         return diag_no_memory(analysis->diag);
-    find_seconds(analysis, &advice);
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        const struct cm_measurement *measurement = estimate_of_node(analysis, node);
+        const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        if (measurement == NULL || !is_known(runs)) continue;
+        advice.seconds[node] =
+            measurement->cold.median * estimate_share(analysis, node) * (double)runs;
+        advice.total_s += advice.seconds[node];
+    }
     if (advice.total_s <= 0) return CM_OK;
     for (size_t i = 0; i < N_RULES; i++) {
         int status = apply(&advice, &rules[i], table);

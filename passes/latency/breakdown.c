@@ -358,13 +358,11 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
         row->theoretical_occupancy =
             public_ratio(mean_ratio(&list.sums[i], THEORETICAL_OCCUPANCY));
         row->unit_efficiency = public_ratio(mean_ratio(&list.sums[i], UNIT_EFFICIENCY));
+        row->calls = public_count(row->calls);
+        row->total_ps = public_count(row->total_ps);
     }
     if (table->n_kernels > 0)
         qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);
-    for (size_t i = 0; i < table->n_kernels; i++) {
-        table->kernels[i].calls = public_count(table->kernels[i].calls);
-        table->kernels[i].total_ps = public_count(table->kernels[i].total_ps);
-    }
     return CM_OK;
 }
 

@@ -429,20 +429,23 @@ static void place_copies(struct matching *matching) {
     }
 }
 
-/* Groups the nodes of the pairs by layer: layer i has the nodes ret[from[i]] to
- * ret[from[i + 1] - 1]. */
-static int group(const struct matching *matching, const struct pairs *pairs, size_t **ret_from,
-                 uint32_t **ret) {
+struct groups {
+    size_t *from;
+    uint32_t *nodes;
+};
+
+/* Groups the nodes of the pairs by layer: layer i has the nodes ret->nodes[ret->from[i]] to
+ * ret->nodes[ret->from[i + 1] - 1]. */
+static int group(const struct matching *matching, const struct pairs *pairs,
+                 struct groups *ret) {
     const size_t n = matching->imported->n;
-    size_t *from = arena_array(matching->analysis->scratch, n + 2, sizeof(*from));
-    uint32_t *nodes = arena_array(matching->analysis->arena, pairs->n, sizeof(*nodes));
-    if (from == NULL || nodes == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < pairs->n; i++) from[pairs->items[i].layer + 2]++;
-    for (size_t i = 2; i < n + 2; i++) from[i] += from[i - 1];
+    ret->from = arena_array(matching->analysis->scratch, n + 2, sizeof(*ret->from));
+    ret->nodes = arena_array(matching->analysis->arena, pairs->n, sizeof(*ret->nodes));
+    if (ret->from == NULL || ret->nodes == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < pairs->n; i++) ret->from[pairs->items[i].layer + 2]++;
+    for (size_t i = 2; i < n + 2; i++) ret->from[i] += ret->from[i - 1];
     for (size_t i = 0; i < pairs->n; i++)
-        nodes[from[pairs->items[i].layer + 1]++] = pairs->items[i].node;
-    *ret_from = from;
-    *ret = nodes;
+        ret->nodes[ret->from[pairs->items[i].layer + 1]++] = pairs->items[i].node;
     return CM_OK;
 }
 
@@ -451,24 +454,19 @@ static int finish(const struct matching *matching) {
     static const enum cm_measure_state states[] = {[TIMES_RUNS] = CM_UNPLACED,
                                                    [TIMES_COPIES] = CM_COPY_LAYER,
                                                    [TIMES_CONTAINS] = CM_OPAQUE};
-    size_t *run_from = NULL;
-    size_t *place_from = NULL;
-    size_t *inside_from = NULL;
-    uint32_t *runs = NULL;
-    uint32_t *places = NULL;
-    uint32_t *inside = NULL;
-    if (group(matching, &matching->runs, &run_from, &runs) < 0 ||
-        group(matching, &matching->places, &place_from, &places) < 0 ||
-        group(matching, &matching->inside, &inside_from, &inside) < 0)
+    struct groups runs, places, inside;
+    if (group(matching, &matching->runs, &runs) < 0 ||
+        group(matching, &matching->places, &places) < 0 ||
+        group(matching, &matching->inside, &inside) < 0)
         return CM_NO_MEMORY;
     for (size_t i = 0; i < matching->imported->n; i++) {
         struct imported_layer *layer = &matching->imported->layers[i];
-        layer->n_nodes = run_from[i + 1] - run_from[i];
-        layer->nodes = runs + run_from[i];
-        layer->n_places = place_from[i + 1] - place_from[i];
-        layer->places = places + place_from[i];
-        layer->n_inside = inside_from[i + 1] - inside_from[i];
-        layer->inside = inside + inside_from[i];
+        layer->n_nodes = runs.from[i + 1] - runs.from[i];
+        layer->nodes = runs.nodes + runs.from[i];
+        layer->n_places = places.from[i + 1] - places.from[i];
+        layer->places = places.nodes + places.from[i];
+        layer->n_inside = inside.from[i + 1] - inside.from[i];
+        layer->inside = inside.nodes + inside.from[i];
         layer->state = states[matching->roles[i]];
         if (layer->n_nodes > 0) layer->state = layer->n_nodes > 1 ? CM_SPLIT : CM_IMPORTED;
         if (layer->state == CM_OPAQUE && layer->n_places == 0) layer->state = CM_UNPLACED;

@@ -77,28 +77,23 @@ static int compare_live(const void *a, const void *b) {
     return left->value < right->value ? -1 : left->value > right->value;
 }
 
-static int list_live(const struct analysis *analysis, struct peak_memory_table *table) {
+int pass_peak_memory(const struct analysis *analysis, void *own) {
+    struct peak_memory_table *table = own;
     const struct liveness_table *liveness = &analysis->liveness;
-    struct live_value *live =
-        arena_array_raw(analysis->scratch, analysis->model->n_values, sizeof(*live));
+    const size_t n_values = analysis->model->n_values;
+    struct live_value *live = arena_array_raw(analysis->scratch, n_values, sizeof(*live));
     size_t n = 0;
-    if (!live) return CM_NO_MEMORY;
+    if (!live || peaks_of_modules(analysis, &table->of_module) < 0)
+        return diag_no_memory(analysis->diag);
     if (liveness->peak_node == ID_NONE) return CM_OK;
-    uint32_t step = liveness->step_of[liveness->peak_node];
-    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        int64_t bytes = liveness_counted(analysis, id);
+    const uint32_t step = liveness->step_of[liveness->peak_node];
+    for (uint32_t id = 0; id < n_values; id++) {
+        const int64_t bytes = liveness_counted(analysis, id);
         if (bytes == 0 || liveness->first[id] > step || liveness->last[id] < step) continue;
         live[n++] = (struct live_value){id, producer_module(analysis, id), bytes};
     }
     qsort(live, n, sizeof(*live), compare_live);
     table->live = arena_copy(analysis->arena, live, n * sizeof(*live));
     table->n_live = n;
-    return table->live ? CM_OK : CM_NO_MEMORY;
-}
-
-int pass_peak_memory(const struct analysis *analysis, void *own) {
-    struct peak_memory_table *table = own;
-    if (peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
-        return diag_no_memory(analysis->diag);
-    return CM_OK;
+    return table->live ? CM_OK : diag_no_memory(analysis->diag);
 }
