@@ -174,32 +174,23 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
 
 /* ---- other operators ---- */
 
-static void read_bytes(struct cm_primitive *kernel, int64_t bytes) {
-    kernel->bytes_read = checked_add(kernel->bytes_read, bytes);
+/* Adds the read of a value, stored as `source`. A compiled runtime skips values that the kernel
+ * recomputes or has already read, as the marks by value in `last_read` show. */
+static void read_once(const struct listing *listing, struct backward *backward,
+                      uint32_t *last_read, uint32_t value, uint32_t source) {
+    const struct kernels_table *kernels = &listing->analysis->kernels;
+    const uint32_t mark = kernels->kernel[backward->id] + 1;
+    if (!listing->eager && (!kernels->stored[source] || last_read[source] == mark)) return;
+    last_read[source] = mark;
+    backward->kernel.bytes_read =
+        checked_add(backward->kernel.bytes_read, bytes_of(listing, value));
 }
 
-/* Adds the read of a saved value. A compiled runtime skips values that the kernel has already
- * read or recomputes. */
 static void read_saved(const struct listing *listing, struct backward *backward,
                        uint32_t value) {
-    const struct kernels_table *kernels = &listing->analysis->kernels;
-    if (!depends_on_input(listing, value)) return;
-    const uint32_t source = kernels->source[value];
-    const uint32_t mark = kernels->kernel[backward->id] + 1;
-    if (!listing->eager && (!kernels->stored[source] || listing->read[source] == mark)) return;
-    listing->read[source] = mark;
-    read_bytes(&backward->kernel, bytes_of(listing, value));
-}
-
-/* Adds the read of the output gradient, once per kernel of a compiled runtime. */
-static void read_gradient(const struct listing *listing, struct backward *backward) {
-    const struct kernels_table *kernels = &listing->analysis->kernels;
-    const uint32_t value = backward->operation->node->outputs[0];
-    const uint32_t mark = kernels->kernel[backward->id] + 1;
-    if (!listing->eager && (!kernels->stored[value] || listing->gradient_read[value] == mark))
-        return;
-    listing->gradient_read[value] = mark;
-    read_bytes(&backward->kernel, bytes_of(listing, value));
+    if (depends_on_input(listing, value))
+        read_once(listing, backward, listing->read, value,
+                  listing->analysis->kernels.source[value]);
 }
 
 /* Adds the reads of the values listed in a cell of `saved_for_backward` (ops/op.h). */
@@ -258,7 +249,7 @@ static void list_operand(const struct listing *listing, struct backward *backwar
         is_empty && !is_sum;
     if (!is_passed && !shares_kernel(listing, operation, slot)) {
         backward->n_kernels++;
-        read_gradient(listing, backward);
+        read_once(listing, backward, listing->gradient_read, result, result);
         read_cell(listing, backward, cell);
     }
     if (is_sum && listing->eager && !is_empty)
@@ -283,7 +274,7 @@ static void list_other_operator(struct listing *listing, struct backward *backwa
             training_needs_gradient(listing->training, operation, i))
             list_operand(listing, backward, i);
     if (kernel->kind == CM_NORM) /* two passes over its inputs: reductions, then the gradient */
-        read_bytes(kernel, kernel->bytes_read);
+        kernel->bytes_read = checked_mul(2, kernel->bytes_read);
     kernel->fusion.no_launch =
         backward->n_kernels == 0 || (!listing->eager && backward->forward->fusion.no_launch);
     if (listing->eager && backward->n_kernels > 1)

@@ -112,8 +112,9 @@ static int apply_precision(const struct analysis *analysis, int32_t kind,
  * Softmax and Reshape do not: they read and write row-major, and the conversion is not timed,
  * since a runtime can fold it into the node. Constants do not propagate either: an image and a
  * matrix may share one.
+ *
+ * Sets of values with the same layout (union-find).
  */
-/* Sets of values with the same layout (union-find). */
 struct classes {
     const struct analysis *analysis;
     uint32_t *parent; /* by value */

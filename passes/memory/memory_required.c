@@ -78,24 +78,23 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
 
-/* Returns true for parameters and buffers, including those that a node computes or that are
- * model inputs, and for all other tensors of the file that are read or are graph outputs. */
-static bool is_weight(const struct analysis *analysis, uint32_t id) {
-    const struct value *value = &analysis->model->values[id];
-    if (analysis->params.of_value[id] != ID_NONE) return true;
-    return analysis->infer.infos[id].is_weight && (value->n_uses > 0 || value->is_graph_output);
-}
-
+/* Parameters and buffers count, including those that a node computes or that are model inputs,
+ * and all other tensors of the file that are read or are graph outputs. */
 int pass_memory_required(const struct analysis *analysis, void *own) {
     struct memory_required_table *table = own;
-    size_t n_values = analysis->model->n_values;
+    const size_t n_values = analysis->model->n_values;
     bool *seen = arena_array(analysis->scratch, n_values, sizeof *seen);
     table->weights = arena_array(analysis->result_arena, (size_t)DTYPE_N * N_WEIGHT_STORAGES,
                                  sizeof *table->weights);
     if (!seen || !table->weights) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) {
-        uint32_t stored = is_weight(analysis, id) ? stored_value(analysis, id) : ID_NONE;
-        if (stored == ID_NONE || seen[stored]) continue;
+        const struct value *value = &analysis->model->values[id];
+        const bool is_read = value->n_uses > 0 || value->is_graph_output;
+        if (analysis->params.of_value[id] == ID_NONE &&
+            !(analysis->infer.infos[id].is_weight && is_read))
+            continue;
+        const uint32_t stored = stored_value(analysis, id);
+        if (seen[stored]) continue;
         seen[stored] = true;
         add_weight(analysis, stored, table);
     }

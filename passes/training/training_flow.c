@@ -31,29 +31,26 @@ bool training_needs_gradient(const struct training *training, const struct opera
            op_has_gradient(operation->saved_for_backward, slot);
 }
 
-static enum op_view view_of(const struct training *training, const struct op_context *context) {
-    enum op_memory memory = context->op->memory;
-    if (context->n_inputs == 0 || !context->inputs[0]) return VIEW_NONE;
-    if (context->op->backward.view) {
-        enum op_view view = context->op->backward.view(context);
-        if (view != VIEW_SHAPED) return view;
-        return training->is_strided[context->node->inputs[0]] ? VIEW_NONE : VIEW_SAME;
-    }
-    bool is_view =
-        memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !context->training);
-    return is_view ? VIEW_SAME : VIEW_NONE;
-}
-
+/* Lets the outputs of a view share the bytes of its first input. */
 static void share_outputs(struct training *training, const struct op_context *context) {
+    const struct op_backward *backward = &context->op->backward;
     const struct node *node = context->node;
-    enum op_view view = view_of(training, context);
+    const enum op_memory memory = context->op->memory;
+    if (context->n_inputs == 0 || !context->inputs[0]) return;
+    const uint32_t operand = node->inputs[0];
+    enum op_view view = VIEW_NONE;
+    if (backward->view)
+        view = backward->view(context);
+    else if (memory == MEMORY_VIEW ||
+             (memory == MEMORY_VIEW_UNLESS_TRAINING && !context->training))
+        view = VIEW_SAME;
+    if (view == VIEW_SHAPED) view = training->is_strided[operand] ? VIEW_NONE : VIEW_SAME;
     if (view == VIEW_NONE) return;
     for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
-        if (value == ID_NONE || (i > 0 && !context->op->backward.view)) continue;
-        training->root[value] = training->root[node->inputs[0]];
-        training->is_strided[value] =
-            view == VIEW_STRIDED || training->is_strided[node->inputs[0]];
+        const uint32_t value = node->outputs[i];
+        if (value == ID_NONE || (i > 0 && !backward->view)) continue;
+        training->root[value] = training->root[operand];
+        training->is_strided[value] = view == VIEW_STRIDED || training->is_strided[operand];
     }
 }
 
