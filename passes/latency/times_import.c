@@ -190,14 +190,6 @@ static void report_files(const struct analysis *analysis) {
     }
 }
 
-bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape) {
-    if (layer->rank < 0 || shape->rank < 0) return true;
-    if (shape->rank != layer->rank) return false;
-    for (int axis = 0; axis < shape->rank; axis++)
-        if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
-    return true;
-}
-
 static void append_dims(struct text *text, int rank, const int64_t *dims) {
     text_append(text, "[");
     for (int axis = 0; axis < rank; axis++)

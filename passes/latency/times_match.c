@@ -296,6 +296,14 @@ static bool is_last(const struct matching *matching, uint32_t id) {
     return true;
 }
 
+bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape) {
+    if (layer->rank < 0 || shape->rank < 0) return true;
+    if (shape->rank != layer->rank) return false;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
+    return true;
+}
+
 /* Returns the last node of a layer with a generated name. In order of preference: a free node
  * with the operator of the layer, one whose operator is part of the layer's operator, the last
  * of a chain of free nodes; ID_NONE if none. Sets *ret_same if the operators are equal. */
