@@ -549,6 +549,11 @@ static void rebatches_products_of_constants(void **state) {
          "in x float[{N},16,32]\ninit q float[1,10,32]\ninit w float[32,32]\n"
          "const r int64[3] ={N},1,1\nnode t Tile q r -> a\nnode p MatMul a w -> b\n"
          "node k Transpose x -> c perm=[0,2,1]\nnode m MatMul b c -> y\nout y\n"},
+        {"a node without operands or outputs next to it", ALL_BUT_READS,
+         "in x float[{N},16,32]\ninit q float[1,10,32]\ninit w float[32,32]\n"
+         "const r int64[3] ={N},1,1\nnode z RandomNormal -> - shape=[2]\nnode t Tile q r -> a\n"
+         "node p MatMul a w -> b\nnode k Transpose x -> c perm=[0,2,1]\n"
+         "node m MatMul b c -> y\nout y\n"},
         {"a query that is projected, then tiled", ALL_BUT_READS,
          "in x float[{N},16,32]\ninit q float[1,10,32]\ninit w float[32,32]\n"
          "const r int64[3] ={N},1,1\nnode p MatMul q w -> a\nnode t Tile a r -> b\n"
