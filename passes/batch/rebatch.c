@@ -69,8 +69,8 @@ static int keep_solution(struct search *search, struct solution *ret) {
     return CM_OK;
 }
 
-static int macs_of(const struct search *search, const struct value_info *infos,
-                   const struct override *const *overrides, uint32_t node, int64_t *ret) {
+static int64_t macs_of(const struct search *search, const struct value_info *infos,
+                       const struct override *const *overrides, uint32_t node) {
     const struct op_source source = {.model = search->analysis->model,
                                      .ops = search->probe.ops,
                                      .overrides = overrides,
@@ -80,36 +80,28 @@ static int macs_of(const struct search *search, const struct value_info *infos,
                                      .diag = search->sink};
     const struct arena_mark mark = arena_save(source.arena);
     struct op_context context;
-    *ret = 0;
-    if (!search->probe.ops[node]->cost.macs) return CM_OK;
-    if (context_make_inferred(&source, node, &context) < 0) return CM_NO_MEMORY;
-    *ret = product_macs(&context);
+    if (!search->probe.ops[node]->cost.macs) return 0;
+    if (context_make_inferred(&source, node, &context) < 0) return 0; /* the arena has failed */
+    const int64_t macs = product_macs(&context);
     arena_restore(source.arena, mark);
-    return CM_OK;
+    return macs;
 }
 
 /* Compares sizes of values, output shapes and MACs of the current solution with `other`. */
-static int is_same_solution(const struct search *search, const struct solution *other,
-                            bool *ret_same) {
+static bool is_same_solution(const struct search *search, const struct solution *other) {
     const struct model *model = search->analysis->model;
-    *ret_same = false;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct shape *have = &search->after.infos[id].shape;
         const struct shape *want = &other->infos[id].shape;
         bool is_result = model->values[id].is_graph_output && model->values[id].graph == 0;
-        if (shape_elements(have) != shape_elements(want)) return CM_OK;
-        if (is_result && !shape_equal(have, want)) return CM_OK;
+        if (shape_elements(have) != shape_elements(want)) return false;
+        if (is_result && !shape_equal(have, want)) return false;
     }
-    for (uint32_t node = 0; node < model->n_nodes; node++) {
-        int64_t have = 0;
-        int64_t want = 0;
-        if (macs_of(search, search->after.infos, search->probe.overrides, node, &have) < 0 ||
-            macs_of(search, other->infos, other->overrides, node, &want) < 0)
-            return CM_NO_MEMORY;
-        if (have != want) return CM_OK;
-    }
-    *ret_same = true;
-    return CM_OK;
+    for (uint32_t node = 0; node < model->n_nodes; node++)
+        if (macs_of(search, search->after.infos, search->probe.overrides, node) !=
+            macs_of(search, other->infos, other->overrides, node))
+            return false;
+    return true;
 }
 
 /* --- The search. --- */
@@ -309,11 +301,9 @@ static int keep_changes(const struct search *search, const struct change_list *c
  */
 static int compare_solution(struct search *search, struct solution *found, uint32_t first) {
     bool leads = batch_leads(search);
-    bool same = false;
     if (found->leads && !leads) return CM_OK;
     if (leads && !found->leads) return keep_solution(search, found);
-    if (is_same_solution(search, found, &same) < 0) return CM_NO_MEMORY;
-    if (same) return CM_OK;
+    if (is_same_solution(search, found)) return CM_OK;
     const struct choice *choice = &search->choices[search->n_settled];
     const struct node *node = &search->analysis->model->nodes[node_at(search, choice->step)];
     const char *why = arena_printf(

@@ -3,7 +3,7 @@
 #include "passes/infer/iterations.h"
 
 #include "ops/merge.h"
-#include "ops/op_context.h"
+#include "passes/infer/walk.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -28,27 +28,27 @@ static int list_values(const struct model *model, struct arena *arena, uint32_t 
     return CM_OK;
 }
 
-struct iteration *iterations_add(const struct model *model, struct arena *arena,
-                                 struct infer_table *table, uint32_t graph,
-                                 const struct iteration *outer) {
+struct iteration *iterations_add(const struct walk *walk, uint32_t graph) {
+    struct infer_table *table = walk->table;
     if (!table->iterations)
-        table->iterations = arena_array(arena, model->n_graphs, sizeof *table->iterations);
-    struct iteration *iteration = arena_alloc(arena, sizeof *iteration);
+        table->iterations =
+            arena_array(walk->arena, walk->model->n_graphs, sizeof *table->iterations);
+    struct iteration *iteration = arena_alloc(walk->arena, sizeof *iteration);
     if (!table->iterations || !iteration) return NULL;
     struct iterations *of_graph = &table->iterations[graph];
-    if (!of_graph->values && list_values(model, arena, graph, of_graph) < 0) return NULL;
-    *iteration =
-        (struct iteration){.graph = graph, .outer = outer, .before = of_graph->last, .runs = 1};
+    if (!of_graph->values && list_values(walk->model, walk->arena, graph, of_graph) < 0)
+        return NULL;
+    *iteration = (struct iteration){
+        .graph = graph, .outer = walk->run, .before = of_graph->last, .runs = 1};
     return of_graph->last = iteration;
 }
 
-int iterations_store(struct arena *arena, const struct infer_table *table, uint32_t graph,
-                     struct iteration *iteration) {
-    const struct iterations *of_graph = &table->iterations[graph];
-    struct value_info *infos = arena_array_raw(arena, of_graph->n_values, sizeof *infos);
+int iterations_store(const struct walk *walk, struct iteration *iteration) {
+    const struct iterations *of_graph = &walk->table->iterations[iteration->graph];
+    struct value_info *infos = arena_array_raw(walk->arena, of_graph->n_values, sizeof *infos);
     if (!infos) return CM_NO_MEMORY;
     for (size_t i = 0; i < of_graph->n_values; i++)
-        infos[i] = table->infos[of_graph->values[i]];
+        infos[i] = walk->table->infos[of_graph->values[i]];
     iteration->infos = infos;
     return CM_OK;
 }
@@ -59,12 +59,12 @@ static bool is_replaced(const struct iteration *run) {
     return run != NULL;
 }
 
-void iterations_drop(struct infer_table *table, uint32_t graph, const struct iteration *outer) {
-    if (!table->iterations) return;
-    struct iterations *of_graph = &table->iterations[graph];
-    for (; of_graph->last && (of_graph->last->outer == outer || is_replaced(of_graph->last));
-         of_graph->last = of_graph->last->before)
-        of_graph->last->is_dropped = true;
+void iterations_drop(const struct walk *walk, uint32_t graph) {
+    if (!walk->table->iterations) return;
+    struct iteration **last = &walk->table->iterations[graph].last;
+    for (; *last && ((*last)->outer == walk->run || is_replaced(*last));
+         *last = (*last)->before)
+        (*last)->is_dropped = true;
 }
 
 struct iteration *iterations_last(const struct infer_table *table, uint32_t graph) {
@@ -120,10 +120,9 @@ static void remove_replaced(const struct model *model, struct infer_table *table
 
 /* Merges value i of the body over all of its runs: dims that differ become unknown, or with
  * OP_UPPER_BOUND the largest. */
-static int merge_runs(const struct model *model, struct arena *arena,
-                      const struct iterations *of_graph, size_t i, enum op_bound bound,
-                      struct value_info *ret) {
-    struct op_context context = {.model = model, .arena = arena, .bound = bound};
+static int merge_runs(const struct walk *walk, const struct iterations *of_graph, size_t i,
+                      enum op_bound bound, struct value_info *ret) {
+    struct op_context context = {.model = walk->model, .arena = walk->arena, .bound = bound};
     struct value_info all = of_graph->last->infos[i];
     for (const struct iteration *at = of_graph->last->before; at; at = at->before) {
         const struct value_info *one = &at->infos[i];
@@ -145,15 +144,15 @@ static int merge_runs(const struct model *model, struct arena *arena,
     return CM_OK;
 }
 
-int iterations_finish(const struct model *model, struct arena *arena,
-                      struct infer_table *table) {
+int iterations_finish(const struct walk *walk) {
+    struct infer_table *table = walk->table;
     if (!table->iterations) return CM_OK;
-    for (uint32_t graph = 0; graph < model->n_graphs; graph++) {
+    for (uint32_t graph = 0; graph < walk->model->n_graphs; graph++) {
         const struct iterations *of_graph = &table->iterations[graph];
-        remove_replaced(model, table, graph);
+        remove_replaced(walk->model, table, graph);
         for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
             struct value_info *all = &table->infos[of_graph->values[i]];
-            if (merge_runs(model, arena, of_graph, i, OP_EXACT, all) < 0) return CM_NO_MEMORY;
+            if (merge_runs(walk, of_graph, i, OP_EXACT, all) < 0) return CM_NO_MEMORY;
             if (value_info_is_static(all)) continue;
             const struct iteration *at = of_graph->last;
             while (at && value_info_is_static(&at->infos[i])) at = at->before;
@@ -164,16 +163,16 @@ int iterations_finish(const struct model *model, struct arena *arena,
     return CM_OK;
 }
 
-int iterations_finish_upper(const struct model *model, struct arena *arena,
-                            const struct infer_table *exact, struct infer_table *upper) {
+int iterations_finish_upper(const struct walk *upper) {
+    const struct infer_table *exact = upper->exact;
     if (!exact->iterations) return CM_OK;
-    for (uint32_t graph = 0; graph < model->n_graphs; graph++) {
+    for (uint32_t graph = 0; graph < upper->model->n_graphs; graph++) {
         const struct iterations *of_graph = &exact->iterations[graph];
         for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
             const uint32_t id = of_graph->values[i];
             if (!exact->infos[id].varies) continue;
-            if (merge_runs(model, arena, of_graph, i, OP_UPPER_BOUND, &upper->infos[id]) < 0)
-                return CM_NO_MEMORY;
+            struct value_info *all = &upper->table->infos[id];
+            if (merge_runs(upper, of_graph, i, OP_UPPER_BOUND, all) < 0) return CM_NO_MEMORY;
         }
     }
     return CM_OK;

@@ -8,27 +8,23 @@
 
 #include "passes/pass.h"
 
-/* Appends a run of the body inside `outer` (NULL: it is not executed). NULL: out of memory. */
-struct iteration *iterations_add(const struct model *model, struct arena *arena,
-                                 struct infer_table *table, uint32_t graph,
-                                 const struct iteration *outer);
+struct walk;
+
+/* Appends a run of the body inside walk->run. Returns NULL if out of memory. */
+struct iteration *iterations_add(const struct walk *walk, uint32_t graph);
 /* Copies the infos of the body's values, after the body was walked. */
-int iterations_store(struct arena *arena, const struct infer_table *table, uint32_t graph,
-                     struct iteration *iteration) CM_MUST_CHECK;
-/* Removes the newest runs of the body inside `outer`, with the runs inside them. */
-void iterations_drop(struct infer_table *table, uint32_t graph, const struct iteration *outer);
+int iterations_store(const struct walk *walk, struct iteration *iteration) CM_MUST_CHECK;
+/* Removes the newest runs of the body inside walk->run, with the runs inside them. */
+void iterations_drop(const struct walk *walk, uint32_t graph);
 /* Returns the newest run of the body, or NULL. */
 struct iteration *iterations_last(const struct infer_table *table, uint32_t graph);
 
 /* After the walk of the model: removes runs that a later walk replaced, and sets table->infos
  * of the bodies to what is the same in every run. */
-int iterations_finish(const struct model *model, struct arena *arena,
-                      struct infer_table *table) CM_MUST_CHECK;
-/* Sets the infos in `upper` of values whose shapes are static in each run, but differ between
- * runs, to the largest shapes. */
-int iterations_finish_upper(const struct model *model, struct arena *arena,
-                            const struct infer_table *exact,
-                            struct infer_table *upper) CM_MUST_CHECK;
+int iterations_finish(const struct walk *walk) CM_MUST_CHECK;
+/* After the walk for upper bounds: sets the infos of values whose shapes are static in each
+ * run, but differ between runs, to the largest shapes. */
+int iterations_finish_upper(const struct walk *upper) CM_MUST_CHECK;
 
 /* Returns true if the graph is a body inside an executed Loop. */
 bool iterations_exist(const struct infer_table *table, uint32_t graph);

@@ -165,9 +165,9 @@ static int walk_run(struct walk *walk, uint32_t graph_id, bool is_iteration, siz
         return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
                           MAX_BODY_DEPTH);
     struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
-    if (!is_iteration) iterations_drop(table, graph_id, outer);
+    if (!is_iteration) iterations_drop(walk, graph_id);
     if (is_iteration || outer) {
-        run = iterations_add(walk->model, walk->arena, table, graph_id, outer);
+        run = iterations_add(walk, graph_id);
         if (!run) return diag_no_memory(walk->diag);
         run->is_iteration = is_iteration;
     }
@@ -182,8 +182,7 @@ static int walk_run(struct walk *walk, uint32_t graph_id, bool is_iteration, siz
     walk->depth--;
     if (run) {
         walk->work_left -= (int64_t)(graph->n_nodes + table->iterations[graph_id].n_values);
-        if (iterations_store(walk->arena, table, graph_id, run) < 0)
-            return diag_no_memory(walk->diag);
+        if (iterations_store(walk, run) < 0) return diag_no_memory(walk->diag);
     }
     if (status < 0) return status;
     for (size_t i = 0; i < graph->n_outputs; i++) outputs[i] = table->infos[graph->outputs[i]];
@@ -220,7 +219,7 @@ static bool begin_iterations(void *context, uint32_t graph, int64_t trips, bool 
     walk->nested_trips *= trips;
     walk->table->is_open = false;
     remove_messages(walk);
-    iterations_drop(walk->table, graph, walk->run);
+    iterations_drop(walk, graph);
     return true;
 }
 
@@ -240,7 +239,7 @@ static void end_iterations(void *context, uint32_t graph, int64_t trips, bool is
     walk->nested_trips /= trips;
     if (is_done) return;
     remove_messages(walk);
-    iterations_drop(walk->table, graph, walk->run);
+    iterations_drop(walk, graph);
 }
 
 static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
@@ -488,19 +487,14 @@ static int fold_at_bound(struct walk *walk, const struct op_context *context,
     return status < 0 ? status : fold_contents(walk, ret);
 }
 
-/* Returns true if no element of `a` exceeds that of `b`; *ret_same if all are equal. */
-static bool is_at_most(const struct constant *a, const struct constant *b, bool *ret_same) {
+/* Returns true if no element of `a` exceeds that of `b`. */
+static bool is_at_most(const struct constant *a, const struct constant *b) {
     const bool ints = constant_has_ints(a) && constant_has_ints(b);
-    *ret_same = true;
     if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
-    for (int64_t i = 0; i < a->n_elements; i++) {
-        const double x = ints ? 0 : constant_real_at(a, i);
-        const double y = ints ? 0 : constant_real_at(b, i);
-        const int64_t n = ints ? constant_int_at(a, i) : 0;
-        const int64_t m = ints ? constant_int_at(b, i) : 0;
-        if (n > m || !(x <= y)) return false;
-        *ret_same = *ret_same && n == m && !(x < y);
-    }
+    for (int64_t i = 0; i < a->n_elements; i++)
+        if (ints ? constant_int_at(a, i) > constant_int_at(b, i)
+                 : !(constant_real_at(a, i) <= constant_real_at(b, i)))
+            return false;
     return true;
 }
 
@@ -519,12 +513,11 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
         if (!op_has_output(context, i)) continue;
         struct value_info *info = &walk->table->infos[context->node->outputs[i]];
         const struct constant *low = lower.outputs[i].value, *high = upper.outputs[i].value;
-        bool same = false;
         if (info->value || !low || !high || high->n_elements > CONSTANT_MAX_ELEMENTS ||
-            !is_at_most(low, high, &same))
+            !is_at_most(low, high))
             continue;
         info->value = high;
-        info->lower_bound = same ? NULL : low;
+        info->lower_bound = constant_equal(low, high) ? NULL : low;
     }
     return CM_OK;
 }
@@ -608,9 +601,7 @@ int walk_graph(struct walk *walk, uint32_t graph_id) {
 int walk_model(struct walk *walk) {
     const int status = walk_graph(walk, 0);
     if (status < 0) return status;
-    return iterations_finish(walk->model, walk->arena, walk->table) < 0
-               ? diag_no_memory(walk->diag)
-               : CM_OK;
+    return iterations_finish(walk) < 0 ? diag_no_memory(walk->diag) : CM_OK;
 }
 
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) {
@@ -623,8 +614,7 @@ int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) 
     if (!walk.table) return diag_no_memory(exact->diag);
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
-    if (status == CM_OK)
-        status = iterations_finish_upper(walk.model, walk.arena, exact->table, walk.table);
+    if (status == CM_OK) status = iterations_finish_upper(&walk);
     *ret = walk.table;
     walk.table->upper = walk.table;
     return status < 0 ? diag_no_memory(exact->diag) : CM_OK;
