@@ -225,7 +225,7 @@ static struct part part_of_path(const struct path *path) {
 }
 
 uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry) {
-    uint32_t chain[PATHS_MAX_DEPTH];
+    uint32_t chain[PATHS_MAX_DEPTH] = {0};
     const size_t depth = list_chain(other, entry, chain);
     uint32_t like = 0;
     for (size_t i = 0; i < depth; i++) {
@@ -236,7 +236,7 @@ uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32
 }
 
 uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry) {
-    uint32_t chain[PATHS_MAX_DEPTH];
+    uint32_t chain[PATHS_MAX_DEPTH] = {0};
     const size_t depth = list_chain(other, entry, chain);
     uint32_t found = 0;
     bool crowded = false;
