@@ -56,20 +56,18 @@ static bool is_older(const struct api_wanted *wanted) {
 
 int api_load_cublaslt(const struct library_folders *folders, const struct api_wanted *wanted,
                       struct cuda_cublaslt *ret, struct cm_reason *reason) {
-    static const struct library_name both = {
-        "cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", NULL}, false};
-    static const struct library_name older = {
-        "cuBLASLt of CUDA 12", {"libcublasLt.so.12", NULL}, false};
-    return library_load(is_older(wanted) ? &older : &both, folders, cublaslt_symbols,
+    static const struct library_name names[] = {
+        {"cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", NULL}, false},
+        {"cuBLASLt of CUDA 12", {"libcublasLt.so.12", NULL}, false}};
+    return library_load(&names[is_older(wanted)], folders, cublaslt_symbols,
                         N(cublaslt_symbols), ret, reason);
 }
 
 int api_load_nvrtc(const struct library_folders *folders, const struct api_wanted *wanted,
                    struct cuda_nvrtc *ret, struct cm_reason *reason) {
-    static const struct library_name both = {
-        "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", NULL}, false};
-    static const struct library_name older = {
-        "NVRTC of CUDA 12", {"libnvrtc.so.12", NULL}, false};
-    return library_load(is_older(wanted) ? &older : &both, folders, nvrtc_symbols,
-                        N(nvrtc_symbols), ret, reason);
+    static const struct library_name names[] = {
+        {"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", NULL}, false},
+        {"NVRTC of CUDA 12", {"libnvrtc.so.12", NULL}, false}};
+    return library_load(&names[is_older(wanted)], folders, nvrtc_symbols, N(nvrtc_symbols), ret,
+                        reason);
 }

@@ -358,7 +358,8 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
     lt->epilogue = find_epilogue(primitive, lt->types);
     if (lt->epilogue == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no epilogue for these post-ops");
-    if (!gemm_read(primitive, &lt->gemm, reason)) return CM_BACKEND_REFUSED;
+    const int read = gemm_read(primitive, &lt->gemm, reason);
+    if (read != CM_BACKEND_OK) return read;
     if (lt->gemm.batch > INT32_MAX)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");
     if (lt->types->along_k) lay_along_k(&lt->gemm);

@@ -99,33 +99,29 @@ static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm)
     return read_matrix(c, gemm->m, gemm->n, matrix) && !matrix->column_major;
 }
 
-/* Returns why BLAS does not support the product; NULL if it does. */
-static const char *read_product(const struct cm_primitive *primitive, struct gemm *ret) {
+int gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
+              struct cm_reason *reason) {
     const struct cm_tensor *a = &primitive->inputs[0];
     const struct cm_tensor *b = &primitive->inputs[1];
     const struct cm_tensor *y = &primitive->outputs[0];
     struct gemm_matrix *matrices = ret->matrices;
-    if (a->rank < 2 || y->rank < 2 || b->rank < 2) return "an operand is not a matrix";
-    ret->m = y->dims[y->rank - 2];
-    ret->n = y->dims[y->rank - 1];
-    ret->k = a->dims[a->rank - 1];
+    if (a->rank < 2 || y->rank < 2 || b->rank < 2)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is not a matrix");
+    *ret = (struct gemm){.m = y->dims[y->rank - 2],
+                         .n = y->dims[y->rank - 1],
+                         .k = a->dims[a->rank - 1],
+                         .batch = 1,
+                         .n_calls = 1};
     if (!read_matrix(a, ret->m, ret->k, &matrices[GEMM_A]) ||
         !read_matrix(b, ret->k, ret->n, &matrices[GEMM_B]) ||
         !read_matrix(y, ret->m, ret->n, &matrices[GEMM_Y]) || matrices[GEMM_Y].column_major)
-        return "one stride of each matrix must be 1";
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "one stride of each matrix must be 1");
     if (!read_addend(primitive, ret) || !read_batch(primitive, ret))
-        return "the batches or the addend do not match";
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the batches or the addend do not match");
     if (ret->m == 0 || ret->n == 0 || ret->k == 0 || ret->batch == 0 || ret->n_calls == 0)
-        return "an operand is empty";
-    return NULL;
-}
-
-bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
-               struct cm_reason *reason) {
-    *ret = (struct gemm){.batch = 1, .n_calls = 1};
-    const char *why = read_product(primitive, ret);
-    if (why != NULL) (void)cuda_refuse(reason, 0, "%s", why);
-    return why == NULL;
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
+    return CM_BACKEND_OK;
 }
 
 int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index) {

@@ -36,10 +36,9 @@ struct gemm {
     enum gemm_addend addend;
 };
 
-/* Returns false with a reason if BLAS does not support the strides, the addend does not match,
- * or there are no elements. */
-bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
-               struct cm_reason *reason);
+/* Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with a reason if BLAS does not support the
+ * strides, the addend does not match, or there are no elements. */
+int gemm_read(const struct cm_primitive *primitive, struct gemm *ret, struct cm_reason *reason);
 /* Returns the offset of a matrix in call `index`, elements. */
 int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index);
 

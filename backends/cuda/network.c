@@ -28,21 +28,17 @@ static int make_parts(struct cm_plan *plan, const struct cm_network *network,
     return CM_BACKEND_OK;
 }
 
-static bool fits(const struct cm_network *network, const struct cm_place *place,
-                 const struct cm_tensor *tensor) {
+/* Returns the address of an operand; 0 if it is outside its block. */
+static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *network,
+                           const struct cm_place *place, const struct cm_tensor *tensor) {
     const bool weights = place->block == CM_BLOCK_WEIGHTS;
     const int64_t end = checked_add(place->offset, primitive_span(tensor));
     const int64_t room = weights ? network->weight_bytes : network->arena_bytes;
-    return place->offset >= 0 && place->offset % MEMORY_ALIGNMENT == 0 && is_known(end) &&
-           end <= room && (weights || place->block == CM_BLOCK_ARENA);
-}
-
-static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *network,
-                           const struct cm_place *place) {
-    CUdeviceptr base = plan->sets.block.base;
-    if (place->block == CM_BLOCK_WEIGHTS)
-        base += (CUdeviceptr)memory_align(network->arena_bytes);
-    return base + (CUdeviceptr)place->offset;
+    const int64_t before = weights ? memory_align(network->arena_bytes) : 0;
+    if (place->offset < 0 || place->offset % MEMORY_ALIGNMENT != 0 || !is_known(end) ||
+        end > room || (!weights && place->block != CM_BLOCK_ARENA))
+        return 0;
+    return plan->sets.block.base + (CUdeviceptr)before + (CUdeviceptr)place->offset;
 }
 
 /* Sets the addresses of the operands of a step and fills its inputs. An input may overwrite an
@@ -51,27 +47,29 @@ static int place_step(struct cm_plan *plan, const struct cm_network *network, ui
                       struct cm_reason *reason) {
     const struct cm_network_step *step = &network->steps[index];
     struct plan_launch *launch = &plan->launches[index];
-    int status = CM_BACKEND_OK;
     if (step->primitive >= network->n_primitives)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u has no primitive", index);
     const struct cm_primitive *primitive = &network->primitives[step->primitive];
     launch->part = step->primitive;
-    for (int32_t i = 0; i < primitive->n_inputs && status == CM_BACKEND_OK; i++) {
+    for (int32_t i = 0; i < primitive->n_inputs; i++) {
         const struct fill fill = fill_for(primitive, i);
-        if (!fits(network, &step->inputs[i], &primitive->inputs[i]))
+        const struct cm_tensor *tensor = &primitive->inputs[i];
+        const CUdeviceptr at = address(plan, network, &step->inputs[i], tensor);
+        if (at == 0)
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u reads outside its block",
                                index);
-        launch->operands.inputs[i] = address(plan, network, &step->inputs[i]);
-        status = sets_fill(plan->device, &fill, launch->operands.inputs[i],
-                           primitive_span(&primitive->inputs[i]), reason);
+        launch->operands.inputs[i] = at;
+        const int status = sets_fill(plan->device, &fill, at, primitive_span(tensor), reason);
+        if (status != CM_BACKEND_OK) return status;
     }
     for (int32_t i = 0; i < primitive->n_outputs; i++) {
-        if (!fits(network, &step->outputs[i], &primitive->outputs[i]))
+        launch->operands.outputs[i] =
+            address(plan, network, &step->outputs[i], &primitive->outputs[i]);
+        if (launch->operands.outputs[i] == 0)
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u writes outside its block",
                                index);
-        launch->operands.outputs[i] = address(plan, network, &step->outputs[i]);
     }
-    return status;
+    return CM_BACKEND_OK;
 }
 
 static int place_all(struct cm_plan *plan, const struct cm_network *network, int64_t workspace,

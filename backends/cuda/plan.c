@@ -172,25 +172,22 @@ int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason
 
 /* Applies the tensor-core use of the step to its kernels, except those whose name rules it out:
  * the split-K reductions and layout changes that accompany a product. */
-static void decide_tensor_cores(const char *rule, struct cm_how *how) {
-    const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
-    for (int32_t i = 0; i < n; i++) {
+static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
+    struct cm_how *how = &ret->how;
+    const char *rule = part->provider->tensor_core_rule;
+    ret->state = part->step.state;
+    ret->reason = part->step.note;
+    (void)snprintf(how->provider, sizeof(how->provider), "%s", part->provider->name);
+    how->workspace_bytes = part->step.workspace_bytes;
+    how->plans_tried = part->tried;
+    if (part->step.facts != NULL) part->step.facts(part->step.own, how);
+    if (how->tensor_cores == CM_TENSOR_CORES_UNKNOWN || rule == NULL) return;
+    for (int32_t i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++) {
         struct cm_kernel *kernel = &how->kernels[i];
-        const bool said_no = kernel->tensor_cores == CM_TENSOR_CORES_NO;
-        if (how->tensor_cores == CM_TENSOR_CORES_UNKNOWN || rule == NULL || said_no) continue;
+        if (kernel->tensor_cores == CM_TENSOR_CORES_NO) continue;
         kernel->tensor_cores = how->tensor_cores;
         (void)snprintf(kernel->rule, sizeof(kernel->rule), "%s", rule);
     }
-}
-
-static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
-    ret->state = part->step.state;
-    ret->reason = part->step.note;
-    (void)snprintf(ret->how.provider, sizeof(ret->how.provider), "%s", part->provider->name);
-    ret->how.workspace_bytes = part->step.workspace_bytes;
-    ret->how.plans_tried = part->tried;
-    if (part->step.facts != NULL) part->step.facts(part->step.own, &ret->how);
-    decide_tensor_cores(part->provider->tensor_core_rule, &ret->how);
 }
 
 static void set_network_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {

@@ -95,22 +95,20 @@ static const struct program programs[CM_N_FUNCTIONS] = {
 };
 /* clang-format on */
 
-/* Returns the number of operations of a step; 0 if not supported. A selection must begin an
- * elementwise chain. Steps of a product must not use its first two operands. */
-static int length_of(const struct cm_primitive *primitive, int index) {
-    const struct cm_eltwise *step = &primitive->steps[index];
-    const bool is_chain = primitive->kind == CM_ELTWISE;
-    if (step->function == CM_SELECT) return index == 0 && is_chain ? 1 : 0;
-    if (!is_chain && step->function >= CM_FIRST_BINARY && step->operand < 2) return 0;
-    return programs[step->function].n;
-}
-
+/* A selection must begin an elementwise chain. Steps of a product must not use its first two
+ * operands. */
 bool graph_chain_count(struct graph_chain *chain, int before, enum graph_tail tail) {
     const struct cm_primitive *primitive = chain->primitive;
+    const bool is_chain = primitive->kind == CM_ELTWISE;
     bool known = true;
     chain->left = before + ((tail & GRAPH_BIAS) != 0);
     for (int i = 0; (tail & GRAPH_STEPS) != 0 && i < primitive->n_steps; i++) {
-        const int n = length_of(primitive, i);
+        const struct cm_eltwise *step = &primitive->steps[i];
+        int n = programs[step->function].n;
+        if (step->function == CM_SELECT)
+            n = i == 0 && is_chain ? 1 : 0;
+        else if (!is_chain && step->function >= CM_FIRST_BINARY && step->operand < 2)
+            n = 0;
         known = known && n > 0;
         chain->left += n;
     }
@@ -198,21 +196,12 @@ static cudnnBackendDescriptor_t other_of(struct graph_chain *chain,
     return graph_value(chain->graph, chain->result.rank, value);
 }
 
-static void set_limits(enum limits limits, const struct cm_eltwise *step,
-                       struct graph_pointwise *ret) {
-    ret->has_limits = limits != LIMITS_NONE && ret->mode == CUDNN_POINTWISE_RELU_FWD;
-    ret->low = limits == LIMITS_ALPHA_BETA ? step->alpha : 0;
-    ret->high = limits == LIMITS_ALPHA_BETA ? step->beta : 1;
-    if (limits == LIMITS_SLOPE_ALPHA) {
-        ret->high = FLT_MAX;
-        ret->slope = step->alpha;
-    }
-}
-
 static void run_program(struct graph_chain *chain, const struct program *program,
                         const struct cm_eltwise *step) {
     const cudnnBackendDescriptor_t first = chain->value;
     const bool truth = program->logic || step->function == CM_COMPARE;
+    const bool of_step = program->limits == LIMITS_ALPHA_BETA;
+    const bool slopes = program->limits == LIMITS_SLOPE_ALPHA;
     for (int i = 0; i < program->n; i++) {
         const struct instruction *instruction = &program->instructions[i];
         struct graph_pointwise point = {
@@ -221,9 +210,14 @@ static void run_program(struct graph_chain *chain, const struct program *program
             .alpha = step->alpha,
             .x = chain->value,
             .b = other_of(chain, instruction, step, first),
+            .has_limits =
+                program->limits != LIMITS_NONE && instruction->mode == CUDNN_POINTWISE_RELU_FWD,
+            .low = of_step ? step->alpha : 0,
+            .high = of_step ? step->beta : 1,
+            .slope = slopes ? step->alpha : 0,
         };
+        if (slopes) point.high = FLT_MAX;
         point.y = next_tensor(chain, truth ? CUDNN_DATA_BOOLEAN : CUDNN_DATA_FLOAT);
-        set_limits(program->limits, step, &point);
         graph_point(chain->graph, &point);
         chain->value = point.y;
     }

@@ -126,7 +126,7 @@ static void reads_products_in_terms_of_blas(void **state) {
     work.inputs[1].strides[1] = 5;
     work.n_inputs = 3;
     work.inputs[2] = works_line(CM_F32, 7);
-    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm_read(&work, &gemm, &reason), CM_BACKEND_OK);
     assert_int_equal(gemm.m, 3);
     assert_int_equal(gemm.n, 7);
     assert_int_equal(gemm.k, 5);
@@ -137,11 +137,11 @@ static void reads_products_in_terms_of_blas(void **state) {
     assert_int_equal(gemm.matrices[GEMM_Y].leading, 7);
     assert_int_equal(gemm.addend, GEMM_BIAS);
     work.inputs[2] = works_line(CM_F32, 2);
-    assert_false(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm_read(&work, &gemm, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "the batches or the addend do not match");
     work.n_inputs = 2;
     work.inputs[0] = works_line(CM_F32, 5);
-    assert_false(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm_read(&work, &gemm, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "an operand is not a matrix");
 }
 
@@ -153,12 +153,12 @@ static void merges_batches_of_one_stride(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) work.inputs[i] = fixture_tensor(CM_F32, 4, dims);
     work.outputs[0] = fixture_tensor(CM_F32, 4, dims);
-    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm_read(&work, &gemm, &reason), CM_BACKEND_OK);
     assert_int_equal(gemm.batch, 6);
     assert_int_equal(gemm.n_calls, 1);
     assert_int_equal(gemm.matrices[GEMM_A].batch, 64);
     work.inputs[1] = fixture_tensor(CM_F32, 2, dims + 2);
-    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm_read(&work, &gemm, &reason), CM_BACKEND_OK);
     assert_int_equal(gemm.batch, 6);
     assert_int_equal(gemm.matrices[GEMM_B].batch, 0);
 }
