@@ -43,21 +43,6 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static void find_largest(const struct cm_primitive *primitive, struct copy_proxy *ret) {
-    int64_t most = -1;
-    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
-        const bool output = i >= primitive->n_inputs;
-        const int32_t index = output ? i - primitive->n_inputs : i;
-        const int64_t bytes =
-            primitive_span(output ? &primitive->outputs[index] : &primitive->inputs[index]);
-        if (bytes <= most) continue;
-        most = bytes;
-        ret->largest = index;
-        ret->largest_is_output = output;
-    }
-    ret->half = most / 2;
-}
-
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
@@ -67,7 +52,18 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     struct copy_proxy *proxy = calloc(1, sizeof(*proxy));
     if (proxy == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     proxy->device = device;
-    find_largest(primitive, proxy);
+    int64_t most = -1;
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+        const bool output = i >= primitive->n_inputs;
+        const int32_t index = output ? i - primitive->n_inputs : i;
+        const int64_t span =
+            primitive_span(output ? &primitive->outputs[index] : &primitive->inputs[index]);
+        if (span <= most) continue;
+        most = span;
+        proxy->largest = index;
+        proxy->largest_is_output = output;
+    }
+    proxy->half = most / 2;
     proxy->across = least(bytes / 2, least(primitive_span(&primitive->inputs[0]),
                                            primitive_span(&primitive->outputs[0])));
     proxy->within = bytes / 2 - proxy->across;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All steps of a network in one graph, with activations in one arena. A step reads what earlier
  * steps wrote, as in the network itself. */
-#include <stdlib.h>
-
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"

@@ -68,16 +68,12 @@ static const struct {
 void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret) {
     static const struct library_name name = {"NVML", {"libnvidia-ml.so.1", NULL}, true};
     struct cm_reason unused;
-    struct nvml nvml;
     memset(ret, 0, sizeof(*ret));
-    memset(&nvml, 0, sizeof(nvml));
-    if (library_load(&name, folders, symbols, sizeof(symbols) / sizeof(symbols[0]), &nvml,
-                     &unused) != CM_BACKEND_OK)
-        return;
-    if (nvml.nvmlInit_v2() != NVML_SUCCESS ||
-        nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &nvml.device) != NVML_SUCCESS)
-        return;
-    *ret = nvml;
+    if (library_load(&name, folders, symbols, sizeof(symbols) / sizeof(symbols[0]), ret,
+                     &unused) != CM_BACKEND_OK ||
+        ret->nvmlInit_v2() != NVML_SUCCESS ||
+        ret->nvmlDeviceGetHandleByPciBusId_v2(address, &ret->device) != NVML_SUCCESS)
+        memset(ret, 0, sizeof(*ret));
 }
 
 static void read_temperature(const struct nvml *nvml, struct cm_clocks *ret) {

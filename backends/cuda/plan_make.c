@@ -2,8 +2,6 @@
 /* Selection of provider and candidate. A planned step may fail at launch: then the next
  * candidate is tried, and after MAX_TRIALS of them the next provider. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
@@ -13,6 +11,27 @@
 #define MAX_TRIALS       4 /* candidates of a provider that are tried until one runs */
 #define AUTOTUNE_RUNS    5
 #define AUTOTUNE_SAMPLES 3
+#define MAX_PROVIDERS    4
+
+/* Providers of each kind of primitive, in the order in which they are tried. A copy does not
+ * model arithmetic, so convolutions, products and the like have no proxy. */
+static const struct cuda_provider *const providers[CM_N_PRIMITIVES][MAX_PROVIDERS + 1] = {
+    [CM_CONV] = {&cudnn_graph_provider},
+    [CM_DECONV] = {&cudnn_graph_provider},
+    [CM_GEMM] = {&cublaslt_provider, &cudnn_graph_provider},
+    [CM_RNN] = {&legacy_provider},
+    [CM_ATTENTION] = {&cudnn_graph_provider},
+    [CM_POOL] = {&cudnn_graph_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_NORM] = {&cudnn_graph_provider, &legacy_provider, &nvrtc_provider,
+                 &copy_proxy_provider},
+    [CM_ELTWISE] = {&cudnn_graph_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_SOFTMAX] = {&cudnn_graph_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_REDUCE] = {&cudnn_graph_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_COPY] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_GATHER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_SCATTER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_RESAMPLE] = {&nvrtc_provider, &copy_proxy_provider},
+};
 
 static void drop_step(struct cuda_step *step) {
     if (step->drop != NULL) step->drop(step->own);
@@ -80,7 +99,7 @@ static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provid
 static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;
-    const struct cuda_provider *const *at = providers_for(best->primitive.kind);
+    const struct cuda_provider *const *at = providers[best->primitive.kind];
     for (; *at != NULL && status == CM_BACKEND_OK; at++)
         status = find_fastest(plan, *at, best, &least, reason);
     return status;
@@ -111,7 +130,7 @@ static int try_all_providers(struct cm_plan *plan, struct choice *choice,
                              struct cm_reason *reason) {
     struct cm_reason all = {""};
     int status = CM_BACKEND_REFUSED;
-    const struct cuda_provider *const *at = providers_for(choice->primitive.kind);
+    const struct cuda_provider *const *at = providers[choice->primitive.kind];
     if (*at == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider supports this kind");
     for (; *at != NULL; at++) {

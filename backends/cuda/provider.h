@@ -58,9 +58,6 @@ static inline void *provider_pointer(CUdeviceptr address) {
     return (void *)(uintptr_t)address;
 }
 
-/* Returns the providers of a kind in the order they are tried, NULL-terminated. */
-const struct cuda_provider *const *providers_for(int32_t kind);
-
 /* One file per provider. */
 extern const struct cuda_provider cublaslt_provider, cudnn_graph_provider, legacy_provider,
     nvrtc_provider, copy_proxy_provider;

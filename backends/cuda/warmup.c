@@ -2,7 +2,6 @@
 /* Kernels that raise and measure the SM clock. */
 #include "backends/cuda/warmup.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 

@@ -8,28 +8,24 @@
 
 #include "support/banned.h"
 
-enum { A, B, Y = CM_MAX_INPUTS, N_OPERANDS };
+/* Operands are numbered as the inputs; the result comes after the last input. */
+enum { A, B, MAX_OPERANDS = CM_MAX_INPUTS + 1 };
 
 static const struct cm_tensor *operand_of(const struct cm_primitive *primitive, int which) {
-    return which == Y ? &primitive->outputs[0] : &primitive->inputs[which];
+    return which < primitive->n_inputs ? &primitive->inputs[which] : &primitive->outputs[0];
 }
 
-/* Returns the operand after `which`: the inputs, then Y, then N_OPERANDS. */
-static int next_of(const struct cm_primitive *primitive, int which) {
-    return which + 1 == primitive->n_inputs ? Y : which + 1;
-}
-
-/* Coalesces the batch dims of matrices of rank 3, indexed by input; Y: the result. `n_last` is
+/* Coalesces the batch dims of matrices of rank 3. `n_last` is
  * 1 if all batches share b: then the batch dims and M form the rows of one matrix, as in a
  * [2,3,4] * b [4,5] -> a [1,6,4]. Else `n_last` is 2. */
 static bool read_batches(const struct cm_primitive *primitive, int n_last,
                          struct graph_shape *ret) {
-    struct cm_tensor batches[N_OPERANDS];
-    const struct cm_tensor *pointers[N_OPERANDS];
+    struct cm_tensor batches[MAX_OPERANDS];
+    const struct cm_tensor *pointers[MAX_OPERANDS];
     struct coalesced coalesced;
-    int used[N_OPERANDS];
+    int used[MAX_OPERANDS];
     int n = 0;
-    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+    for (int which = A; which <= primitive->n_inputs; which++) {
         if (which == B && n_last == 1) continue;
         used[n] = which;
         batches[n] = *operand_of(primitive, which);
@@ -61,13 +57,13 @@ static bool read_shapes(const struct cm_primitive *primitive, struct graph_shape
     const struct cm_tensor *b = &primitive->inputs[B];
     if (primitive->inputs[A].rank < 2 || b->rank < 2 || primitive->outputs[0].rank < 2)
         return false;
-    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+    for (int which = A; which <= primitive->n_inputs; which++) {
         ret[which] = (struct graph_shape){.rank = 3, .dims = {1}, .strides = {1}};
         if (!graph_type(operand_of(primitive, which)->element, &ret[which].type)) return false;
     }
     const bool is_shared = primitive_elements_of(b, 0, b->rank - 2) == 1;
     const bool one_matrix = is_shared && read_batches(primitive, 1, ret);
-    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+    for (int which = A; which <= primitive->n_inputs; which++) {
         const struct cm_tensor *tensor = operand_of(primitive, which);
         const struct cm_tensor wide =
             graph_shape_widen(tensor, tensor->rank < 2 ? 2 : tensor->rank);
@@ -77,8 +73,7 @@ static bool read_shapes(const struct cm_primitive *primitive, struct graph_shape
         }
     }
     if (!one_matrix && !read_batches(primitive, 2, ret)) return false;
-    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which))
-        settle(&ret[which]);
+    for (int which = A; which <= primitive->n_inputs; which++) settle(&ret[which]);
     return true;
 }
 
@@ -95,13 +90,14 @@ static bool begin(struct graph *graph, const struct graph_job *job, struct graph
                   struct graph_chain *ret) {
     *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
     if (!read_product(graph, job, shapes)) return false;
-    ret->result = shapes[Y];
-    for (int i = 0; i < job->primitive->n_inputs; i++) ret->operands[i] = shapes[i < 2 ? Y : i];
+    const int n = job->primitive->n_inputs;
+    ret->result = shapes[n];
+    for (int i = 0; i < n; i++) ret->operands[i] = shapes[i < 2 ? n : i];
     return true;
 }
 
 void graph_build_product(struct graph *graph, const struct graph_job *job) {
-    struct graph_shape shapes[N_OPERANDS];
+    struct graph_shape shapes[MAX_OPERANDS];
     struct graph_chain chain;
     if (!begin(graph, job, shapes, &chain) || !graph_chain_count(&chain, 1, job->tail)) return;
     cudnnBackendDescriptor_t a = graph_tensor(graph, &shapes[A], GRAPH_INPUT, 0);
@@ -113,7 +109,7 @@ void graph_build_product(struct graph *graph, const struct graph_job *job) {
 }
 
 void graph_build_product_tail(struct graph *graph, const struct graph_job *job) {
-    struct graph_shape shapes[N_OPERANDS];
+    struct graph_shape shapes[MAX_OPERANDS];
     struct graph_chain chain;
     if (begin(graph, job, shapes, &chain)) graph_chain_in_place(&chain, job->tail);
 }
@@ -139,11 +135,11 @@ static bool is_rows(const struct graph_shape *shape) {
 void graph_build_product_convolution(struct graph *graph, const struct graph_job *job) {
     static const struct cm_window window = {
         .n_spatial = 2, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
-    struct graph_shape shapes[N_OPERANDS];
+    struct graph_shape shapes[MAX_OPERANDS];
     if (!read_product(graph, job, shapes)) return;
     const struct graph_shape *a = &shapes[A];
     const struct graph_shape *b = &shapes[B];
-    const struct graph_shape *y = &shapes[Y];
+    const struct graph_shape *y = &shapes[job->primitive->n_inputs];
     const int64_t n_batch = y->dims[0];
     const int64_t m = y->dims[1];
     const int64_t n = y->dims[2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers and LRN by cuDNN's legacy calls: its graph API has neither
  * (docs/decisions/legacy-cudnn.md). Legacy calls require a handle and therefore a device. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "backends/cuda/cudnn/graph.h"

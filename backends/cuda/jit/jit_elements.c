@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the kernels of elementwise functions and of copies. */
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 #include "support/checked.h"

@@ -2,7 +2,7 @@
 /* Writes the kernels of gathers and scatters. Every index is reduced modulo its range, so no
  * thread accesses memory outside the operands. */
 #include "backends/cuda/indices.h"
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps a thread to its elements. */
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * The threads of a row sum its elements and their squares, then read it again to normalize it.
  * A batch norm with given statistics is elementwise instead.
  */
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 #include "support/checked.h"
@@ -53,17 +53,10 @@ static bool same_strides(const struct cm_tensor *a, const struct cm_tensor *b) {
 /* Layer norm and RMS norm: the dims from `axis` on form a row. */
 static bool read_last_dims(const struct cm_primitive *primitive, struct rows *ret) {
     const struct cm_tensor *x = &primitive->inputs[0];
-    int64_t n = 1;
-    int64_t length = 1;
-    int64_t stride = 1;
-    for (int32_t i = x->rank - 1; i >= 0; i--) {
-        if (x->dims[i] != 1 && x->strides[i] != stride) return false;
-        stride = checked_mul(stride, x->dims[i]);
-        if (i >= primitive->axis)
-            length = checked_mul(length, x->dims[i]);
-        else
-            n = checked_mul(n, x->dims[i]);
-    }
+    const int32_t axis = primitive->axis;
+    if (!primitive_is_packed(x) || axis < 0 || axis >= x->rank) return false;
+    const int64_t n = primitive_elements_of(x, 0, axis);
+    const int64_t length = primitive_elements_of(x, axis, x->rank);
     *ret = (struct rows){.n = n,
                          .q_inner = n,
                          .q_stride = length,
@@ -71,7 +64,7 @@ static bool read_last_dims(const struct cm_primitive *primitive, struct rows *re
                          .inner = length,
                          .stride = 1,
                          .parameter = "r"};
-    return primitive->axis < x->rank;
+    return true;
 }
 
 /* A row is a channel of the batch (CM_NORM_BATCH_TRAINING), or a group or a channel of one

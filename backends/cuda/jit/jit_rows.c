@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax and reductions. A contiguous row gets up to 256 threads; otherwise each thread has
  * one row, so that neighbouring threads read neighbouring elements. */
-#include <string.h>
-
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
 
-static const char softmax_row[] = "    C top = -3e38f, sum = 0;\n"
-                                  "    for (i64 i = t; mine && i < L; i += TPR) {\n"
-                                  "        const C v = get(x0[row * L + i]);\n"
-                                  "        if (v > top) { sum *= exp(top - v); top = v; }\n"
-                                  "        sum += exp(v - top);\n"
-                                  "    }\n"
-                                  "    const C all = fold<TPR>(top, most());\n"
-                                  "    sum = fold<TPR>(sum * exp(top - all), plus());\n";
-
 static void write_softmax_rows(struct jit *jit, int64_t n_rows, int64_t length, bool is_log) {
     jit_begin_rows(jit, "row", n_rows, length);
     jit_add(jit,
-            "%s    const C over = %s;\n"
+            "    C top = -3e38f, sum = 0;\n"
+            "    for (i64 i = t; mine && i < L; i += TPR) {\n"
+            "        const C v = get(x0[row * L + i]);\n"
+            "        if (v > top) { sum *= exp(top - v); top = v; }\n"
+            "        sum += exp(v - top);\n"
+            "    }\n"
+            "    const C all = fold<TPR>(top, most());\n"
+            "    sum = fold<TPR>(sum * exp(top - all), plus());\n"
+            "    const C over = %s;\n"
             "    for (i64 i = t; mine && i < L; i += TPR) {\n"
             "        const C v = get(x0[row * L + i]) - all;\n"
             "        put(y0[row * L + i], %s);\n    }\n}\n",
-            softmax_row, is_log ? "log(sum)" : "1 / sum",
-            is_log ? "v - over" : "exp(v) * over");
+            is_log ? "log(sum)" : "1 / sum", is_log ? "v - over" : "exp(v) * over");
 }
 
 static void write_softmax_columns(struct jit *jit, int64_t outer, int64_t length, int64_t inner,

@@ -13,7 +13,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
-#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/replay.h"
 #include "works.h"
