@@ -10,13 +10,6 @@
 
 #include "ops/op_context.h"
 
-/*
- * Operands of a Loop and inputs of its body, at the same indices: trip count (in the body the
- * iteration number), condition, loop-carried state. Output i - 1 of the body is input i of the
- * next iteration; the outputs after the state are stacked over all iterations.
- */
-enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
-
 struct body {
     uint32_t graph;
     size_t n_inputs;

@@ -212,17 +212,20 @@ static bool has_one_channel_per_group(const struct op_context *context, int chan
     return rank > channels && op_dim(context, 0, channels) == op_attr_int(context, "group");
 }
 
-/* x [n, c, ...], weight [out, c, ...] */
+/* x [n, c, ...], weight [out, c, ...]; `channels`: the axis of x */
+static scale_axes conv_sums(const struct op_context *context, size_t operand, int channels) {
+    const bool depthwise =
+        operand == 0 && channels > 0 && has_one_channel_per_group(context, channels);
+    return SCALE_ALL_AXES & ~scale_axis(0) & ~(depthwise ? scale_axis(channels) : SCALE_NONE);
+}
+
 scale_axes scale_conv_sums(const struct op_context *context, size_t operand) {
-    const bool depthwise = operand == 0 && has_one_channel_per_group(context, 1);
-    return SCALE_ALL_AXES & ~scale_axis(0) & ~(depthwise ? scale_axis(1) : SCALE_NONE);
+    return conv_sums(context, operand, 1);
 }
 
 /* x [n, ..., c] */
 scale_axes scale_nhwc_conv_sums(const struct op_context *context, size_t operand) {
-    const int last = op_rank(context, 0) - 1;
-    const bool depthwise = operand == 0 && last > 0 && has_one_channel_per_group(context, last);
-    return SCALE_ALL_AXES & ~scale_axis(0) & ~(depthwise ? scale_axis(last) : SCALE_NONE);
+    return conv_sums(context, operand, op_rank(context, 0) - 1);
 }
 
 /* x [n, c, ...], weight [c, out / groups, ...] */

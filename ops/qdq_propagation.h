@@ -37,25 +37,16 @@ bool scale_factors_out(const struct op_context *context, const scale_axes *of_va
                        bool *ret_rest);
 
 /* `moves` of struct op_qdq. */
-scale_axes scale_unchanged(const struct op_context *context, scale_axes axes);
-scale_axes scale_along_all_axes(const struct op_context *context, scale_axes axes);
-scale_axes scale_through_transpose(const struct op_context *context, scale_axes axes);
-scale_axes scale_through_expand(const struct op_context *context, scale_axes axes);
-scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes);
-scale_axes scale_through_gather(const struct op_context *context, scale_axes axes);
-scale_axes scale_through_gather_elements(const struct op_context *context, scale_axes axes);
+typedef scale_axes scale_moves(const struct op_context *context, scale_axes axes);
+scale_moves scale_unchanged, scale_along_all_axes, scale_through_transpose,
+    scale_through_expand, scale_through_reshape, scale_through_gather,
+    scale_through_gather_elements;
 /* `sums` of struct op_qdq. */
-scale_axes scale_conv_sums(const struct op_context *context, size_t operand);
-scale_axes scale_nhwc_conv_sums(const struct op_context *context, size_t operand);
-scale_axes scale_transposed_conv_sums(const struct op_context *context, size_t operand);
-scale_axes scale_causal_conv_sums(const struct op_context *context, size_t operand);
-scale_axes scale_matmul_sums(const struct op_context *context, size_t operand);
-scale_axes scale_gemm_sums(const struct op_context *context, size_t operand);
-scale_axes scale_fused_matmul_sums(const struct op_context *context, size_t operand);
+typedef scale_axes scale_sums(const struct op_context *context, size_t operand);
+scale_sums scale_conv_sums, scale_nhwc_conv_sums, scale_transposed_conv_sums,
+    scale_causal_conv_sums, scale_matmul_sums, scale_gemm_sums, scale_fused_matmul_sums;
 /* `is_lost`, `is_none` and `does_more` of struct op_qdq. */
-bool scale_is_lost_by_pad(const struct op_context *context);
-bool scale_has_state(const struct op_context *context);
-bool scale_has_activation(const struct op_context *context);
-bool scale_always(const struct op_context *context);
+typedef bool scale_condition(const struct op_context *context);
+scale_condition scale_is_lost_by_pad, scale_has_state, scale_has_activation, scale_always;
 
 #endif

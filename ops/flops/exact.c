@@ -181,32 +181,24 @@ int64_t exact_causal_convolution(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Returns `each` operations per parameter element of an optimizer with `states` states per
- * parameter. */
-static int64_t optimizer_step(const struct op_context *context, size_t states, int64_t each) {
-    const size_t n = context->n_inputs > 2 ? (context->n_inputs - 2) / (states + 2) : 0;
+/*
+ * Per parameter element, with a regularized gradient (2):
+ *     Adagrad   squares 2, root and epsilon 2, step 3
+ *     Adam      mean 3, mean of squares 4, root and epsilon 2, step 3; regularization after it
+ * 1 Momentum  mean 3, step 2; Nesterov momentum 2 more
+ */
+int64_t exact_optimizer(const struct op_context *context) {
+    const bool adam = text_equal(context->op->type, "Adam");
+    const size_t lists = adam ? 4 : 3; /* parameters, gradients, states */
+    const size_t n = context->n_inputs > 2 ? (context->n_inputs - 2) / lists : 0;
+    int64_t each = 9;
     int64_t elements = 0;
+    if (adam) each = op_attr_float(context, "norm_coefficient_post") != 0 ? 15 : 14;
+    if (text_equal(context->op->type, "Momentum"))
+        each = text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7;
     for (size_t i = 0; i < n; i++)
         elements = checked_add(elements, op_elements(context, 2 + i));
     return checked_mul(each, elements);
-}
-
-/* Per element: regularized gradient 2, squares 2, root and epsilon 2, step 3. */
-int64_t exact_adagrad(const struct op_context *context) {
-    return optimizer_step(context, 1, 9);
-}
-
-/* Per element: regularized gradient 2, its mean 3, mean of squares 4, root and epsilon 2, step
- * 3; 1 for the regularization after the step. */
-int64_t exact_adam(const struct op_context *context) {
-    return optimizer_step(context, 2,
-                          op_attr_float(context, "norm_coefficient_post") != 0 ? 15 : 14);
-}
-
-/* Per element: regularized gradient 2, its mean 3, step 2; Nesterov momentum 2 more. */
-int64_t exact_momentum(const struct op_context *context) {
-    return optimizer_step(context, 1,
-                          text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7);
 }
 
 /* One addition per score; the scores are the last output. */

@@ -76,54 +76,21 @@ bool lowering_attend(const struct op_context *context, const struct lowering_att
                      struct cm_primitive *ret);
 
 /* The functions that FACETS lines name: `lower` of struct op_lowering. */
-#define LOWER_FUNCTION(name)                                                                   \
-    bool name(const struct op_context *context, int32_t which, struct cm_primitive *ret)
+typedef bool lower_function(const struct op_context *context, int32_t which,
+                            struct cm_primitive *ret);
 /* Products: lowering_products.c. */
-LOWER_FUNCTION(lower_conv);
-LOWER_FUNCTION(lower_gemm);
-LOWER_FUNCTION(lower_matmul);
-LOWER_FUNCTION(lower_attention);
-LOWER_FUNCTION(lower_quantize);
-LOWER_FUNCTION(lower_dequantize);
-/* Recurrent layers: lowering_recurrent.c. */
-LOWER_FUNCTION(lower_rnn);
+lower_function lower_conv, lower_gemm, lower_matmul, lower_attention, lower_quantize,
+    lower_dequantize;
 /* Pools, norms, softmax, reductions, resizing: lowering_layers.c. */
-LOWER_FUNCTION(lower_pool);
-LOWER_FUNCTION(lower_global_pool);
-LOWER_FUNCTION(lower_norm);
-LOWER_FUNCTION(lower_softmax);
-LOWER_FUNCTION(lower_reduce);
-LOWER_FUNCTION(lower_arg);
-LOWER_FUNCTION(lower_lrn);
-LOWER_FUNCTION(lower_mean_variance);
-LOWER_FUNCTION(lower_resample);
+lower_function lower_pool, lower_global_pool, lower_norm, lower_softmax, lower_reduce,
+    lower_arg, lower_lrn, lower_mean_variance, lower_resample;
 /* Elementwise operators: lowering_elements.c. */
-LOWER_FUNCTION(lower_unary);
-LOWER_FUNCTION(lower_scaled);
-LOWER_FUNCTION(lower_clip);
-LOWER_FUNCTION(lower_gelu);
-LOWER_FUNCTION(lower_celu);
-LOWER_FUNCTION(lower_selu);
-LOWER_FUNCTION(lower_softsign);
-LOWER_FUNCTION(lower_is_inf);
-LOWER_FUNCTION(lower_binary);
-LOWER_FUNCTION(lower_variadic);
-LOWER_FUNCTION(lower_mean);
-LOWER_FUNCTION(lower_gated);
-LOWER_FUNCTION(lower_select);
-LOWER_FUNCTION(lower_dropout);
+lower_function lower_unary, lower_scaled, lower_clip, lower_gelu, lower_celu, lower_selu,
+    lower_softsign, lower_is_inf, lower_binary, lower_variadic, lower_mean, lower_gated,
+    lower_select, lower_dropout;
 /* Operators that move elements: lowering_moves.c. */
-LOWER_FUNCTION(lower_transpose);
-LOWER_FUNCTION(lower_concat);
-LOWER_FUNCTION(lower_expand);
-LOWER_FUNCTION(lower_slice);
-LOWER_FUNCTION(lower_copy);
-LOWER_FUNCTION(lower_tile);
-LOWER_FUNCTION(lower_blocks);
-LOWER_FUNCTION(lower_gather);
-LOWER_FUNCTION(lower_scatter);
-LOWER_FUNCTION(lower_tensor_scatter);
-#undef LOWER_FUNCTION
+lower_function lower_transpose, lower_concat, lower_expand, lower_slice, lower_copy, lower_tile,
+    lower_blocks, lower_gather, lower_scatter, lower_tensor_scatter;
 
 /* Why an operator has no primitive. */
 #define LIMIT_ATTENTION                                                                        \

@@ -185,11 +185,11 @@ static int64_t thop_attention(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "scores"),
-    THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"),
+    PTFLOPS(.per_mac = 1, EXTRA(attention_scores, "scores")),
+    THOP(EXTRA(thop_attention, "operations: 3 per score, less 1 per row")),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {
-    EXACT(.per_mac = 2, .extra = exact_attention, .extra_description = "operations: 6 per score, less 2 per row"),
+    EXACT(.per_mac = 2, EXTRA(exact_attention, "operations: 6 per score, less 2 per row")),
     NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};
 
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
@@ -216,11 +216,8 @@ static const struct op rows[] = {
     ATTENTION(SIGNATURE(ONNX, Attention, 23), infer_attention, macs_attention, FUSED),
     ATTENTION(SIGNATURE(ONNX, Attention, 24), infer_attention, macs_attention, FUSED),
     ATTENTION(SIGNATURE(ONNX, Attention, 25), infer_attention, macs_attention, FUSED),
-    {SIGNATURE(PREVIEW, FlexAttention, 1), .infer = infer_flex_attention,
-     .cost = {.macs = macs_attention, .macs_formula = "scores x (columns of a query and of a value)",
-              .extra = attention_scores, .extra_description = "scores"},
-     .param_roles = "x", .backward.saved_for_backward = "012ye", .backward.extra = row_sums,
-     .backward.macs = attention_backward},
+    ATTENTION(SIGNATURE(PREVIEW, FlexAttention, 1), infer_flex_attention, macs_attention,
+              .backward.saved_for_backward = "012ye", .backward.extra = row_sums, .backward.macs = attention_backward),
 };
 /* clang-format on */
 

@@ -179,50 +179,30 @@ static int fold_tile(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-static int read_blocksize(const struct op_context *context, int64_t *ret) {
-    int64_t size = op_attr_int(context, "blocksize");
-    int rank = op_rank(context, 0);
-    if (rank != RANK_UNKNOWN && rank != 4)
+/* DepthToSpace divides the channels by b * b and multiplies height and width by b; SpaceToDepth
+ * is its inverse. */
+static int infer_blocks(struct op_context *context) {
+    const bool to_space = text_equal(context->op->type, "DepthToSpace");
+    const int64_t size = op_attr_int(context, "blocksize");
+    const struct shape *input = op_shape(context, 0);
+    int64_t dims[4];
+    if (shape_has_rank(input) && input->rank != 4)
         return op_fail(context, DIAG_SHAPE, "input %s has %d axes, expected 4",
-                       op_shape_text(context, op_shape(context, 0)), rank);
+                       op_shape_text(context, input), input->rank);
     if (size < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "blocksize is %lld, less than 1",
                        (long long)size);
-    *ret = size;
-    return 0;
-}
-
-/* Sets *ret to dim `axis` / `by`; a remainder is an error. */
-static int divide_dim(const struct op_context *context, int axis, int64_t by, int64_t *ret) {
-    int64_t dim = op_dim(context, 0, axis);
-    if (is_known(dim) && is_known(by) && dim % by != 0)
-        return op_fail(context, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
-                       op_shape_text(context, op_shape(context, 0)), (long long)by);
-    *ret = is_overflow(by) ? DIM_UNKNOWN : checked_div_floor(dim, by);
-    return 0;
-}
-
-static int infer_depth_to_space(struct op_context *context) {
-    int64_t dims[4];
-    int64_t size = 0;
-    int status = read_blocksize(context, &size);
-    if (!status) status = divide_dim(context, 1, checked_mul(size, size), &dims[1]);
-    if (status) return status;
     dims[0] = op_dim(context, 0, 0);
-    dims[2] = checked_mul(op_dim(context, 0, 2), size);
-    dims[3] = checked_mul(op_dim(context, 0, 3), size);
-    return common_output(context, 4, dims);
-}
-
-static int infer_space_to_depth(struct op_context *context) {
-    int64_t dims[4];
-    int64_t size = 0;
-    int status = read_blocksize(context, &size);
-    if (!status) status = divide_dim(context, 2, size, &dims[2]);
-    if (!status) status = divide_dim(context, 3, size, &dims[3]);
-    if (status) return status;
-    dims[0] = op_dim(context, 0, 0);
-    dims[1] = checked_mul(op_dim(context, 0, 1), checked_mul(size, size));
+    for (int axis = 1; axis < 4; axis++) {
+        const int64_t dim = op_dim(context, 0, axis);
+        const int64_t by = axis == 1 ? checked_mul(size, size) : size;
+        const bool divides = (axis == 1) == to_space;
+        if (divides && is_known(dim) && is_known(by) && dim % by != 0)
+            return op_fail(context, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
+                           op_shape_text(context, input), (long long)by);
+        dims[axis] =
+            divides ? common_divide(dim, is_overflow(by) ? 0 : by) : checked_mul(dim, by);
+    }
     return common_output(context, 4, dims);
 }
 
@@ -342,12 +322,12 @@ static const struct op rows[] = {
     {ROW(ONNX,    Expand,             8, infer_expand,           fold_expand,    "pi", ",-",              common_view_strided)},
     {ROW(ONNX,    Tile,               1, infer_tile_1,           fold_tile,      "pi", ",-",              NULL)},
     {ROW(ONNX,    Tile,               6, infer_tile,             fold_tile,      "pi", ",-",              NULL)},
-    {ROW(ONNX,    DepthToSpace,       1, infer_depth_to_space,   NULL,           "x",  "",                NULL),
+    {ROW(ONNX,    DepthToSpace,       1, infer_blocks,           NULL,           "x",  "",                NULL),
      .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW(ONNX,    DepthToSpace,      11, infer_depth_to_space,   NULL,           "x",  "",                NULL),
+    {ROW(ONNX,    DepthToSpace,      11, infer_blocks,           NULL,           "x",  "",                NULL),
      .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW(ONNX,    SpaceToDepth,       1, infer_space_to_depth,   NULL,           "x",  "",                NULL)},
-    {ROW(ONNX,    SpaceToDepth,      28, infer_space_to_depth,   NULL,           "x",  "",                NULL)},
+    {ROW(ONNX,    SpaceToDepth,       1, infer_blocks,           NULL,           "x",  "",                NULL)},
+    {ROW(ONNX,    SpaceToDepth,      28, infer_blocks,           NULL,           "x",  "",                NULL)},
     {ROW(ONNX,    Trilu,             14, infer_trilu,            fold_trilu,     "pi", ",-",              NULL)},
     {ROW(CONTRIB, Trilu,              1, infer_trilu,            fold_trilu,     "pi", "-",               NULL)},
     {ROW(ONNX,    ReverseSequence,   10, infer_reverse_sequence, NULL,           "xi", ",-",              NULL)},

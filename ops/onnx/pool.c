@@ -112,7 +112,15 @@ static int infer_col2im(struct op_context *context) {
     return common_output(context, 2 + (int)image.n, dims);
 }
 
-static int output_regions(struct op_context *context, int64_t height, int64_t width) {
+/* One image region per row of input 1: MaxRoiPool, RoiAlign. */
+static int infer_regions(struct op_context *context) {
+    size_t n = 0;
+    const int64_t *pooled = op_attr_ints(context, "pooled_shape", &n);
+    const bool pools = text_equal(context->op->type, "MaxRoiPool");
+    if (pools && n != 2)
+        return op_fail(context, DIAG_ATTRIBUTE, "pooled_shape must have 2 entries, got %zu", n);
+    const int64_t height = pools ? pooled[0] : op_attr_int(context, "output_height");
+    const int64_t width = pools ? pooled[1] : op_attr_int(context, "output_width");
     int status = common_check_rank_is(context, 0, 4);
     if (status == CM_OK) status = common_check_rank_is(context, 1, 2);
     if (status < 0) return status;
@@ -121,19 +129,6 @@ static int output_regions(struct op_context *context, int64_t height, int64_t wi
                        (long long)height, (long long)width);
     const int64_t dims[4] = {op_dim(context, 1, 0), op_dim(context, 0, 1), height, width};
     return common_output(context, 4, dims);
-}
-
-static int infer_roi_pool(struct op_context *context) {
-    size_t n = 0;
-    const int64_t *size = op_attr_ints(context, "pooled_shape", &n);
-    if (n != 2)
-        return op_fail(context, DIAG_ATTRIBUTE, "pooled_shape must have 2 entries, got %zu", n);
-    return output_regions(context, size[0], size[1]);
-}
-
-static int infer_roi_align(struct op_context *context) {
-    return output_regions(context, op_attr_int(context, "output_height"),
-                          op_attr_int(context, "output_width"));
 }
 
 static int describe_average(const struct op_context *context, struct text *out) {
@@ -196,9 +191,8 @@ FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), T
     BOUNDS("d")};
 FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
-    FVCORE(.extra = fvcore_planar_input, .extra_description = "input elements of an image"),
-    PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
-    ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
+    FVCORE(EXTRA(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
+    THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, GlobalMaxPool) {EXACT(REDUCTION), PTFLOPS(.per_input = 1),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
@@ -206,11 +200,10 @@ FACETS(ONNX, GlobalLpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS
 FACETS(ONNX, MaxUnpool) {
     NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
 FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
-FACETS(ONNX, RoiAlign) {
-    EXACT(.extra = exact_roi_align, .extra_description = "operations: 8 per sample of an output element"),
+FACETS(ONNX, RoiAlign) {EXACT(EXTRA(exact_roi_align, "operations: 8 per sample of an output element")),
     NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
-FACETS(ONNX, Col2Im) {EXACT(.per_input = 1),
-    NO_PRIMITIVE("it sums where blocks overlap: no primitive does"), NO_BOUNDS};
+FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks overlap: no primitive does"),
+    NO_BOUNDS};
 
 #define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
     {                                                                                          \
@@ -242,9 +235,9 @@ static const struct op rows[] = {
     POOL(GlobalLpPool,         2, pool_infer_global, NULL,                  NULL,              "0y",              NULL),
     /*     type        since shape rule       saved for backward */
     REGION(MaxUnpool,     9, infer_unpool,    "1,-"),
-    REGION(MaxRoiPool,    1, infer_roi_pool,  "01,-"),
-    REGION(RoiAlign,     10, infer_roi_align, "12,-"),
-    REGION(RoiAlign,     16, infer_roi_align, "12,-"),
+    REGION(MaxRoiPool,    1, infer_regions,   "01,-"),
+    REGION(RoiAlign,     10, infer_regions,   "12,-"),
+    REGION(RoiAlign,     16, infer_regions,   "12,-"),
     REGION(Col2Im,       18, infer_col2im,    ",-"),
 };
 /* clang-format on */

@@ -82,16 +82,14 @@ FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 
     LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
     INTEGERS(INTEGERS_SCALED)}; /* exact: zero point, factor */
 FACETS(ONNX, DynamicQuantizeLinear) {
-    EXACT(.extra = exact_dynamic_scale, .extra_description = "operations: 5 per input element, and 5"),
-    NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
-FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
-    BOUNDS("d-")};
+    EXACT(EXTRA(exact_dynamic_scale, "operations: 5 per input element, and 5")), NO_PRIMITIVE(TWO_PRIMITIVES),
+    BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
+FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
 FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
 FACETS(ONNX, MatMulInteger) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
-    BOUNDS("d")};
+FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d")};
 
 #define QUANTIZE(name, from, infer_fn)                                                         \
     {                                                                                          \

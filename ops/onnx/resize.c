@@ -303,15 +303,14 @@ static int infer_affine_grid(struct op_context *context) {
 FACETS(ONNX, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
     THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
     LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, Resize) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
-    THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
-    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, Resize) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1), THOP(THOP_RESIZE),
+    ONNX_TOOL(ONNX_TOOL_RESIZE), LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE),
+    BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
 FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
     BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
     INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-FACETS(ONNX, AffineGrid) {
-    EXACT(.extra = exact_affine_grid, .extra_description = "operations: 2 per axis of an output element"),
+FACETS(ONNX, AffineGrid) {EXACT(EXTRA(exact_affine_grid, "operations: 2 per axis of an output element")),
     NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS};
 
 #define ROW(of, name, from, infer_fn, letters, keeps)                                          \

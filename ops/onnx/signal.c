@@ -198,10 +198,9 @@ FACETS(ONNX, HammingWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTE
 FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* exact: angle, cosine, factor, difference */
 FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
 FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
-FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
-    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-FACETS(ONNX, STFT) {
-    EXACT(.per_mac = 2, .extra = exact_frames, .extra_description = "additions outside MACs, and the window"),
+FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
+    NO_BOUNDS};
+FACETS(ONNX, STFT) {EXACT(.per_mac = 2, EXTRA(exact_frames, "additions outside MACs, and the window")),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 FACETS(CONTRIB, Rfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};

@@ -68,27 +68,20 @@ static int check_linear(const struct op_context *context) {
     return CM_OK;
 }
 
-/* The output state has the dtype of the past state if it is given. */
+/* The output state has the dtype of the past state if it is given; in com.microsoft it gets a
+ * first axis of size state_window if this is > 0. */
 static int infer_linear(struct op_context *context) {
     int status = check_linear(context);
     if (status < 0) return status;
     const struct linear s = linear_sizes(context);
+    const int64_t window = op_attr_int(context, "state_window");
     const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
-    const int64_t state[] = {s.batch, s.heads, s.key, s.value};
+    const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
+    const int first = window > 0 ? 0 : 1;
     const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
     status = common_output(context, 3, out);
-    return status < 0 ? status : op_output_dims(context, 1, state_dtype, 4, state);
-}
-
-/* As infer_linear; the output state gets a first axis of size state_window if this is > 0. */
-static int infer_linear_window(struct op_context *context) {
-    const struct linear s = linear_sizes(context);
-    const int64_t window = op_attr_int(context, "state_window");
-    const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
-    int status = infer_linear(context);
-    if (status < 0 || window <= 0) return status;
-    const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
-    return op_output_dims(context, 1, state_dtype, 5, states);
+    return status < 0 ? status
+                      : op_output_dims(context, 1, state_dtype, 5 - first, states + first);
 }
 
 static void macs_linear(const struct op_context *context, struct product *ret) {
@@ -178,13 +171,13 @@ int64_t exact_rotary(const struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS};
 FACETS(ONNX, LinearAttention) {
-    EXACT(.per_mac = 2, .extra = exact_linear_attention, .extra_description = "for decay, rates and scale"),
+    EXACT(.per_mac = 2, EXTRA(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(CONTRIB, LinearAttention) {
-    EXACT(.per_mac = 2, .extra = exact_linear_attention, .extra_description = "for decay, rates and scale"),
+    EXACT(.per_mac = 2, EXTRA(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(ONNX, CausalConvWithState) {
-    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 per SiLU"),
+    EXACT(.per_mac = 2, EXTRA(exact_causal_convolution, "biases, and 5 per SiLU")),
     NO_PRIMITIVE("a convolution and its state are more than one primitive"),
     MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
     NO_BOUNDS};
@@ -198,15 +191,14 @@ static const struct op rows[] = {
               .macs_formula = "batch x steps x columns of key x of value x heads"},
      .param_roles = "x", .backward.saved_for_backward = "ae", .backward.extra = chunk_states,
      .backward.macs = linear_backward},
-    {SIGNATURE(CONTRIB, LinearAttention, 1), .infer = infer_linear_window,
+    {SIGNATURE(CONTRIB, LinearAttention, 1), .infer = infer_linear,
      .cost = {.macs = macs_linear,
               .macs_formula = "batch x steps x columns of key x of value x heads"},
      .param_roles = "x", .backward.saved_for_backward = "-"},
     {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv, .bias = 2,
      .cost = {.macs = macs_causal_conv,
               .macs_formula = "out x kernel",
-              .extra = term_causal_conv,
-              .extra_description = "biases and activations"},
+              EXTRA(term_causal_conv, "biases and activations")},
      .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
      .backward.saved_for_backward_of = causal_conv_saved, .backward.factors = 2},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops whose condition compares a counter: see ops/trip_count.h. */
+/* Loops whose condition compares a counter: see ops/onnx/loop.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
