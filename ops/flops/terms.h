@@ -9,12 +9,12 @@
 struct op_context;
 
 /* The fields `extra` and `extra_description` of a cost. */
-#define EXTRA(function, text) .extra = function, .extra_description = text
+#define PLUS(function, text) .extra = function, .extra_description = text
 
 /* Returns one addition per output element if the node has the input `bias` of its operator row;
  * else 0. */
 int64_t term_biases(const struct op_context *context);
-#define BIASES EXTRA(term_biases, "biases")
+#define BIASES PLUS(term_biases, "biases")
 /* Returns 2 FLOPs per input element, 5 in training. */
 int64_t term_batch_norm(const struct op_context *context);
 /* Returns one FLOP per output element for each of bias and SiLU. */
@@ -22,11 +22,11 @@ int64_t term_causal_conv(const struct op_context *context);
 /* Returns one operation per output element for each operand after the first: 3 per output
  * element for a Sum of four operands. */
 int64_t term_operands(const struct op_context *context);
-#define OPERANDS EXTRA(term_operands, "output elements for each operand after the first")
+#define OPERANDS PLUS(term_operands, "output elements for each operand after the first")
 /* Returns n - out, the operations of a reduction of n elements to `out` results; 0 if n < out.
  */
 int64_t term_reduction(const struct op_context *context);
-#define REDUCTION EXTRA(term_reduction, "input elements less output elements")
+#define REDUCTION PLUS(term_reduction, "input elements less output elements")
 
 /* Functions of one convention: `extra` of struct op_flops. */
 typedef int64_t flops_function(const struct op_context *context);
@@ -49,33 +49,32 @@ flops_function fvcore_planar_input, fvcore_resize, ptflops_linear_bias, ptflops_
 flops_function onnx_tool_conv_transpose, onnx_tool_pool, onnx_tool_resize, onnx_tool_layer_norm,
     onnx_tool_local_response, onnx_tool_recurrence;
 
-#define EXACT_RECURRENCE EXTRA(exact_recurrence, "for gates, states and biases of the cells")
+#define EXACT_RECURRENCE PLUS(exact_recurrence, "for gates, states and biases of the cells")
 /* exact_attention and exact_tree_votes are static functions of the files that use the macros.
  */
 #define EXACT_ATTENTION                                                                        \
-    EXTRA(exact_attention,                                                                     \
-          "operations: 6 per score, 1 more for a mask and for a bias, less 2 per row")
-#define EXACT_FUSED        EXTRA(exact_fused, "biases, sums and activations")
-#define EXACT_BUTTERFLIES  EXTRA(exact_butterflies, "additions outside MACs")
-#define EXACT_INTERCEPTS   EXTRA(exact_intercepts, "intercepts")
-#define EXACT_TREE_VOTES   EXTRA(exact_tree_votes, "additions, one per tree and row")
-#define EXACT_RMS_NORM     EXTRA(exact_rms_norm, "operations: 4 per input element, and 2 per row")
-#define EXACT_SOFTMAX      EXTRA(exact_softmax, "operations: 5 per input element, less 2 per row")
-#define EXACT_MAX_POOL     EXTRA(exact_max_pool, "operations: (window - 1) per output element")
-#define EXACT_AVERAGE_POOL EXTRA(exact_average_pool, "operations: window per output element")
-#define EXACT_RESIZE       EXTRA(exact_resize, "operations: (2 x neighbours - 1) per output element")
-#define EXACT_BIAS_DROPOUT EXTRA(exact_bias_dropout, "biases and residuals")
-#define EXACT_ROTARY       EXTRA(exact_rotary, "operations: 3 per rotated element")
-#define FVCORE_RESIZE      EXTRA(fvcore_resize, "operations: 1 or 4 per output element of an image")
-#define PTFLOPS_RECURRENCE                                                                     \
-    EXTRA(ptflops_recurrence, "for gates, states and biases of the cells")
-#define THOP_RECURRENCE EXTRA(thop_recurrence, "for gates, states and biases of the cells")
-#define THOP_RESIZE     EXTRA(thop_resize, "operations: 1, 5, 11 or 259 per output element")
+    PLUS(exact_attention,                                                                      \
+         "operations: 6 per score, 1 more for a mask and for a bias, less 2 per row")
+#define EXACT_FUSED        PLUS(exact_fused, "biases, sums and activations")
+#define EXACT_BUTTERFLIES  PLUS(exact_butterflies, "additions outside MACs")
+#define EXACT_INTERCEPTS   PLUS(exact_intercepts, "intercepts")
+#define EXACT_TREE_VOTES   PLUS(exact_tree_votes, "additions, one per tree and row")
+#define EXACT_RMS_NORM     PLUS(exact_rms_norm, "operations: 4 per input element, and 2 per row")
+#define EXACT_SOFTMAX      PLUS(exact_softmax, "operations: 5 per input element, less 2 per row")
+#define EXACT_MAX_POOL     PLUS(exact_max_pool, "operations: (window - 1) per output element")
+#define EXACT_AVERAGE_POOL PLUS(exact_average_pool, "operations: window per output element")
+#define EXACT_RESIZE       PLUS(exact_resize, "operations: (2 x neighbours - 1) per output element")
+#define EXACT_BIAS_DROPOUT PLUS(exact_bias_dropout, "biases and residuals")
+#define EXACT_ROTARY       PLUS(exact_rotary, "operations: 3 per rotated element")
+#define FVCORE_RESIZE      PLUS(fvcore_resize, "operations: 1 or 4 per output element of an image")
+#define PTFLOPS_RECURRENCE PLUS(ptflops_recurrence, "for gates, states and biases of the cells")
+#define THOP_RECURRENCE    PLUS(thop_recurrence, "for gates, states and biases of the cells")
+#define THOP_RESIZE        PLUS(thop_resize, "operations: 1, 5, 11 or 259 per output element")
 #define ONNX_TOOL_RECURRENCE                                                                   \
-    EXTRA(onnx_tool_recurrence, "for gates, states and biases of the cells")
-#define ONNX_TOOL_POOL   EXTRA(onnx_tool_pool, "operations: window per output element")
-#define ONNX_TOOL_RESIZE EXTRA(onnx_tool_resize, "operations: 4 or 8 per output element")
-#define LINEAR_BIAS      EXTRA(ptflops_linear_bias, "biases of a Linear")
+    PLUS(onnx_tool_recurrence, "for gates, states and biases of the cells")
+#define ONNX_TOOL_POOL   PLUS(onnx_tool_pool, "operations: window per output element")
+#define ONNX_TOOL_RESIZE PLUS(onnx_tool_resize, "operations: 4 or 8 per output element")
+#define LINEAR_BIAS      PLUS(ptflops_linear_bias, "biases of a Linear")
 
 /* x86 instructions per element, as onnx-tool estimates them. */
 #define TOOL_DIV  4

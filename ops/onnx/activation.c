@@ -142,7 +142,7 @@ FACETS(ONNX, LeakyRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_T
     LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
 FACETS(ONNX, Elu) {EXACT(.per_output = 4), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 3),
     LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Gelu) {EXACT(EXTRA(exact_gelu, "operations: 5 per output element, 8 by tanh")),
+FACETS(ONNX, Gelu) {EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 by tanh")),
     PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL),
     BOUNDS("d")};
 FACETS(ONNX, Swish) {EXACT(.per_output = 5), PTFLOPS(.per_input = 1),

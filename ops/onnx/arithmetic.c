@@ -126,7 +126,7 @@ FACETS(ONNX, Min) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),
     LOWER_ELTWISE(lower_variadic, CM_MINIMUM, LIMIT_OPERANDS), BOUNDS("v")};
 FACETS(ONNX, Sum) {EXACT(OPERANDS), ONNX_TOOL(OPERANDS),
     LOWER_ELTWISE(lower_variadic, CM_ADD, LIMIT_OPERANDS), BOUNDS("v")};
-FACETS(ONNX, Mean) {EXACT(EXTRA(exact_mean, "operations: one per operand and output element")),
+FACETS(ONNX, Mean) {EXACT(PLUS(exact_mean, "operations: one per operand and output element")),
     LOWER_ELTWISE(lower_mean, CM_ADD, LIMIT_OPERANDS), BOUNDS("d")};
 
 #define BINARY(name, from, infer_fn, folds, form, keeps)                                       \

@@ -185,11 +185,11 @@ static int64_t thop_attention(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, EXTRA(attention_scores, "scores")),
-    THOP(EXTRA(thop_attention, "operations: 3 per score, less 1 per row")),
+    PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
+    THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {
-    EXACT(.per_mac = 2, EXTRA(exact_attention, "operations: 6 per score, less 2 per row")),
+    EXACT(.per_mac = 2, PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
     NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};
 
 #define ATTENTION(signature, infer_fn, count, ...)                                             \

@@ -289,14 +289,14 @@ static int describe_conv_transpose(const struct op_context *context, struct text
 }
 
 /* clang-format off */
-FACETS(ONNX, Conv) {EXACT(.per_mac = 2, EXTRA(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
+FACETS(ONNX, Conv) {EXACT(.per_mac = 2, PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
     MULTIPLIES(2, scale_conv_sums)};
 FACETS(ONNX, ConvTranspose) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES),
-    THOP(EXTRA(thop_conv_transpose, "for output elements, input channels of a group and kernel")),
-    ONNX_TOOL(EXTRA(onnx_tool_conv_transpose, "for output elements, output channels of a group and kernel, and biases")),
+    THOP(PLUS(thop_conv_transpose, "for output elements, input channels of a group and kernel")),
+    ONNX_TOOL(PLUS(onnx_tool_conv_transpose, "for output elements, output channels of a group and kernel, and biases")),
     LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
     MULTIPLIES(2, scale_transposed_conv_sums)};
 FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_FUSED),

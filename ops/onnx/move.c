@@ -200,8 +200,10 @@ static int infer_blocks(struct op_context *context) {
         if (divides && is_known(dim) && is_known(by) && dim % by != 0)
             return op_fail(context, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
                            op_shape_text(context, input), (long long)by);
-        dims[axis] =
-            divides ? common_divide(dim, is_overflow(by) ? 0 : by) : checked_mul(dim, by);
+        if (!divides)
+            dims[axis] = checked_mul(dim, by);
+        else
+            dims[axis] = is_overflow(by) ? DIM_UNKNOWN : checked_div_floor(dim, by);
     }
     return common_output(context, 4, dims);
 }

@@ -211,40 +211,40 @@ static int64_t input_bytes(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, BatchNormalization) {
-    EXACT(EXTRA(exact_batch_norm, "operations: 2 per input element; in training 7, and 2 per channel")),
-    FVCORE(EXTRA(term_batch_norm, "operations: 2 per input element, 5 in training")), PTFLOPS(.per_input = 2),
+    EXACT(PLUS(exact_batch_norm, "operations: 2 per input element; in training 7, and 2 per channel")),
+    FVCORE(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")), PTFLOPS(.per_input = 2),
     THOP(.per_input = 4), ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),
     LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL), BOUNDS("d-")};
 FACETS(ONNX, InstanceNormalization) {
-    EXACT(EXTRA(exact_instance_norm, "operations: 7 per input element, and 2 per row")),
+    EXACT(PLUS(exact_instance_norm, "operations: 7 per input element, and 2 per row")),
     FVCORE(.per_input = 5), PTFLOPS(.per_input = 2), THOP(.per_input = 4),
     ONNX_TOOL(.per_input = 3 + TOOL_DIV), LOWER(lower_norm, CM_NORM, CM_NORM_INSTANCE, IMAGES_HERE, NULL),
     BOUNDS("d-")};
 FACETS(ONNX, GroupNormalization) {
-    EXACT(EXTRA(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
+    EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
     PTFLOPS(.per_input = 2), LOWER(lower_norm, CM_NORM, CM_NORM_GROUP, IMAGES_HERE, NULL), BOUNDS("d-")};
 FACETS(ONNX, LayerNormalization) {
-    EXACT(EXTRA(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
+    EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
     FVCORE(.per_input = 5), PTFLOPS(.per_input = 1), THOP(.per_input = 4),
-    ONNX_TOOL(.per_input = 7, EXTRA(onnx_tool_layer_norm, "operations: 29 per row")),
+    ONNX_TOOL(.per_input = 7, PLUS(onnx_tool_layer_norm, "operations: 29 per row")),
     LOWER(lower_norm, CM_NORM, CM_NORM_LAYER, IMAGES_NONE, NULL), BOUNDS("d-")};
 FACETS(ONNX, RMSNormalization) {EXACT(EXACT_RMS_NORM),
     LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL), BOUNDS("d-")};
-FACETS(ONNX, LRN) {EXACT(EXTRA(exact_local_response, "operations: (size + 4) per output element")),
-    ONNX_TOOL(EXTRA(onnx_tool_local_response, "operations: (size + 37) per output element")),
+FACETS(ONNX, LRN) {EXACT(PLUS(exact_local_response, "operations: (size + 4) per output element")),
+    ONNX_TOOL(PLUS(onnx_tool_local_response, "operations: (size + 37) per output element")),
     LOWER(lower_lrn, CM_NORM, CM_NORM_LRN, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, LpNormalization) {
-    EXACT(EXTRA(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
+    EXACT(PLUS(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
     ONNX_TOOL(.per_input = TOOL_EXP + 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
 FACETS(ONNX, MeanVarianceNormalization) {
-    EXACT(EXTRA(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
+    EXACT(PLUS(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
     LOWER(lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"),
     BOUNDS("d")};
 
 #define BATCH_NORM(from)                                                                       \
     {                                                                                          \
         SIGNATURE(ONNX, BatchNormalization, from), .infer = infer_batch_norm,                  \
-        .cost = {EXTRA(term_batch_norm, "operations: 2 per input element, 5 in training")},\
+        .cost = {PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")},\
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
         .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \

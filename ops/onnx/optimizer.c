@@ -52,11 +52,11 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
-FACETS(TRAINING, Adagrad) {EXACT(EXTRA(exact_optimizer, "operations: 9 per updated element")),
+FACETS(TRAINING, Adagrad) {EXACT(PLUS(exact_optimizer, "operations: 9 per updated element")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Adam) {EXACT(EXTRA(exact_optimizer, "operations: 14 per updated element")),
+FACETS(TRAINING, Adam) {EXACT(PLUS(exact_optimizer, "operations: 14 per updated element")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Momentum) {EXACT(EXTRA(exact_optimizer, "operations: 7 per updated element")),
+FACETS(TRAINING, Momentum) {EXACT(PLUS(exact_optimizer, "operations: 7 per updated element")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
 FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
 

@@ -191,7 +191,7 @@ FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), T
     BOUNDS("d")};
 FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
-    FVCORE(EXTRA(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
+    FVCORE(PLUS(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
     THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, GlobalMaxPool) {EXACT(REDUCTION), PTFLOPS(.per_input = 1),
@@ -200,7 +200,7 @@ FACETS(ONNX, GlobalLpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS
 FACETS(ONNX, MaxUnpool) {
     NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
 FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
-FACETS(ONNX, RoiAlign) {EXACT(EXTRA(exact_roi_align, "operations: 8 per sample of an output element")),
+FACETS(ONNX, RoiAlign) {EXACT(PLUS(exact_roi_align, "operations: 8 per sample of an output element")),
     NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
 FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks overlap: no primitive does"),
     NO_BOUNDS};

@@ -82,7 +82,7 @@ FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 
     LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
     INTEGERS(INTEGERS_SCALED)}; /* exact: zero point, factor */
 FACETS(ONNX, DynamicQuantizeLinear) {
-    EXACT(EXTRA(exact_dynamic_scale, "operations: 5 per input element, and 5")), NO_PRIMITIVE(TWO_PRIMITIVES),
+    EXACT(PLUS(exact_dynamic_scale, "operations: 5 per input element, and 5")), NO_PRIMITIVE(TWO_PRIMITIVES),
     BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
 FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
 FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),

@@ -310,7 +310,7 @@ FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMI
     BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
     INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-FACETS(ONNX, AffineGrid) {EXACT(EXTRA(exact_affine_grid, "operations: 2 per axis of an output element")),
+FACETS(ONNX, AffineGrid) {EXACT(PLUS(exact_affine_grid, "operations: 2 per axis of an output element")),
     NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS};
 
 #define ROW(of, name, from, infer_fn, letters, keeps)                                          \

@@ -200,7 +200,7 @@ FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
 FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
 FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
     NO_BOUNDS};
-FACETS(ONNX, STFT) {EXACT(.per_mac = 2, EXTRA(exact_frames, "additions outside MACs, and the window")),
+FACETS(ONNX, STFT) {EXACT(.per_mac = 2, PLUS(exact_frames, "additions outside MACs, and the window")),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 FACETS(CONTRIB, Rfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};

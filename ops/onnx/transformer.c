@@ -171,13 +171,13 @@ int64_t exact_rotary(const struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS};
 FACETS(ONNX, LinearAttention) {
-    EXACT(.per_mac = 2, EXTRA(exact_linear_attention, "for decay, rates and scale")),
+    EXACT(.per_mac = 2, PLUS(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(CONTRIB, LinearAttention) {
-    EXACT(.per_mac = 2, EXTRA(exact_linear_attention, "for decay, rates and scale")),
+    EXACT(.per_mac = 2, PLUS(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(ONNX, CausalConvWithState) {
-    EXACT(.per_mac = 2, EXTRA(exact_causal_convolution, "biases, and 5 per SiLU")),
+    EXACT(.per_mac = 2, PLUS(exact_causal_convolution, "biases, and 5 per SiLU")),
     NO_PRIMITIVE("a convolution and its state are more than one primitive"),
     MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
     NO_BOUNDS};
@@ -198,7 +198,7 @@ static const struct op rows[] = {
     {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv, .bias = 2,
      .cost = {.macs = macs_causal_conv,
               .macs_formula = "out x kernel",
-              EXTRA(term_causal_conv, "biases and activations")},
+              PLUS(term_causal_conv, "biases and activations")},
      .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
      .backward.saved_for_backward_of = causal_conv_saved, .backward.factors = 2},
 };
