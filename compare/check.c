@@ -79,12 +79,15 @@ struct gathered {
 };
 
 /* Orders findings: largest regression first, then by value. */
-static int by_weight(const void *a, const void *b) {
-    const struct cm_check_finding *left = a;
-    const struct cm_check_finding *right = b;
+static int compare_weights(const struct cm_check_finding *left,
+                           const struct cm_check_finding *right) {
     if (left->over != right->over) return left->over > right->over ? -1 : 1;
-    if (left->value != right->value) return left->value > right->value ? -1 : 1;
-    return left < right ? -1 : left > right;
+    return (left->value < right->value) - (left->value > right->value);
+}
+
+static int by_weight(const void *left, const void *right) {
+    const int order = compare_weights(left, right);
+    return order != 0 ? order : (left > right) - (left < right);
 }
 
 static void gather(struct gathered *gathered, const struct cm_check_finding *finding,
@@ -93,7 +96,7 @@ static void gather(struct gathered *gathered, const struct cm_check_finding *fin
     if (gathered->n == MAX_FINDINGS) {
         qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
         struct cm_check_finding *last = &gathered->list[MAX_FINDINGS - 1];
-        if (by_weight(finding, last) < 0) *last = *finding;
+        if (compare_weights(finding, last) < 0) *last = *finding; /* of equal ones, the first */
         gathered->more++;
         return;
     }
