@@ -112,7 +112,6 @@ static bool answer(const struct subprocess_setup *setup, struct cm_device *devic
         *ret_status = measure_network(setup->backend, device, &network, &setup->policy, ret);
         return true;
     }
-    if (head->kind != IPC_REQUEST || head->size != sizeof(*primitive)) return false;
     if (setup->settings.plan_only != 0)
         *ret_status = measure_plan(setup->backend, device, primitive, ret);
     else
@@ -123,12 +122,18 @@ static bool answer(const struct subprocess_setup *setup, struct cm_device *devic
 /* Serves requests until the socket is closed or the device is lost. */
 static void serve(const struct subprocess_setup *setup, struct cm_device *device, int socket) {
     struct cm_measurement measurement;
+    struct cm_primitive primitive;
     struct ipc_head head;
     int status = CM_BACKEND_OK;
     for (uint64_t sequence = 1; status != CM_BACKEND_BROKEN; sequence++) {
         if (ipc_receive_head(socket, sequence, -1, &head) != IPC_OK) return;
-        struct arena *arena = head.size <= MAX_NETWORK ? arena_new("request", 0) : NULL;
-        void *payload = arena ? arena_alloc(arena, (size_t)head.size) : NULL;
+        struct arena *arena = NULL;
+        void *payload = NULL;
+        if (head.kind == IPC_REQUEST && head.size == sizeof(primitive)) payload = &primitive;
+        if (head.kind == IPC_NETWORK && head.size <= MAX_NETWORK) {
+            arena = arena_new("network", 0);
+            payload = arena ? arena_alloc(arena, (size_t)head.size) : NULL;
+        }
         const bool answered = payload != NULL &&
                               ipc_receive_payload(socket, &head, -1, payload) == IPC_OK &&
                               answer(setup, device, &head, payload, &measurement, &status);
