@@ -368,27 +368,6 @@ static void copy_messages(struct assembly *assembly, const struct message_list *
     assembly->result->diagnostics = items;
 }
 
-static void copy_live(struct assembly *assembly, struct cm_memory *memory) {
-    const struct peak_memory_table *table = &assembly->analysis->peak_memory;
-    struct cm_live *live = arena_array(assembly->arena, table->n_live, sizeof(*live));
-    for (size_t i = 0; live && i < table->n_live; i++)
-        live[i] = (struct cm_live){assembly_value(assembly, table->live[i].value).name,
-                                   table->live[i].bytes, table->live[i].module};
-    memory->n_live = table->n_live;
-    memory->live = live;
-}
-
-static void copy_planners(struct assembly *assembly, struct cm_memory *memory) {
-    const int64_t *bytes = assembly->analysis->arena_plan.by_planner;
-    size_t n = bytes ? N_ARENA_PLANNERS : 0;
-    struct cm_name_count *list = arena_array(assembly->arena, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = (struct cm_name_count){arena_planner_name((enum arena_planner)i),
-                                         public_count(bytes[i])};
-    memory->n_planners = n;
-    memory->planners = list;
-}
-
 /* Lists every value with an offset in the arena, in the order of the file. */
 static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory) {
     const struct analysis *analysis = assembly->analysis;
@@ -410,35 +389,36 @@ static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory)
     }
 }
 
-/* Lists the order of nodes if --schedule min-memory is given, even if it is the file's. */
-static void copy_schedule(struct assembly *assembly, struct cm_memory *memory) {
-    const struct liveness_table *liveness = &assembly->analysis->liveness;
-    bool is_requested = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
-    size_t n = is_requested ? liveness->n_steps : 0;
-    memory->file_order_peak_bytes = public_count(liveness->file_peak_bytes);
-    memory->schedule_optimal = liveness->is_optimal;
-    memory->n_schedule = n;
-    memory->schedule = assembly_indices(assembly, liveness->node_at, n);
-}
-
-static void copy_curve(struct assembly *assembly, struct cm_memory *memory) {
-    const struct liveness_table *liveness = &assembly->analysis->liveness;
-    size_t n = assembly->analysis->options->memory_curve ? liveness->n_steps : 0;
-    struct cm_curve_point *curve = arena_array(assembly->arena, n, sizeof(*curve));
-    for (size_t i = 0; curve && i < n; i++)
+/* Copies the lists of the memory part. The order of nodes is listed if --schedule min-memory is
+ * given, even if it is the file's. */
+static void copy_memory_lists(struct assembly *assembly, struct cm_memory *memory) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct cm_options *options = analysis->options;
+    const struct liveness_table *liveness = &analysis->liveness;
+    const struct peak_memory_table *peak = &analysis->peak_memory;
+    const int64_t *planned = analysis->arena_plan.by_planner;
+    memory->n_schedule = options->schedule == CM_SCHEDULE_MIN_MEMORY ? liveness->n_steps : 0;
+    memory->schedule = assembly_indices(assembly, liveness->node_at, memory->n_schedule);
+    memory->n_curve = options->memory_curve ? liveness->n_steps : 0;
+    struct cm_curve_point *curve =
+        arena_array(assembly->arena, memory->n_curve, sizeof(*curve));
+    for (size_t i = 0; curve && i < memory->n_curve; i++)
         curve[i] =
             (struct cm_curve_point){liveness->node_at[i], public_count(liveness->live[i])};
-    memory->n_curve = n;
     memory->curve = curve;
-}
-
-static void copy_fit(struct assembly *assembly, struct cm_memory *memory) {
-    if (!assembly->fit) return;
-    struct cm_fit *fit = arena_array(assembly->arena, 1, sizeof(*fit));
-    if (!fit) return;
-    *fit = *assembly->fit;
-    fit->why = assembly_text(assembly, fit->why);
-    memory->fit = fit;
+    memory->n_live = peak->n_live;
+    struct cm_live *live = arena_array(assembly->arena, peak->n_live, sizeof(*live));
+    for (size_t i = 0; live && i < peak->n_live; i++)
+        live[i] = (struct cm_live){assembly_value(assembly, peak->live[i].value).name,
+                                   peak->live[i].bytes, peak->live[i].module};
+    memory->live = live;
+    memory->n_planners = planned ? N_ARENA_PLANNERS : 0;
+    struct cm_name_count *planners =
+        arena_array(assembly->arena, memory->n_planners, sizeof(*planners));
+    for (size_t i = 0; planners && i < memory->n_planners; i++)
+        planners[i] = (struct cm_name_count){arena_planner_name((enum arena_planner)i),
+                                             public_count(planned[i])};
+    memory->planners = planners;
 }
 
 static void assemble_memory(struct assembly *assembly) {
@@ -460,13 +440,15 @@ static void assemble_memory(struct assembly *assembly) {
         .weights = required->weights,
         .required_bytes = public_count(required->required_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
+        .file_order_peak_bytes = public_count(liveness->file_peak_bytes),
+        .schedule_optimal = liveness->is_optimal,
     };
-    copy_schedule(assembly, memory);
-    copy_curve(assembly, memory);
-    copy_fit(assembly, memory);
-    copy_live(assembly, memory);
-    copy_planners(assembly, memory);
+    copy_memory_lists(assembly, memory);
     copy_arena_plan(assembly, memory);
+    if (!assembly->fit) return;
+    struct cm_fit *fit = arena_copy(assembly->arena, assembly->fit, sizeof(*fit));
+    if (fit) fit->why = assembly_text(assembly, fit->why);
+    memory->fit = fit;
 }
 
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,

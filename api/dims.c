@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the passes up to the one that binds dims, and drops their messages. */
-#include "api/dims.h"
-
 #include "api/handle.h"
+
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/checked.h"

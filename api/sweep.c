@@ -4,7 +4,6 @@
 
 #include "api/assemble.h"
 #include "api/profiling.h"
-#include "api/sweep_layers.h"
 #include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
@@ -280,15 +279,6 @@ static int keep_messages(struct sweeping *sweeping) {
     return CM_OK;
 }
 
-/* Repeats the messages to the caller. */
-static void repeat_messages(const struct sweeping *sweeping,
-                            struct cm_diagnostics *diagnostics) {
-    if (diagnostics == NULL) return;
-    for (size_t i = 0; i < cm_diagnostics_count(sweeping->messages); i++)
-        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->messages, i));
-    diagnostics->n_dropped += sweeping->n_lost;
-}
-
 static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
     struct arena *arena = arena_new("result", 0);
     struct cm_sweep *sweep = arena ? arena_alloc(arena, sizeof(*sweep)) : NULL;
@@ -326,7 +316,9 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     if (layers != NULL) sweep_layers_finish(&sweeping->layers, rows, sweep);
     if (layers != NULL && arena_failed(layers)) sweeping->failed = true;
     arena_free(layers);
-    repeat_messages(sweeping, diagnostics);
+    for (size_t i = 0; i < cm_diagnostics_count(sweeping->messages) && diagnostics; i++)
+        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->messages, i));
+    if (diagnostics != NULL) diagnostics->n_dropped += sweeping->n_lost;
     if (keep_messages(sweeping) != CM_OK) sweeping->failed = true;
     cm_diagnostics_free(sweeping->messages);
     if (sweeping->failed || arena_failed(sweep->arena) || diag_starved(diagnostics)) {

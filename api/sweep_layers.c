@@ -3,7 +3,7 @@
  * A primitive differs from row to row of a sweep: batch and precision are part of it. A layer
  * is therefore a set of nodes that share a primitive in every row.
  */
-#include "api/sweep_layers.h"
+#include "api/sweep.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "api/dims.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"

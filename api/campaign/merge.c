@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/campaign/campaign_options.h"
+#include "api/campaign/campaign.h"
 #include "api/campaign/shard.h"
 #include "support/arena.h"
 #include "support/diag.h"

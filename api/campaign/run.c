@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/campaign/campaign_options.h"
+#include "api/campaign/campaign.h"
 #include "api/campaign/shard.h"
 #include "api/campaign/workers.h"
 #include "api/sweep.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layers of a sweep: which nodes share one, and its speed-ups, computed by hand. */
-#include "api/sweep_layers.h"
+#include "api/sweep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversion of a campaign to the options of a profile. */
-#ifndef API_CAMPAIGN_CAMPAIGN_OPTIONS_H
-#define API_CAMPAIGN_CAMPAIGN_OPTIONS_H
+/* Checks of a campaign, and its conversion to the options of a profile. */
+#ifndef API_CAMPAIGN_CAMPAIGN_H
+#define API_CAMPAIGN_CAMPAIGN_H
 
 #include "costmodel/campaign.h"
 
