@@ -67,25 +67,19 @@ static const char *state_of_times(const struct cm_result *result) {
     return result->measure->invented ? "invented" : "measured";
 }
 
-static void fill_plans(struct sweeping *sweeping, const struct cm_measure *measure,
-                       struct cm_sweep_row *row) {
-    struct cm_sweep_plans *plans = arena_alloc(sweeping->ret->arena, sizeof(*plans));
-    if (plans == NULL) return;
-    *plans = (struct cm_sweep_plans){0, 0};
-    for (size_t i = 0; i < measure->n_states; i++)
-        if (text_equal(measure->states[i].state, "planned"))
-            plans->planned_macs = measure->states[i].macs;
-    for (size_t i = 0; i < measure->n_primitives; i++)
-        if (text_equal(measure->primitives[i].state, "planned") &&
-            measure->primitives[i].workspace_bytes > plans->workspace_bytes)
-            plans->workspace_bytes = measure->primitives[i].workspace_bytes;
-    row->plans = plans;
-}
-
 static void fill_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
     if (cm_result_planned(result)) {
-        fill_plans(sweeping, result->measure, row);
+        const struct cm_measure *measure = result->measure;
+        struct cm_sweep_plans *plans = arena_alloc(sweeping->ret->arena, sizeof(*plans));
+        for (size_t i = 0; plans != NULL && i < measure->n_states; i++)
+            if (text_equal(measure->states[i].state, "planned"))
+                plans->planned_macs = measure->states[i].macs;
+        for (size_t i = 0; plans != NULL && i < measure->n_primitives; i++)
+            if (text_equal(measure->primitives[i].state, "planned") &&
+                measure->primitives[i].workspace_bytes > plans->workspace_bytes)
+                plans->workspace_bytes = measure->primitives[i].workspace_bytes;
+        row->plans = plans;
     } else if (cm_result_timed(result)) {
         row->timed_macs = timed_macs(result);
         row->untimed_nodes = 0;

@@ -128,14 +128,6 @@ static int render(struct walk *walk, uint32_t ordinal) {
     return walk->bytes.failed ? diag_no_memory(walk->diag) : CM_OK;
 }
 
-static int add_entries(struct walk *walk, uint32_t ordinal, int64_t *growth) {
-    int status = render(walk, ordinal);
-    if (status < 0 || walk->bytes.length == 0) return status;
-    *growth += (int64_t)walk->bytes.length;
-    return add_edit(
-        walk, (struct edit){.at = position(walk), .kind = EDIT_ENTRIES, .ordinal = ordinal});
-}
-
 /* Skips the entry whose field begins at `from`, or adds an edit that removes it if its key has
  * the prefix. Adjacent removals become one edit. */
 static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t *growth) {
@@ -233,24 +225,17 @@ static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, i
     int status = depth < MAX_DEPTH ? CM_OK : report_changed(walk);
     walk->end = end;
     while (status == CM_OK && left(walk) > 0) status = edit_field(walk, kind, depth, growth);
-    if (status == CM_OK && (kind == MESSAGE_NODE || kind == MESSAGE_MODEL))
-        status = add_entries(walk, ordinal, growth);
+    if (status == CM_OK && (kind == MESSAGE_NODE || kind == MESSAGE_MODEL)) {
+        status = render(walk, ordinal);
+        if (status == CM_OK && walk->bytes.length > 0) {
+            *growth += (int64_t)walk->bytes.length;
+            status = add_edit(
+                walk,
+                (struct edit){.at = position(walk), .kind = EDIT_ENTRIES, .ordinal = ordinal});
+        }
+    }
     walk->end = outer_end;
     return status;
-}
-
-static int find_all_edits(struct walk *walk) {
-    int64_t growth = 0;
-    const uint64_t size = source_size(walk->source);
-    source_rewind(walk->source);
-    int status = find_edits(walk, MESSAGE_MODEL, size, 0, &growth);
-    if (status < 0) return status;
-    if (walk->n_nodes < walk->annotator->n_nodes) return report_changed(walk);
-    const uint64_t annotated = (uint64_t)((int64_t)size + growth);
-    if (size > INT32_MAX || annotated <= INT32_MAX) return CM_OK;
-    return diag_error(walk->diag, DIAG_LIMIT,
-                      "the annotated model would take %llu bytes, protobuf allows at most %d",
-                      (unsigned long long)annotated, INT32_MAX);
 }
 
 static int put(FILE *out, const void *bytes, size_t size) {
@@ -297,7 +282,17 @@ int annotate_write(struct source *source, const struct annotator *annotator,
     walk.arena = arena_new("annotate", 0);
     if (!walk.arena) return diag_no_memory(diag);
     text_init(&walk.bytes, walk.arena);
-    int status = find_all_edits(&walk);
+    int64_t growth = 0;
+    const uint64_t size = source_size(source);
+    source_rewind(source);
+    int status = find_edits(&walk, MESSAGE_MODEL, size, 0, &growth);
+    const uint64_t annotated = (uint64_t)((int64_t)size + growth);
+    if (status == CM_OK && walk.n_nodes < annotator->n_nodes) status = report_changed(&walk);
+    if (status == CM_OK && size <= INT32_MAX && annotated > INT32_MAX)
+        status =
+            diag_error(diag, DIAG_LIMIT,
+                       "the annotated model would take %llu bytes, protobuf allows at most %d",
+                       (unsigned long long)annotated, INT32_MAX);
     if (status == CM_OK) status = write_edited(&walk, out);
     arena_free(walk.arena);
     return status;

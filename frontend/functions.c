@@ -135,30 +135,10 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
 }
 
 /*
- * Defines one output of the call: the body's value `formal` under the caller's name `actual`. A
- * value that the body computes takes this name; an input that is passed through keeps its own.
- * `first`: the first node of the body.
+ * Defines the outputs of the call: the body's values under the caller's names. A value that the
+ * body, whose first node is `first`, computes takes this name; an input that is passed through
+ * keeps its own.
  */
-static int return_output(struct importer *importer, const struct function *function,
-                         struct scope *outer, const struct scope *scope, struct span formal,
-                         struct span actual, uint32_t first, uint32_t *ret) {
-    uint32_t id = scope_get(scope, formal);
-    if (id == MAP_NONE)
-        return diag_error(importer->diag, DIAG_GRAPH,
-                          "output '%.*s' of function '%s' is not defined",
-                          (int)span_size(formal), (const char *)formal.at, name_of(function));
-    *ret = id == ID_OMITTED ? ID_NONE : id;
-    int status = scope_define(importer, outer, actual, id);
-    if (status < 0 || id == ID_OMITTED) return status;
-    const struct value *value = graph_value_at(importer->builder, id);
-    if (value->origin != VALUE_OUTPUT || value->node < first) return CM_OK;
-    const char *full = scope_full_name(importer, outer, actual);
-    if (!full) return diag_no_memory(importer->diag);
-    graph_value_at(importer->builder, id)->name = full;
-    return CM_OK;
-}
-
-/* Defines the outputs of the call; `first`: the first node of the body. */
 static int return_outputs(struct importer *importer, const struct file_node *node,
                           const struct function *function, struct scope *outer,
                           const struct scope *scope, uint32_t call_id, uint32_t first) {
@@ -175,9 +155,20 @@ static int return_outputs(struct importer *importer, const struct file_node *nod
     for (size_t i = 0; fields_next(&actuals, &actual) && fields_next(&formals, &formal); i++) {
         outputs[i] = ID_NONE;
         if (actual.at == actual.end) continue;
-        int status =
-            return_output(importer, function, outer, scope, formal, actual, first, &outputs[i]);
+        const uint32_t id = scope_get(scope, formal);
+        if (id == MAP_NONE)
+            return diag_error(
+                importer->diag, DIAG_GRAPH, "output '%.*s' of function '%s' is not defined",
+                (int)span_size(formal), (const char *)formal.at, name_of(function));
+        int status = scope_define(importer, outer, actual, id);
         if (status < 0) return status;
+        if (id == ID_OMITTED) continue;
+        outputs[i] = id;
+        const struct value *value = graph_value_at(importer->builder, id);
+        if (value->origin != VALUE_OUTPUT || value->node < first) continue;
+        const char *full = scope_full_name(importer, outer, actual);
+        if (!full) return diag_no_memory(importer->diag);
+        graph_value_at(importer->builder, id)->name = full;
     }
     graph_call_at(importer->builder, call_id)->outputs = outputs;
     graph_call_at(importer->builder, call_id)->n_outputs = n;

@@ -29,34 +29,6 @@ struct opset_context {
     int64_t standard; /* of ai.onnx */
 };
 
-static int resolve_inputs(struct importer *importer, const struct file_node *from,
-                          const struct scope *scope, uint32_t *inputs) {
-    struct fields_walk names = message_walk(&from->parts, NODE_INPUT);
-    struct span name;
-    for (size_t i = 0; fields_next(&names, &name); i++) {
-        inputs[i] = ID_NONE;
-        if (name.at == name.end) continue;
-        inputs[i] = scope_find(scope, name);
-        if (inputs[i] == ID_NONE) return import_undefined(importer, "input", name);
-        if (inputs[i] == ID_OMITTED) inputs[i] = ID_NONE;
-    }
-    return CM_OK;
-}
-
-static int define_outputs(struct importer *importer, const struct file_node *from,
-                          struct scope *scope, uint32_t node_id, uint32_t *outputs) {
-    struct fields_walk names = message_walk(&from->parts, NODE_OUTPUT);
-    struct span name;
-    for (size_t i = 0; fields_next(&names, &name); i++) {
-        struct value value = {.origin = VALUE_OUTPUT, .node = node_id, .slot = (uint32_t)i};
-        outputs[i] = ID_NONE;
-        if (name.at == name.end) continue;
-        int status = scope_add_value(importer, scope, name, &value, &outputs[i]);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
 /* Sets *ret to the node without the parts that need its id: the attributes, and the ids of the
  * outputs, which the caller writes to *ret_outputs. */
 static int describe_node(struct importer *importer, const struct file_node *from,
@@ -87,9 +59,14 @@ static int describe_node(struct importer *importer, const struct file_node *from
     if (ret->opset <= 0)
         return diag_error(importer->diag, DIAG_OPSET, "no opset import for domain '%s'",
                           ret->domain[0] ? ret->domain : "ai.onnx");
-    int status = resolve_inputs(importer, from, scope, ids);
-    if (status == CM_OK)
-        status = import_metadata(importer, from, &ret->module_stack, &ret->fused);
+    struct fields_walk names = message_walk(&from->parts, NODE_INPUT);
+    struct span name;
+    for (size_t i = 0; fields_next(&names, &name); i++) {
+        ids[i] = name.at == name.end ? ID_OMITTED : scope_find(scope, name);
+        if (ids[i] == ID_NONE) return import_undefined(importer, "input", name);
+        if (ids[i] == ID_OMITTED) ids[i] = ID_NONE;
+    }
+    int status = import_metadata(importer, from, &ret->module_stack, &ret->fused);
     if (!ret->module_stack) ret->module_stack = scope->module_stack;
     return status;
 }
@@ -111,7 +88,15 @@ static int add_node(struct importer *importer, const struct file_node *from,
         graph_node_at(importer->builder, id)->attrs = attrs;
         graph_node_at(importer->builder, id)->n_attrs = (uint32_t)n_attrs;
     }
-    return define_outputs(importer, from, scope, id, outputs);
+    struct fields_walk names = message_walk(&from->parts, NODE_OUTPUT);
+    struct span name;
+    for (uint32_t i = 0; fields_next(&names, &name) && status == CM_OK; i++) {
+        struct value value = {.origin = VALUE_OUTPUT, .node = id, .slot = i};
+        outputs[i] = ID_NONE;
+        if (name.at < name.end)
+            status = scope_add_value(importer, scope, name, &value, &outputs[i]);
+    }
+    return status;
 }
 
 static void print_place(const struct diag_frame *frame, struct text *out) {

@@ -52,13 +52,9 @@ static int list_files(struct shards *shards) {
         return diag_system(shards->merging->diag, "open", shards->folder, errno);
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (!text_ends_with(entry->d_name, SHARD_SUFFIX)) continue;
-        if (shards->n_names == room) {
-            char **more = arena_array(arena, 2 * room + 16, sizeof(*more));
-            if (more == NULL) break;
-            if (room > 0) memcpy(more, shards->names, room * sizeof(*more));
-            shards->names = more;
-            room = 2 * room + 16;
-        }
+        char **names = arena_grow(arena, shards->names, shards->n_names, &room, sizeof(*names));
+        if (names == NULL) break;
+        shards->names = names;
         shards->names[shards->n_names++] = arena_strdup(arena, entry->d_name);
     }
     (void)closedir(folder);

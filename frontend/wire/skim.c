@@ -240,15 +240,6 @@ static int keep(struct skimmer *skimmer, size_t size) {
     return status;
 }
 
-/* Skips bytes that are not kept. */
-static int skip(struct skimmer *skimmer, uint64_t size) {
-    uint64_t got = 0;
-    int status = copy_pending(skimmer);
-    if (status == CM_OK) status = source_skip(skimmer->source, size, &got, skimmer->diag);
-    forget_pending(skimmer);
-    return status < 0 || got == size ? status : ends_in_field(skimmer, size - got);
-}
-
 /* Writes a private field. */
 static int add_number(struct skimmer *skimmer, uint32_t number, uint64_t value) {
     uint8_t bytes[2 * WIRE_LONGEST_VARINT];
@@ -498,7 +489,12 @@ static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
     uint64_t offset = position(skimmer);
     status = drop_from(skimmer, key->place);
     if (status == CM_OK && field) status = note_skipped(skimmer, key->number, offset, length);
-    return status < 0 ? status : skip(skimmer, length);
+    if (status == CM_OK) status = copy_pending(skimmer);
+    uint64_t skipped = 0;
+    if (status == CM_OK) status = source_skip(skimmer->source, length, &skipped, skimmer->diag);
+    forget_pending(skimmer);
+    if (status < 0 || skipped == length) return status;
+    return ends_in_field(skimmer, length - skipped);
 }
 
 /* Keeps or drops a number. If typed data has more than MAX_UNPACKED single elements, records

@@ -85,55 +85,39 @@ static bool join_dims(int64_t *a, int64_t b) {
     return !is_known(b) || *a == b;
 }
 
-static int mismatch(const struct evaluation *evaluation, size_t input) {
+/* Binds the names in the dims of an input, and "..." to any number of dims. */
+static int bind_input(struct evaluation *evaluation, size_t input) {
     const struct op_context *context = evaluation->context;
+    const struct custom_op_dims *dims = &evaluation->custom->inputs[input];
+    const struct shape *shape = op_shape(context, input);
+    struct shape *rest = &evaluation->rest;
+    const int n_rest = shape->rank - (int)dims->n + 1;
+    if (!shape_has_rank(shape)) return CM_OK;
+    bool fits = dims->has_rest ? n_rest >= 0 : n_rest == 1;
+    const int64_t *is = shape->dims;
+    for (size_t i = 0; i < dims->n && fits; i++) {
+        const struct custom_op_dim *dim = &dims->items[i];
+        int64_t wanted = DIM_UNKNOWN;
+        if (dim->kind == DIM_REST) {
+            const bool is_bound = shape_has_rank(rest);
+            fits = !is_bound || rest->rank == n_rest;
+            rest->rank = n_rest;
+            for (int k = 0; k < n_rest && fits; k++, is++) {
+                if (!is_bound) rest->dims[k] = *is;
+                fits = join_dims(&rest->dims[k], *is);
+            }
+            continue;
+        }
+        int status =
+            dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, &wanted) : CM_OK;
+        if (status != CM_OK) return status;
+        fits =
+            join_dims(dim->kind == DIM_NAMED ? &evaluation->values[dim->slot] : &wanted, *is++);
+    }
+    if (fits) return CM_OK;
     return op_fail(context, DIAG_SHAPE,
                    "input %zu must have the dims '%s' of its description, got %s", input,
-                   evaluation->custom->inputs[input].text,
-                   op_shape_text(context, op_shape(context, input)));
-}
-
-static int bind_dim(struct evaluation *evaluation, size_t input,
-                    const struct custom_op_dim *dim, int64_t is) {
-    int64_t wanted = DIM_UNKNOWN;
-    if (dim->kind == DIM_NAMED)
-        return join_dims(&evaluation->values[dim->slot], is) ? CM_OK
-                                                             : mismatch(evaluation, input);
-    const int status =
-        dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, &wanted) : CM_OK;
-    if (status != CM_OK || join_dims(&wanted, is)) return status;
-    return mismatch(evaluation, input);
-}
-
-/* Binds "..." to `n` dims. */
-static int bind_rest(struct evaluation *evaluation, size_t input, const int64_t *dims, int n) {
-    struct shape *rest = &evaluation->rest;
-    if (!shape_has_rank(rest)) {
-        for (int i = 0; i < n; i++) rest->dims[i] = dims[i];
-        rest->rank = n;
-        return CM_OK;
-    }
-    bool fits = rest->rank == n;
-    for (int i = 0; i < n && fits; i++) fits = join_dims(&rest->dims[i], dims[i]);
-    return fits ? CM_OK : mismatch(evaluation, input);
-}
-
-static int bind_input(struct evaluation *evaluation, size_t input) {
-    const struct custom_op_dims *dims = &evaluation->custom->inputs[input];
-    const struct shape *shape = op_shape(evaluation->context, input);
-    const int n_rest = shape->rank - (int)dims->n + 1;
-    int axis = 0;
-    if (!shape_has_rank(shape)) return CM_OK;
-    if (dims->has_rest ? n_rest < 0 : n_rest != 1) return mismatch(evaluation, input);
-    for (size_t i = 0; i < dims->n; i++) {
-        const struct custom_op_dim *dim = &dims->items[i];
-        const bool is_rest = dim->kind == DIM_REST;
-        const int status = is_rest ? bind_rest(evaluation, input, shape->dims + axis, n_rest)
-                                   : bind_dim(evaluation, input, dim, shape->dims[axis]);
-        if (status != CM_OK) return status;
-        axis += is_rest ? n_rest : 1;
-    }
-    return CM_OK;
+                   dims->text, op_shape_text(context, shape));
 }
 
 static int bind_names(struct evaluation *evaluation, const struct op_context *context) {
