@@ -53,20 +53,6 @@ static int refuse_name(const struct name_kind *kind, const char *name, struct ar
     return status;
 }
 
-static int check_training(const struct cm_options *options, struct arena *arena,
-                          struct cm_diagnostics *diagnostics) {
-    if (options->optimizer && !optimizers_find(options->optimizer))
-        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
-    const char *idle = options->amp                ? "amp"
-                       : options->n_freeze > 0     ? "freeze"
-                       : options->n_checkpoint > 0 ? "checkpoint"
-                                                   : NULL;
-    if (options->optimizer || !idle) return CM_OK;
-    int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);
-    diag_hint(diagnostics, "add an optimizer, for example --optimizer adam");
-    return status;
-}
-
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
@@ -91,5 +77,14 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
         return diag_error(diagnostics, DIAG_USAGE,
                           "alignment must be a power of two up to 2^30, got %lld",
                           (long long)options->memory_alignment);
-    return check_training(options, arena, diagnostics);
+    if (options->optimizer && !optimizers_find(options->optimizer))
+        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
+    const char *idle = NULL;
+    if (options->n_checkpoint > 0) idle = "checkpoint";
+    if (options->n_freeze > 0) idle = "freeze";
+    if (options->amp) idle = "amp";
+    if (options->optimizer || !idle) return CM_OK;
+    int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);
+    diag_hint(diagnostics, "add an optimizer, for example --optimizer adam");
+    return status;
 }

@@ -10,31 +10,22 @@
 
 #include "support/banned.h"
 
-/* Sets output 1 to the mask, packed into 32-bit words. */
-static int output_bitmask(struct op_context *context) {
+/* The bias, if any, has the shape of a row or of the data. Output 1 is the mask: bools, or
+ * packed into 32-bit words. */
+static int infer_dropout(struct op_context *context) {
+    const bool is_packed = text_starts_with(context->op->type, "Bitmask");
     const int64_t words = checked_div_ceil(op_elements(context, 0), 32);
-    return op_output_dims(context, 1, DTYPE_UINT32, 1, &words);
-}
-
-static int infer_bitmask_dropout(struct op_context *context) {
-    int status = common_infer_same(context);
-    return status < 0 ? status : output_bitmask(context);
-}
-
-/* The bias has the shape of a row or of the data. */
-static int infer_bias_dropout(struct op_context *context) {
     struct shape both;
-    int status = op_broadcast(context, op_shape(context, 0), op_shape(context, 1), &both);
+    int status = CM_OK;
+    if (!text_equal(context->op->type, "BitmaskDropout"))
+        status = op_broadcast(context, op_shape(context, 0), op_shape(context, 1), &both);
     if (status == CM_OK) status = common_infer_same(context);
-    return status < 0 ? status : op_output(context, 1, DTYPE_BOOL, op_shape(context, 0));
+    if (status < 0) return status;
+    return is_packed ? op_output_dims(context, 1, DTYPE_UINT32, 1, &words)
+                     : op_output(context, 1, DTYPE_BOOL, op_shape(context, 0));
 }
 
-static int infer_bitmask_bias_dropout(struct op_context *context) {
-    int status = infer_bias_dropout(context);
-    return status < 0 ? status : output_bitmask(context);
-}
-
-static bool bitmask_dropout_trains(const struct op_context *context) {
+static bool dropout_trains(const struct op_context *context) {
     return contrib_flag(context, 2);
 }
 
@@ -171,12 +162,12 @@ static const struct op rows[] = {
     {CONTRIB(GatedAdd,                   common_infer_same,             0, "eex",      NULL)},
     {CONTRIB(ComplexMul,                 infer_complex,                 0, "e",        NULL)},
     {CONTRIB(ComplexMulConj,             infer_complex,                 0, "e",        NULL)},
-    {CONTRIB(BiasDropout,                infer_bias_dropout,            0, "xnxii",    NULL),
+    {CONTRIB(BiasDropout,                infer_dropout,                 0, "xnxii",    NULL),
      .trains = bias_dropout_trains},
-    {CONTRIB(BitmaskBiasDropout,         infer_bitmask_bias_dropout,    0, "xnxii",    NULL),
+    {CONTRIB(BitmaskBiasDropout,         infer_dropout,                 0, "xnxii",    NULL),
      .trains = bias_dropout_trains},
-    {CONTRIB(BitmaskDropout,             infer_bitmask_dropout,         0, "pii",      "Dropout"),
-     .trains = bitmask_dropout_trains, .memory = MEMORY_VIEW_UNLESS_TRAINING},
+    {CONTRIB(BitmaskDropout,             infer_dropout,                 0, "pii",      "Dropout"),
+     .trains = dropout_trains, .memory = MEMORY_VIEW_UNLESS_TRAINING},
     {CONTRIB(BranchwiseRMSNorm,          common_infer_same,             0, "xn",       "RMSNorm")},
     {CONTRIB(GatedRMSNorm,               common_infer_same,             0, "xnx",      NULL)},
     {CONTRIB(QOrderedLayerNormalization, common_infer_same,             5, "xinni",    "LayerNorm")},
