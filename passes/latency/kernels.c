@@ -195,23 +195,12 @@ static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
     return mapping->eager ? id : group_of(mapping, id);
 }
 
-/* Joins the node's group with those of the fusible nodes whose outputs it reads, if they have
- * its stage and graph. */
-static void join_producers(const struct mapping *mapping, uint32_t id) {
+/* A fusible node joins the groups of the fusible nodes whose outputs it reads, if they have its
+ * stage and graph. */
+static void map_node(const struct mapping *mapping, uint32_t id) {
     const struct model *model = mapping->analysis->model;
     const struct node *node = whole_node(mapping, id);
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!depends_on_input(mapping, node->inputs[i])) continue;
-        const uint32_t from = model->values[mapping->table->source[node->inputs[i]]].node;
-        if (from != ID_NONE && mapping->role[from] == ROLE_FUSIBLE &&
-            mapping->stage[from] == mapping->stage[id] &&
-            model->nodes[from].graph == model->nodes[id].graph)
-            mapping->group[group_of(mapping, from)] = group_of(mapping, id);
-    }
-}
-
-static void map_node(const struct mapping *mapping, uint32_t id) {
-    const struct node *node = whole_node(mapping, id);
+    uint32_t *sources = mapping->table->source;
     uint32_t viewed = ID_NONE;
     uint32_t stage = 0;
     const enum role role = find_role(mapping, id, &viewed);
@@ -219,18 +208,24 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
     if (role == ROLE_NONE) return;
     for (size_t i = 0; i < node->n_inputs; i++)
         if (depends_on_input(mapping, node->inputs[i]) &&
-            mapping->level[mapping->table->source[node->inputs[i]]] > stage)
-            stage = mapping->level[mapping->table->source[node->inputs[i]]];
+            mapping->level[sources[node->inputs[i]]] > stage)
+            stage = mapping->level[sources[node->inputs[i]]];
     mapping->stage[id] = stage;
     const uint8_t width = role == ROLE_VIEW ? 0 : result_width(mapping, id);
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        if (role == ROLE_VIEW) mapping->table->source[value] = mapping->table->source[viewed];
+        if (role == ROLE_VIEW) sources[value] = sources[viewed];
         mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
         mapping->table->width[value] = width;
     }
-    if (role == ROLE_FUSIBLE) join_producers(mapping, id);
+    for (size_t i = 0; role == ROLE_FUSIBLE && i < node->n_inputs; i++) {
+        if (!depends_on_input(mapping, node->inputs[i])) continue;
+        const uint32_t from = model->values[sources[node->inputs[i]]].node;
+        if (from != ID_NONE && mapping->role[from] == ROLE_FUSIBLE &&
+            mapping->stage[from] == stage && model->nodes[from].graph == model->nodes[id].graph)
+            mapping->group[group_of(mapping, from)] = group_of(mapping, id);
+    }
 }
 
 /* Marks the value behind each operand as read by a product or by others, unless the node's own

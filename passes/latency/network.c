@@ -25,7 +25,6 @@ struct building {
     struct cm_network_step *steps;
     struct cm_primitive *primitives; /* of the steps, each once */
     uint32_t *new_index; /* by primitive of the analysis: index plus one; 0: none yet */
-    uint32_t *node_of;   /* by step */
     int64_t *bytes;      /* by root: size of the largest operand that is matched with it */
     int64_t *offsets;    /* by root */
     uint32_t (*operands)[CM_MAX_INPUTS + CM_MAX_OUTPUTS]; /* by step: roots, ID_NONE */
@@ -60,39 +59,36 @@ static uint32_t match(struct building *building, const uint32_t *values, size_t 
     return ID_NONE;
 }
 
-static void match_operands(struct building *building, uint32_t step) {
-    const struct node *node = &building->analysis->model->nodes[building->node_of[step]];
-    const struct cm_primitive *primitive =
-        &building->ret->network.primitives[building->steps[step].primitive];
-    uint32_t *operands = building->operands[step];
-    size_t at = 0;
-    for (int32_t i = 0; i < primitive->n_inputs; i++)
-        operands[i] = match(building, node->inputs, node->n_inputs, &primitive->inputs[i], &at);
-    at = 0;
-    for (int32_t i = 0; i < primitive->n_outputs; i++)
-        operands[CM_MAX_INPUTS + i] =
-            match(building, node->outputs, node->n_outputs, &primitive->outputs[i], &at);
-}
-
-/* Lists the steps. Returns false if one is in a body of control flow. */
+/* Lists the steps and the roots of their operands. Returns false if one is in a body of control
+ * flow. */
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct analysis *analysis = building->analysis;
     struct cm_network *network = &building->ret->network;
     for (uint32_t step = 0; step < analysis->liveness.n_steps; step++) {
-        const uint32_t node = analysis->liveness.node_at[step];
-        const uint32_t primitive = analysis->primitives.of_node[node];
-        if (primitive == ID_NONE) continue;
-        const int32_t state = times->items[primitive].state;
+        const uint32_t id = analysis->liveness.node_at[step];
+        const struct node *node = &analysis->model->nodes[id];
+        const uint32_t at = analysis->primitives.of_node[id];
+        if (at == ID_NONE) continue;
+        const struct cm_primitive *primitive = &analysis->primitives.items[at];
+        const int32_t state = times->items[at].state;
         if (state != CM_MEASURED && state != CM_PROXY && state != CM_INVENTED) continue;
-        if (analysis->model->nodes[node].graph != 0) return false;
-        uint32_t *index = &building->new_index[primitive];
+        if (node->graph != 0) return false;
+        uint32_t *index = &building->new_index[at];
         if (*index == 0) {
-            building->primitives[network->n_primitives] = analysis->primitives.items[primitive];
+            building->primitives[network->n_primitives] = *primitive;
             *index = ++network->n_primitives;
         }
-        building->ret->included[node] = true;
-        building->node_of[network->n_steps] = node;
+        uint32_t *operands = building->operands[network->n_steps];
+        building->ret->included[id] = true;
         building->steps[network->n_steps++].primitive = *index - 1;
+        size_t next = 0;
+        for (int32_t i = 0; i < primitive->n_inputs; i++)
+            operands[i] =
+                match(building, node->inputs, node->n_inputs, &primitive->inputs[i], &next);
+        next = 0;
+        for (int32_t i = 0; i < primitive->n_outputs; i++)
+            operands[CM_MAX_INPUTS + i] =
+                match(building, node->outputs, node->n_outputs, &primitive->outputs[i], &next);
     }
     return true;
 }
@@ -151,7 +147,6 @@ int network_build(const struct analysis *analysis, const struct estimate_table *
         .steps = arena_array(arena, n_steps, sizeof(*building.steps)),
         .primitives = arena_array(arena, n_primitives, sizeof(*building.primitives)),
         .new_index = arena_array(arena, n_primitives, sizeof(*building.new_index)),
-        .node_of = arena_array(arena, n_steps, sizeof(*building.node_of)),
         .bytes = arena_array(arena, model->n_values, sizeof(*building.bytes)),
         .offsets = arena_array(arena, model->n_values, sizeof(*building.offsets)),
         .operands = arena_array(arena, n_steps, sizeof(*building.operands)),
@@ -169,7 +164,6 @@ int network_build(const struct analysis *analysis, const struct estimate_table *
         ret->why_not = "no layer was run";
         return CM_OK;
     }
-    for (uint32_t i = 0; i < network->n_steps; i++) match_operands(&building, i);
     if (place_values(&building) < 0) return diag_no_memory(analysis->diag);
     int64_t own = network->weight_bytes;
     for (uint32_t i = 0; i < network->n_steps; i++) {

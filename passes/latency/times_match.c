@@ -244,31 +244,16 @@ struct window {
     int64_t before; /* first layer among its successors; INT64_MAX if none */
 };
 
-/* Returns the first layer that reads a result of the node, directly or through free nodes;
- * INT64_MAX if none. */
-static int64_t first_reader(const struct matching *matching, const struct window *windows,
-                            uint32_t node) {
-    const struct model *model = matching->analysis->model;
-    int64_t first = INT64_MAX;
-    for (size_t i = 0; i < model->nodes[node].n_outputs; i++) {
-        const uint32_t value = model->nodes[node].outputs[i];
-        for (size_t k = 0; value != ID_NONE && k < model->values[value].n_uses; k++) {
-            const uint32_t reader = model->values[value].uses[k].node;
-            const uint32_t owner = matching->owner[reader];
-            const int64_t at = owner == ID_NONE ? windows[reader].before : (int64_t)owner;
-            if (at < first) first = at;
-        }
-    }
-    return first;
-}
-
+/* The predecessors and successors of a free node are those through free nodes. */
 static struct window *find_windows(const struct matching *matching) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
-    struct window *windows = arena_array(matching->analysis->scratch,
-                                         matching->analysis->model->n_nodes, sizeof(*windows));
-    for (uint32_t step = 0; windows && step < liveness->n_steps; step++) {
+    const struct model *model = matching->analysis->model;
+    struct window *windows =
+        arena_array(matching->analysis->scratch, model->n_nodes, sizeof(*windows));
+    if (windows == NULL) return NULL;
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
         const uint32_t id = liveness->node_at[step];
-        const struct node *node = node_at(matching, id);
+        const struct node *node = &model->nodes[id];
         windows[id] = (struct window){-1, INT64_MAX};
         for (size_t i = 0; i < node->n_inputs; i++) {
             const uint32_t from = producer(matching, node, i);
@@ -278,9 +263,18 @@ static struct window *find_windows(const struct matching *matching) {
             if (at > windows[id].after) windows[id].after = at;
         }
     }
-    for (uint32_t step = liveness->n_steps; windows && step-- > 0;) {
+    for (uint32_t step = liveness->n_steps; step-- > 0;) {
         const uint32_t id = liveness->node_at[step];
-        windows[id].before = first_reader(matching, windows, id);
+        const struct node *node = &model->nodes[id];
+        for (size_t i = 0; i < node->n_outputs; i++) {
+            const uint32_t value = node->outputs[i];
+            for (size_t k = 0; value != ID_NONE && k < model->values[value].n_uses; k++) {
+                const uint32_t reader = model->values[value].uses[k].node;
+                const uint32_t owner = matching->owner[reader];
+                const int64_t at = owner == ID_NONE ? windows[reader].before : (int64_t)owner;
+                if (at < windows[id].before) windows[id].before = at;
+            }
+        }
     }
     return windows;
 }

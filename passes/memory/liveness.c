@@ -306,7 +306,6 @@ static int reuse_order(const struct analysis *analysis, const struct scheduler_p
                        struct scheduler_result *found) {
     struct work *work = analysis->work;
     const uint32_t n = problem->n_tasks;
-    uint32_t place = 0;
     int64_t peak = 0;
     if (!work) return CM_OK;
     if (!work->order) {
@@ -319,7 +318,7 @@ static int reuse_order(const struct analysis *analysis, const struct scheduler_p
     for (uint32_t i = 0; i < n; i++) places[work->order[i]] = i;
     for (size_t i = 0; i < problem->n_edges; i++) /* is the order valid? */
         if (places[problem->edges[i].before] >= places[problem->edges[i].after]) return CM_OK;
-    if (scheduler_peak(analysis->arena, problem, work->order, &peak, &place) < 0)
+    if (scheduler_peak(analysis->arena, problem, work->order, &peak, NULL) < 0)
         return CM_NO_MEMORY;
     if (peak >= found->peak) return CM_OK;
     found->peak = peak;

@@ -416,7 +416,7 @@ int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
     int64_t *change = arena_array(arena, (size_t)n + 1, sizeof *change);
     int64_t live = 0;
     if (!places || !change) return CM_NO_MEMORY;
-    *ret_place = 0;
+    uint32_t highest = 0;
     *ret_peak = 0;
     for (uint32_t i = 0; i < n; i++) places[order[i]] = i;
     for (uint32_t id = 0; n > 0 && id < problem->n_tensors; id++) {
@@ -435,8 +435,9 @@ int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
         live += change[i];
         if (live + problem->extra_bytes[order[i]] <= *ret_peak) continue;
         *ret_peak = live + problem->extra_bytes[order[i]];
-        *ret_place = i;
+        highest = i;
     }
+    if (ret_place) *ret_place = highest;
     arena_restore(arena, mark);
     return CM_OK;
 }
@@ -543,7 +544,7 @@ static int improve_windows(struct arena *arena, const struct scheduler_problem *
         }
         if (!found) return CM_OK;
     }
-    return scheduler_peak(arena, problem, result->order, &result->peak, &place);
+    return scheduler_peak(arena, problem, result->order, &result->peak, NULL);
 }
 
 /* Searches the whole problem in one direction. */
@@ -551,7 +552,6 @@ static int improve_whole(struct arena *arena, const struct scheduler_problem *pr
                          bool backward, struct work *work, struct scheduler_result *result) {
     struct view view;
     bool found = false;
-    uint32_t place = 0;
     uint32_t *order = arena_array(arena, problem->n_tasks, sizeof *order);
     if (!order || view_open(&view, arena, problem, backward) < 0) return CM_NO_MEMORY;
     view.budget = work_share(work, WORK_SCHEDULES, BUDGET);
@@ -562,18 +562,17 @@ static int improve_whole(struct arena *arena, const struct scheduler_problem *pr
     work_search(work, WORK_SCHEDULES, view.work, BUDGET);
     if (!found) return CM_OK;
     memcpy(result->order, order, problem->n_tasks * sizeof *order);
-    return scheduler_peak(arena, problem, order, &result->peak, &place);
+    return scheduler_peak(arena, problem, order, &result->peak, NULL);
 }
 
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
                    struct work *work, struct scheduler_result *ret) {
     const uint32_t n = problem->n_tasks;
     int64_t steps = 0;
-    uint32_t place = 0;
     *ret = (struct scheduler_result){.order = arena_array(arena, n, sizeof *ret->order)};
     if (!ret->order) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) ret->order[i] = i;
-    if (scheduler_peak(arena, problem, ret->order, &ret->given_peak, &place) < 0)
+    if (scheduler_peak(arena, problem, ret->order, &ret->given_peak, NULL) < 0)
         return CM_NO_MEMORY;
     ret->peak = ret->given_peak;
     for (int backward = 0; backward < 2; backward++) {
