@@ -77,7 +77,8 @@ static int read_row(struct csv *csv) {
     layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
     layer->role = times_names_split(name, &refs);
     if (arena_failed(refs.arena)) return diag_no_memory(csv->diag);
-    times_refs_finish(&refs, layer);
+    layer->n_refs = refs.n;
+    layer->refs = refs.items;
     csv->times->n++;
     return CM_OK;
 }

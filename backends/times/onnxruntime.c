@@ -191,7 +191,8 @@ static int find_layer(struct reader *reader, const char *name, size_t length,
     if (stem != NULL) add_refs(&refs, stem, op);
     if (arena_failed(reader->scratch) || arena_failed(times->arena))
         return diag_no_memory(reader->diag);
-    times_refs_finish(&refs, layer);
+    layer->n_refs = refs.n;
+    layer->refs = refs.items;
     return CM_OK;
 }
 

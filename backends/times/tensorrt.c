@@ -32,7 +32,8 @@ static int name_layer(struct cm_times *times, const char *name, struct times_ref
     layer->rank = -1;
     if (refs->n == 0) layer->role = times_names_split(name, refs);
     if (arena_failed(times->arena)) return diag_no_memory(diag);
-    times_refs_finish(refs, layer);
+    layer->n_refs = refs->n;
+    layer->refs = refs->items;
     return CM_OK;
 }
 

@@ -20,11 +20,6 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
     items[refs->n++] = (struct times_ref){copy, role};
 }
 
-void times_refs_finish(const struct times_refs *refs, struct times_layer *ret) {
-    ret->n_refs = refs->n;
-    ret->refs = refs->items;
-}
-
 /* Adds a ref to one node, without the wrappers "PWN(" and ")" of pointwise fusion. TensorRT
  * names the copies of a node "NODE_clone_N": adds a ref to NODE too. */
 static void add_piece(struct times_refs *refs, const char *piece, size_t length,

@@ -26,7 +26,4 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
  */
 enum times_role times_names_split(const char *name, struct times_refs *refs);
 
-/* Moves the refs into the layer. */
-void times_refs_finish(const struct times_refs *refs, struct times_layer *ret);
-
 #endif

@@ -121,9 +121,9 @@ struct session {
     size_t *missing;     /* indices of the primitives that are not in the cache */
 };
 
-static void report_progress(const struct session *session, const struct cm_progress *at) {
+static void report_progress(const struct session *session, struct cm_progress at) {
     const struct cm_options *options = session->analysis->options;
-    if (options->progress != NULL) options->progress(options->progress_context, at);
+    if (options->progress != NULL) options->progress(options->progress_context, &at);
 }
 
 static void store_in_cache(struct session *session, const struct cm_primitive *primitive,
@@ -145,13 +145,12 @@ static const struct cache_entry *find_in_cache(const struct session *session,
 static void measure_ceiling(void *context, const struct cm_primitive *primitive,
                             struct cm_measurement *ret) {
     struct session *session = context;
-    const struct cm_progress at = {.what = "device"};
     const struct cache_entry *known = find_in_cache(session, primitive);
     if (known != NULL) {
         *ret = known->measurement;
         return;
     }
-    report_progress(session, &at);
+    report_progress(session, (struct cm_progress){.what = "device"});
     subprocess_measure(session->child, primitive, ret);
     store_in_cache(session, primitive, ret);
 }
@@ -163,8 +162,7 @@ static void measure_missing(void *context, size_t index, struct cm_measurement *
 }
 
 static void report_round(void *context, int round, size_t done, size_t total) {
-    const struct cm_progress at = {"layers", round, done, total};
-    report_progress(context, &at);
+    report_progress(context, (struct cm_progress){"layers", round, done, total});
 }
 
 /* Uses cached times and measures the other primitives. */
@@ -211,7 +209,6 @@ static void check_network_time(const struct session *session, const struct netwo
 
 static int run_network(const struct session *session, struct estimate_table *ret) {
     const struct analysis *analysis = session->analysis;
-    const struct cm_progress at = {.what = "network"};
     struct network_time *time = &ret->network;
     struct network network;
     if (!analysis->options->end_to_end) return CM_OK;
@@ -222,7 +219,7 @@ static int run_network(const struct session *session, struct estimate_table *ret
         (void)reason_fail(&time->measurement.reason, 0, "%s", network.why_not);
         return CM_OK;
     }
-    report_progress(session, &at);
+    report_progress(session, (struct cm_progress){.what = "network"});
     subprocess_measure_network(session->child, &network.network, &time->measurement);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         if (!time->included[id]) continue;

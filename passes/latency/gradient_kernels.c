@@ -48,13 +48,6 @@ struct backward {
     int32_t n_kernels; /* kernels that compute operand gradients */
 };
 
-/* Returns true for values in device memory that depend on the input. */
-static bool depends_on_input(const struct listing *listing, uint32_t value) {
-    if (value == ID_NONE) return false;
-    const enum storage storage = listing->analysis->liveness.storage[value];
-    return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
-}
-
 static int64_t elements_of(const struct listing *listing, uint32_t value) {
     return shape_elements(&listing->analysis->infer.infos[value].shape);
 }
@@ -75,20 +68,14 @@ static void add_item(struct listing *listing, const struct cm_primitive *item, i
     listing->table->runs[at] = checked_add(listing->table->runs[at], runs);
 }
 
-/* Adds elementwise kernels and their memory traffic. */
-static void add_extra(struct cm_fusion *fusion, int32_t kernels, int64_t bytes) {
-    fusion->extra_kernels += kernels;
-    fusion->extra_bytes = checked_add(fusion->extra_bytes, bytes);
-}
-
 /* Accumulates the gradient of a value with several uses: from the second use on, eager runs an
  * addition kernel, and a compiled runtime moves one more tensor in the same kernel. */
 static void add_to_gradient(const struct listing *listing, struct cm_fusion *fusion,
                             uint32_t value) {
     if (listing->has_gradient[value]) {
         const int64_t bytes = bytes_of(listing, value);
-        add_extra(fusion, listing->eager,
-                  listing->eager ? checked_mul(ADD_GRADIENTS, bytes) : bytes);
+        kernels_add_extra(fusion, listing->eager,
+                          listing->eager ? checked_mul(ADD_GRADIENTS, bytes) : bytes);
     }
     listing->has_gradient[value] = true;
 }
@@ -106,7 +93,7 @@ static struct cm_fusion fusion_of(const struct listing *listing,
                                .extra_bytes = forward->extra_bytes};
     const struct node *node = &listing->analysis->model->nodes[backward->id];
     if (node->fused && fusion.extra_kernels > 0)
-        add_extra(&fusion, 0, checked_mul(2, bytes_of(listing, node->outputs[0])));
+        kernels_add_extra(&fusion, 0, checked_mul(2, bytes_of(listing, node->outputs[0])));
     return fusion;
 }
 
@@ -118,10 +105,10 @@ static void add_parameter_kernels(const struct listing *listing,
     const struct node *node = operation->node;
     if (node->n_inputs > 2 && !listing->analysis->model->nodes[backward->id].fused &&
         training_needs_gradient(listing->training, operation, 2))
-        add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
+        kernels_add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
     if (listing->analysis->options->precision == CM_PRECISION_AMP &&
-        !depends_on_input(listing, node->inputs[1]))
-        add_extra(fusion, 1, checked_mul(2 + 4, elements_of(listing, node->inputs[1])));
+        !kernels_depends_on_input(listing->analysis, node->inputs[1]))
+        kernels_add_extra(fusion, 1, checked_mul(2 + 4, elements_of(listing, node->inputs[1])));
 }
 
 /*
@@ -142,10 +129,10 @@ static void list_operand_product(struct listing *listing, const struct backward 
     item.fusion = fusion;
     item.fusion.gradient = slot == 0 ? CM_GRADIENT_DATA : CM_GRADIENT_WEIGHT;
     add_to_gradient(listing, &item.fusion, operand);
-    if (slot == 1 && !depends_on_input(listing, operand))
+    if (slot == 1 && !kernels_depends_on_input(listing->analysis, operand))
         add_parameter_kernels(listing, backward, &item.fusion);
     item.fusion.compulsory_bytes = item.bytes_read;
-    if (depends_on_input(listing, operand))
+    if (kernels_depends_on_input(listing->analysis, operand))
         item.fusion.compulsory_bytes = checked_add(item.bytes_read, item.bytes_written);
     if (slot == 1 && training_needs_gradient(listing->training, backward->operation, 0))
         item.fusion.compulsory_bytes = checked_sub(item.fusion.compulsory_bytes, result);
@@ -166,7 +153,7 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
     item.fusion.gradient = CM_GRADIENT_DATA;
     item.fusion.compulsory_bytes = backward->forward->fusion.compulsory_bytes;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (depends_on_input(listing, node->inputs[i]) &&
+        if (kernels_depends_on_input(listing->analysis, node->inputs[i]) &&
             training_needs_gradient(listing->training, backward->operation, i))
             add_to_gradient(listing, &item.fusion, node->inputs[i]);
     add_item(listing, &item, runs);
@@ -188,7 +175,7 @@ static void read_once(const struct listing *listing, struct backward *backward,
 
 static void read_saved(const struct listing *listing, struct backward *backward,
                        uint32_t value) {
-    if (depends_on_input(listing, value))
+    if (kernels_depends_on_input(listing->analysis, value))
         read_once(listing, backward, listing->read, value,
                   listing->analysis->kernels.source[value]);
 }
@@ -253,8 +240,8 @@ static void list_operand(const struct listing *listing, struct backward *backwar
         read_cell(listing, backward, cell);
     }
     if (is_sum && listing->eager && !is_empty)
-        add_extra(&kernel->fusion, 1, checked_mul(2, bytes_of(listing, result)));
-    if (!depends_on_input(listing, operand)) return;
+        kernels_add_extra(&kernel->fusion, 1, checked_mul(2, bytes_of(listing, result)));
+    if (!kernels_depends_on_input(listing->analysis, operand)) return;
     if (!is_inside && (!is_passed || (!listing->eager && !kernels->stored[result])))
         kernel->bytes_written = checked_add(kernel->bytes_written, bytes_of(listing, operand));
     add_to_gradient(listing, &kernel->fusion, operand);

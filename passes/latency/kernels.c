@@ -77,13 +77,6 @@ static bool is_float(const struct mapping *mapping, uint32_t value) {
     return info_of(mapping, value)->dtype == DTYPE_FLOAT;
 }
 
-/* Returns true for values in device memory that depend on the input. */
-static bool depends_on_input(const struct mapping *mapping, uint32_t value) {
-    if (value == ID_NONE) return false;
-    const enum storage storage = mapping->analysis->liveness.storage[value];
-    return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
-}
-
 static const struct fused_pattern *pattern_of(const struct mapping *mapping, uint32_t id) {
     const struct fused_patterns_table *patterns = &mapping->analysis->fused_patterns;
     const uint32_t index = patterns->of_node[id];
@@ -125,9 +118,9 @@ static uint32_t biased_product(const struct mapping *mapping, const struct node 
     for (size_t i = 0; i < 2; i++) {
         const uint32_t x = node->inputs[i];
         const uint32_t bias = node->inputs[1 - i];
-        if (x == ID_NONE || bias == ID_NONE || depends_on_input(mapping, bias) ||
-            !is_vector(mapping, bias) || model->values[x].node == ID_NONE ||
-            model->values[x].n_uses != 1)
+        if (x == ID_NONE || bias == ID_NONE ||
+            kernels_depends_on_input(mapping->analysis, bias) || !is_vector(mapping, bias) ||
+            model->values[x].node == ID_NONE || model->values[x].n_uses != 1)
             continue;
         if (mapping->role[model->values[x].node] == ROLE_PRODUCT &&
             lowering_of(mapping, model->values[x].node)->kind == CM_GEMM)
@@ -144,11 +137,12 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
     const struct node *node = whole_node(mapping, id);
     const struct op_lowering *lowering = lowering_of(mapping, id);
     if (pattern && pattern->last != id) return ROLE_NONE;
-    if (node->n_outputs == 0 || !depends_on_input(mapping, node->outputs[0]) ||
+    if (node->n_outputs == 0 ||
+        !kernels_depends_on_input(mapping->analysis, node->outputs[0]) ||
         analysis->bind.ops[id]->memory == MEMORY_CONTROL)
         return ROLE_NONE;
     *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
-    if (*ret_source != ID_NONE && depends_on_input(mapping, *ret_source) &&
+    if (*ret_source != ID_NONE && kernels_depends_on_input(mapping->analysis, *ret_source) &&
         (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
          is_strided_view(lowering)))
         return ROLE_VIEW;
@@ -172,10 +166,10 @@ static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t value = node->inputs[i];
         if (value == ID_NONE || !is_float(mapping, value)) continue;
-        const bool is_parameter = !depends_on_input(mapping, value) &&
+        const bool is_parameter = !kernels_depends_on_input(mapping->analysis, value) &&
                                   elements_of(mapping, value) > 1 &&
                                   lowering->kind == CM_ELTWISE;
-        if (is_parameter || (depends_on_input(mapping, value) &&
+        if (is_parameter || (kernels_depends_on_input(mapping->analysis, value) &&
                              mapping->table->width[mapping->table->source[value]] == 4))
             return 4;
     }
@@ -207,7 +201,7 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
     mapping->role[id] = (uint8_t)role;
     if (role == ROLE_NONE) return;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (depends_on_input(mapping, node->inputs[i]) &&
+        if (kernels_depends_on_input(mapping->analysis, node->inputs[i]) &&
             mapping->level[sources[node->inputs[i]]] > stage)
             stage = mapping->level[sources[node->inputs[i]]];
     mapping->stage[id] = stage;
@@ -220,7 +214,7 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
         mapping->table->width[value] = width;
     }
     for (size_t i = 0; role == ROLE_FUSIBLE && i < node->n_inputs; i++) {
-        if (!depends_on_input(mapping, node->inputs[i])) continue;
+        if (!kernels_depends_on_input(mapping->analysis, node->inputs[i])) continue;
         const uint32_t from = model->values[sources[node->inputs[i]]].node;
         if (from != ID_NONE && mapping->role[from] == ROLE_FUSIBLE &&
             mapping->stage[from] == stage && model->nodes[from].graph == model->nodes[id].graph)
@@ -235,7 +229,7 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     if (!is_product && mapping->role[id] != ROLE_FUSIBLE) return;
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!depends_on_input(mapping, node->inputs[i])) continue;
+        if (!kernels_depends_on_input(mapping->analysis, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
@@ -262,7 +256,7 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     const int64_t elements = is_known(whole) && whole < part ? whole : part;
     const enum cm_precision precision = mapping->analysis->options->precision;
     int64_t width = is_product ? mapping->product_operand_bytes : mapping->table->width[source];
-    if (!is_product && !depends_on_input(mapping, value))
+    if (!is_product && !kernels_depends_on_input(mapping->analysis, value))
         width = precision == CM_PRECISION_AMP ? 4 : result_width(mapping, id);
     return bytes_at(mapping, source, elements, width);
 }
@@ -276,8 +270,9 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
         const uint32_t operand = node->inputs[i];
         if (operand == ID_NONE) continue;
         const struct value_info *info = info_of(mapping, operand);
-        if (info->kind != CM_TYPE_TENSOR || (!depends_on_input(mapping, operand) &&
-                                             info->value != NULL && info->dtype == DTYPE_INT64))
+        if (info->kind != CM_TYPE_TENSOR ||
+            (!kernels_depends_on_input(mapping->analysis, operand) && info->value != NULL &&
+             info->dtype == DTYPE_INT64))
             continue;
         const uint32_t source = mapping->table->source[operand];
         const struct value *value = &mapping->analysis->model->values[source];
@@ -306,7 +301,7 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
     if (mapping->role[id] != ROLE_FUSIBLE || lowering_of(mapping, id)->lower == lower_concat)
         return;
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!depends_on_input(mapping, node->inputs[i])) continue;
+        if (!kernels_depends_on_input(mapping->analysis, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         if (from == ID_NONE || mapping->counted_by[value] == group + 1 ||
@@ -329,7 +324,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
-        if (!depends_on_input(mapping, value)) continue;
+        if (!kernels_depends_on_input(mapping->analysis, value)) continue;
         const int64_t elements = elements_of(mapping, value);
         const unsigned readers = mapping->readers[value];
         const bool is_output = mapping->is_output[value];
@@ -346,11 +341,8 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         if (is_product || is_output)
             fusion->compulsory_bytes =
                 checked_add(fusion->compulsory_bytes, is_product ? for_product : stored);
-        if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored) {
-            fusion->extra_kernels++; /* a cast */
-            fusion->extra_bytes =
-                checked_add(fusion->extra_bytes, checked_add(stored, for_product));
-        }
+        if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored)
+            kernels_add_extra(fusion, 1, checked_add(stored, for_product)); /* a cast */
     }
 }
 
@@ -362,7 +354,8 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     struct cm_fusion *fusion = &mapping->table->fusion[id];
     if (mapping->product_operand_bytes != 1 || mapping->role[id] != ROLE_PRODUCT ||
         lowering_of(mapping, id)->kind != CM_GEMM || node->n_inputs == 0 ||
-        !depends_on_input(mapping, node->inputs[0]) || !is_float(mapping, node->inputs[0]))
+        !kernels_depends_on_input(mapping->analysis, node->inputs[0]) ||
+        !is_float(mapping, node->inputs[0]))
         return;
     const uint32_t source = mapping->table->source[node->inputs[0]];
     const uint32_t from = mapping->analysis->model->values[source].node;
@@ -377,7 +370,6 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     const struct node *node = &mapping->analysis->model->nodes[id];
-    struct cm_fusion *fusion = &mapping->table->fusion[id];
     if (!node->fused || lowering_of(mapping, id)->kind != CM_CONV) return;
     const uint32_t value = node->outputs[0];
     if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
@@ -386,22 +378,18 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const int64_t bytes =
         bytes_at(mapping, value, elements_of(mapping, value), mapping->table->width[value]);
     const int64_t passes = kernels_norms_use_batch(options) ? 3 : 2;
-    fusion->extra_kernels++;
-    fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(passes, bytes));
+    kernels_add_extra(&mapping->table->fusion[id], 1, checked_mul(passes, bytes));
 }
 
 /* Eager only: adds the conversions of NCHW images before and after a convolution in 16 or 8
  * bits, since matrix units compute in channels-last layout. */
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
-    struct cm_fusion *fusion = &mapping->table->fusion[id];
     if (!mapping->eager || options->layout != CM_LAYOUT_NCHW ||
         mapping->product_operand_bytes == 4 || lowering_of(mapping, id)->kind != CM_CONV)
         return;
-    fusion->extra_kernels += 2;
-    fusion->extra_bytes = checked_add(
-        fusion->extra_bytes,
-        checked_mul(2, checked_add(mapping->table->read[id], mapping->table->written[id])));
+    const int64_t moved = checked_add(mapping->table->read[id], mapping->table->written[id]);
+    kernels_add_extra(&mapping->table->fusion[id], 2, checked_mul(2, moved));
 }
 
 static void charge_kernel(const struct mapping *mapping, uint32_t first) {

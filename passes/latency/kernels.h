@@ -4,6 +4,20 @@
 #define PASSES_LATENCY_KERNELS_H
 
 #include "passes/pass.h"
+#include "support/checked.h"
+
+/* Returns true for values in device memory that depend on the input. */
+static inline bool kernels_depends_on_input(const struct analysis *analysis, uint32_t value) {
+    if (value == ID_NONE) return false;
+    const enum storage storage = analysis->liveness.storage[value];
+    return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
+}
+
+/* Adds kernels that run before or after the one of a node, and their memory traffic. */
+static inline void kernels_add_extra(struct cm_fusion *fusion, int32_t n, int64_t bytes) {
+    fusion->extra_kernels += n;
+    fusion->extra_bytes = checked_add(fusion->extra_bytes, bytes);
+}
 
 /* Returns true if the node runs; false if it is a view or is counted with another node. */
 static inline bool kernels_runs(const struct kernels_table *table, uint32_t node) {
