@@ -80,8 +80,6 @@ static void add_to_gradient(const struct listing *listing, struct cm_fusion *fus
     listing->has_gradient[value] = true;
 }
 
-/* ---- products ---- */
-
 /* Returns the kernels that run before and after that of the node. The backward of a cast or
  * layout change moves the same bytes as its forward. The backward of a folded
  * BatchNormalization also reads its operand and its output gradient a second time. */
@@ -158,8 +156,6 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
             add_to_gradient(listing, &item.fusion, node->inputs[i]);
     add_item(listing, &item, runs);
 }
-
-/* ---- other operators ---- */
 
 /* Adds the read of a value, stored as `source`. A compiled runtime skips values that the kernel
  * recomputes or has already read, as the marks by value in `last_read` show. */
@@ -324,8 +320,6 @@ static void list_optimizer_kernel(struct listing *listing) {
         .in_graph = 1, .compulsory_bytes = checked_add(weights, checked_mul(2, state_bytes))};
     if (training->learned > 0) add_item(listing, &item, 1);
 }
-
-/* ---- times ---- */
 
 /* Computes the time of the step: forward, backward including recomputation, and optimizer. */
 static int time_step(const struct listing *listing, size_t n_backward) {

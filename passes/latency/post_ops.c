@@ -20,10 +20,6 @@ struct fusing {
     uint32_t value;   /* result of the last node in the group */
 };
 
-static const struct cm_primitive *primitive_of(const struct fusing *fusing, uint32_t node) {
-    return &fusing->table->items[fusing->table->of_node[node]];
-}
-
 /* Returns true if `next`, the result of an elementwise node, has the elements of `have` in the
  * same order. If all batches of a matrix product share the second operand, its primitive has
  * two dims, and its reader has those of the file: 8x16 and 2x4x16. */
@@ -34,22 +30,6 @@ static bool is_same_result(const struct cm_tensor *have, const struct cm_tensor 
     return have->rank == 2 && next->rank > 2 && have->dims[1] == next->dims[next->rank - 1] &&
            primitive_is_packed(have) && primitive_is_packed(next) &&
            primitive_elements(have) == primitive_elements(next);
-}
-
-/* Returns the only node that reads the group's result, if it is lowered to a primitive, is in
- * the same graph, and has one result, of the same shape and dtype; else ID_NONE. */
-static uint32_t only_reader(const struct fusing *fusing) {
-    const struct model *model = fusing->analysis->model;
-    const struct value *value = &model->values[fusing->value];
-    if (value->n_uses != 1 || value->is_graph_output) return ID_NONE;
-    const uint32_t reader = value->uses[0].node;
-    if (fusing->table->lowered[reader] != LOWERED_PRIMITIVE ||
-        model->nodes[reader].graph != model->nodes[fusing->product].graph ||
-        model->nodes[reader].n_outputs != 1)
-        return ID_NONE;
-    const struct cm_tensor *have = &fusing->fused.outputs[0];
-    const struct cm_tensor *next = &primitive_of(fusing, reader)->outputs[0];
-    return is_same_result(have, next) ? reader : ID_NONE;
 }
 
 /* Appends an operand and returns its index; -1 if there are CM_MAX_INPUTS already. */
@@ -142,13 +122,20 @@ static bool fuse_step(struct fusing *fusing, const struct node *node,
     return true;
 }
 
-/* Fuses the only reader into the group. Returns false if there is none or it cannot be fused.
- */
+/* Fuses the only node that reads the group's result into the group. Returns false if there is
+ * none, or if it is in another graph or cannot be fused. */
 static bool fuse_reader(struct fusing *fusing, uint32_t *group) {
-    const uint32_t reader = only_reader(fusing);
-    if (reader == ID_NONE) return false;
-    const struct node *node = &fusing->analysis->model->nodes[reader];
-    const struct cm_primitive *primitive = primitive_of(fusing, reader);
+    const struct model *model = fusing->analysis->model;
+    const struct value *value = &model->values[fusing->value];
+    if (value->n_uses != 1 || value->is_graph_output) return false;
+    const uint32_t reader = value->uses[0].node;
+    const struct node *node = &model->nodes[reader];
+    if (fusing->table->lowered[reader] != LOWERED_PRIMITIVE || node->n_outputs != 1 ||
+        node->graph != model->nodes[fusing->product].graph)
+        return false;
+    const struct cm_primitive *primitive =
+        &fusing->table->items[fusing->table->of_node[reader]];
+    if (!is_same_result(&fusing->fused.outputs[0], &primitive->outputs[0])) return false;
     if (!fold_norm(fusing, primitive) && !fuse_step(fusing, node, primitive)) return false;
     fusing->fused.flops = checked_add(fusing->fused.flops, primitive->flops);
     fusing->value = node->outputs[0];

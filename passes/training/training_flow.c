@@ -82,14 +82,15 @@ static int fill_operation(struct training *training, const struct op_source *sou
     if (operation->pattern_last != id) return CM_OK;
     int status = training_context(training, source, id, &context);
     if (status < 0) return status;
+    const struct op_backward *backward = &context.op->backward;
     operation->op = context.op;
-    operation->saved_for_backward = context.op->backward.saved_for_backward_of
-                                        ? context.op->backward.saved_for_backward_of(&context)
-                                        : context.op->backward.saved_for_backward;
     operation->node = context.node;
-    operation->extra = context.op->backward.extra ? context.op->backward.extra(&context) : 0;
-    operation->extra =
-        checked_mul(operation->extra, training_runs(training, context.node->graph));
+    operation->saved_for_backward = backward->saved_for_backward_of
+                                        ? backward->saved_for_backward_of(&context)
+                                        : backward->saved_for_backward;
+    if (backward->extra)
+        operation->extra = checked_mul(backward->extra(&context),
+                                       training_runs(training, context.node->graph));
     share_outputs(training, &context);
     arena_restore(training->analysis->arena, mark);
     return CM_OK;
