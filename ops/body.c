@@ -74,7 +74,6 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
-/* Returns true if another walk of the body may be made. */
 static bool may_search(const struct op_context *context) {
     const struct op_walker *walker = context->walker;
     uint32_t graph = context->node->graph;

@@ -78,19 +78,13 @@ int merge_infos(struct op_context *context, const struct value_info *a,
     return merge_at(context, a, b, 0, ret);
 }
 
-static bool have_same_items(const struct value_info *a, const struct value_info *b) {
-    if (!a->items || !b->items) return a->items == b->items;
-    if (a->n_items != b->n_items) return false;
-    for (size_t i = 0; i < a->n_items; i++)
+bool merge_is_same(const struct value_info *a, const struct value_info *b) {
+    if (!a->items != !b->items || (a->items && a->n_items != b->n_items)) return false;
+    for (size_t i = 0; a->items && i < a->n_items; i++)
         if (a->items[i].kind != CM_TYPE_TENSOR || b->items[i].kind != CM_TYPE_TENSOR ||
             a->items[i].dtype != b->items[i].dtype ||
             !shape_equal(&a->items[i].shape, &b->items[i].shape))
             return false;
-    return true;
-}
-
-bool merge_is_same(const struct value_info *a, const struct value_info *b) {
-    if (!have_same_items(a, b)) return false;
     for (int nesting = 0; nesting <= MAX_NESTING; nesting++) {
         if (a->kind != b->kind || a->dtype != b->dtype) return false;
         if (!shape_equal(&a->shape, &b->shape)) return false;

@@ -143,7 +143,6 @@ int op_int_list_any(struct op_context *context, const char *name, int i, struct 
     return CM_OK;
 }
 
-/* Returns the row's entry of an attribute with a default; NULL if there is none. */
 static const struct op_attr *row_default(const struct op_context *context, const char *name) {
     for (const struct op_attr *row = context->op->attrs; row && row->name; row++)
         if (text_equal(row->name, name)) return row->has_default ? row : NULL;

@@ -16,7 +16,6 @@ static const struct op_qdq *qdq_of(const struct op *op) {
     return op->facets ? &op->facets->qdq : &none;
 }
 
-/* Returns the set of the axes first .. end - 1. */
 static scale_axes axis_range(int first, int end) {
     scale_axes axes = SCALE_NONE;
     for (int axis = first; axis < end; axis++) axes |= scale_axis(axis);
@@ -281,18 +280,6 @@ bool scale_always(const struct op_context *context) {
     return true;
 }
 
-/* Returns true if there are operands from `first` on and all of them are dequantized. */
-static bool all_dequantized(const struct op_context *context, const scale_axes *of_values,
-                            size_t first) {
-    bool any = false;
-    for (size_t i = first; i < context->n_inputs; i++) {
-        if (!op_has_input(context, i)) continue;
-        if (scale_of_operand(context, of_values, i) == SCALE_NONE) return false;
-        any = true;
-    }
-    return any;
-}
-
 bool scale_factors_out(const struct op_context *context, const scale_axes *of_values,
                        bool *ret_rest) {
     *ret_rest = false;
@@ -301,14 +288,19 @@ bool scale_factors_out(const struct op_context *context, const scale_axes *of_va
     const struct op_qdq *product = qdq_of(context->op);
     if (!product->sums || (product->is_none && product->is_none(context))) return false;
     const size_t n_factors = product->factors ? product->factors : context->n_inputs;
+    bool any = false, all = true; /* operands besides the factors are dequantized */
     if (context->n_inputs < n_factors) return false;
-    for (size_t i = 0; i < n_factors; i++) {
+    for (size_t i = 0; i < context->n_inputs; i++) {
         const scale_axes given = scale_of_operand(context, of_values, i);
+        if (i >= n_factors) {
+            any = any || op_has_input(context, i);
+            all = all && (given != SCALE_NONE || !op_has_input(context, i));
+            continue;
+        }
         if (given == SCALE_NONE) return false;
         const scale_axes varies = given & SCALE_ALL_AXES;
         if (varies && (varies & product->sums(context, i)) != 0) return false;
     }
-    *ret_rest = all_dequantized(context, of_values, n_factors) &&
-                !(product->does_more && product->does_more(context));
+    *ret_rest = any && all && !(product->does_more && product->does_more(context));
     return true;
 }

@@ -6,7 +6,7 @@
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
-#include "ops/onnx/pool.h"
+#include "ops/onnx/shared.h"
 
 #include "support/banned.h"
 

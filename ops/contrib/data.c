@@ -7,9 +7,9 @@
  */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/onnx/pool.h"
+#include "ops/fold.h"
+#include "ops/onnx/shared.h"
 #include "ops/product.h"
-#include "ops/remap.h"
 
 #include "support/banned.h"
 

@@ -8,8 +8,7 @@
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
-#include "ops/onnx/convolution.h"
-#include "ops/onnx/matmul.h"
+#include "ops/onnx/shared.h"
 #include "ops/product.h"
 
 #include "support/banned.h"

@@ -17,43 +17,41 @@
 
 #include "support/banned.h"
 
+/* Returns `each` operations per element of operand 0; per row: epsilon, root. */
+static int64_t normalize(const struct op_context *context, int64_t each, int64_t rows) {
+    return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
+}
+
 /* Inference, per element: scale, shift. Training, per element: mean, difference, square,
  * variance, quotient, scale, shift; per channel: epsilon, root. */
 int64_t exact_batch_norm(const struct op_context *context) {
     if (!context->training) return checked_mul(2, op_elements(context, 0));
-    int64_t each = checked_mul(7, op_elements(context, 0));
-    return checked_add(each, checked_mul(2, op_elements(context, 1)));
+    return normalize(context, 7, op_elements(context, 1));
 }
 
 /* Returns operations per element: 5, and 1 each for a scale and a shift. */
 static int64_t normalization(const struct op_context *context) {
-    return 5 + (op_has_input(context, 1) ? 1 : 0) + (op_has_input(context, 2) ? 1 : 0);
+    return 5 + op_has_input(context, 1) + op_has_input(context, 2);
 }
 
-/* Per element: normalization(); per row: epsilon, root. */
 int64_t exact_layer_norm(const struct op_context *context) {
-    const int64_t each = normalization(context);
-    int64_t flops = checked_mul(each, op_elements(context, 0));
-    return checked_add(flops, checked_mul(2, term_rows_before_axis(context)));
+    return normalize(context, normalization(context), term_rows_before_axis(context));
 }
 
-/* Per element: square, mean, quotient, scale; per row: epsilon, root. */
+/* Per element: square, mean, quotient, scale. */
 int64_t exact_rms_norm(const struct op_context *context) {
-    int64_t flops = checked_mul(op_has_input(context, 1) ? 4 : 3, op_elements(context, 0));
-    return checked_add(flops, checked_mul(2, term_rows_before_axis(context)));
+    return normalize(context, op_has_input(context, 1) ? 4 : 3, term_rows_before_axis(context));
 }
 
 int64_t exact_instance_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 2) return DIM_UNKNOWN;
-    int64_t rows = checked_mul(op_dim(context, 0, 0), op_dim(context, 0, 1));
-    return checked_add(checked_mul(7, op_elements(context, 0)), checked_mul(2, rows));
+    return normalize(context, 7, checked_mul(op_dim(context, 0, 0), op_dim(context, 0, 1)));
 }
 
 int64_t exact_group_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 2) return DIM_UNKNOWN;
-    int64_t rows = checked_mul(op_dim(context, 0, 0), op_attr_int(context, "num_groups"));
-    int64_t flops = checked_mul(normalization(context), op_elements(context, 0));
-    return checked_add(flops, checked_mul(2, rows));
+    return normalize(context, normalization(context),
+                     checked_mul(op_dim(context, 0, 0), op_attr_int(context, "num_groups")));
 }
 
 /* Per element: square, size - 1 additions, factor, bias, power, quotient. */
@@ -214,11 +212,9 @@ static int64_t rows_of(const struct shape *shape) {
 /* Per element: additions of skip and bias, then LayerNormalization or RMSNormalization. */
 int64_t exact_skip_norm(const struct op_context *context) {
     const bool simple = text_equal(context->op->type, "SkipSimplifiedLayerNormalization");
-    const size_t bias = simple ? 3 : 4;
     const int64_t norm = simple ? 4 : 6 + op_has_input(context, 3);
-    const int64_t each = 1 + op_has_input(context, bias) + norm;
-    const int64_t rows = rows_of(op_shape(context, 0));
-    return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
+    return normalize(context, 1 + op_has_input(context, simple ? 3 : 4) + norm,
+                     rows_of(op_shape(context, 0)));
 }
 
 /* Per element: additions of two or three embeddings, then LayerNormalization. */
@@ -232,10 +228,10 @@ int64_t exact_embedding_norm(const struct op_context *context) {
 /* As GroupNormalization; also per element: additions of skip and bias, SiLU (5). */
 int64_t exact_contrib_group_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 1) return DIM_UNKNOWN;
-    const int64_t rows = checked_mul(op_dim(context, 0, 0), op_attr_int(context, "groups"));
     const int64_t each = 7 + (op_attr_int(context, "activation") != 0 ? 5 : 0) +
                          op_has_input(context, 3) + op_has_input(context, 4);
-    return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
+    return normalize(context, each,
+                     checked_mul(op_dim(context, 0, 0), op_attr_int(context, "groups")));
 }
 
 /* As exact_gelu with tanh; also 1 per element for a bias. */
@@ -267,7 +263,7 @@ int64_t exact_mean_variance(const struct op_context *context) {
     }
     for (int axis = 0; axis < x->rank; axis++)
         if (!joined[axis]) groups = checked_mul(groups, x->dims[axis]);
-    return checked_add(checked_mul(5, op_elements(context, 0)), checked_mul(2, groups));
+    return normalize(context, 5, groups);
 }
 
 /* Per row of n: n absolute values or squares, n - 1 additions, n quotients; for p = 2 a root.
@@ -316,8 +312,7 @@ int64_t exact_bias_dropout(const struct op_context *context) {
 /* Per element: square, mean, quotient, scale; per row of `columns`: epsilon, root. */
 static int64_t row_norm(const struct op_context *context, bool scaled, int64_t columns) {
     const int64_t n = op_elements(context, 0);
-    const int64_t rows = columns == 0 ? 0 : checked_div_floor(n, columns);
-    return checked_add(checked_mul(scaled ? 4 : 3, n), checked_mul(2, rows));
+    return normalize(context, scaled ? 4 : 3, columns == 0 ? 0 : checked_div_floor(n, columns));
 }
 
 int64_t exact_branch_norm(const struct op_context *context) {

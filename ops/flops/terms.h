@@ -42,11 +42,10 @@ flops_function exact_batch_norm, exact_layer_norm, exact_rms_norm, exact_instanc
     exact_gemma_rotary, exact_gates;
 /* ops/onnx/transformer.c */
 flops_function exact_rotary, exact_linear_attention;
-/* pytorch.c */
+/* tools.c */
 flops_function fvcore_planar_input, fvcore_resize, ptflops_linear_bias, ptflops_recurrence,
-    thop_conv_transpose, thop_matmul, thop_softmax, thop_resize, thop_recurrence;
-/* onnx_tool.c */
-flops_function onnx_tool_conv_transpose, onnx_tool_pool, onnx_tool_resize, onnx_tool_layer_norm,
+    thop_conv_transpose, thop_matmul, thop_softmax, thop_resize, thop_recurrence,
+    onnx_tool_conv_transpose, onnx_tool_pool, onnx_tool_resize, onnx_tool_layer_norm,
     onnx_tool_local_response, onnx_tool_recurrence;
 
 #define EXACT_RECURRENCE PLUS(exact_recurrence, "for gates, states and biases of the cells")

@@ -84,7 +84,7 @@ lower_function lower_conv, lower_gemm, lower_matmul, lower_attention, lower_quan
 /* Pools, norms, softmax, reductions, resizing: lowering_layers.c. */
 lower_function lower_pool, lower_global_pool, lower_norm, lower_softmax, lower_reduce,
     lower_arg, lower_lrn, lower_mean_variance, lower_resample;
-/* Elementwise operators: lowering_elements.c. */
+/* Elementwise operators: lowering.c. */
 lower_function lower_unary, lower_scaled, lower_clip, lower_gelu, lower_celu, lower_selu,
     lower_softsign, lower_is_inf, lower_binary, lower_variadic, lower_mean, lower_gated,
     lower_select, lower_dropout;

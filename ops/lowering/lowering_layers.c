@@ -109,7 +109,6 @@ bool lower_reduce(const struct op_context *context, int32_t which, struct cm_pri
     return true;
 }
 
-/* ArgMax, ArgMin along one axis. */
 bool lower_arg(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     if (!lowering_unary(context, ret)) return false;
@@ -118,7 +117,6 @@ bool lower_arg(const struct op_context *context, int32_t which, struct cm_primit
     return true;
 }
 
-/* LRN: a norm over neighbouring channels. */
 bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (!lowering_unary(context, ret) || ret->inputs[0].rank < 3) return false;
     ret->algorithm = which;

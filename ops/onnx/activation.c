@@ -204,7 +204,6 @@ FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, 
         .backward.extra = dropout_mask                                                         \
     }
 
-/* Clip to [0, 6]. */
 const struct op activation_relu6 = CLIP(1, .module = "ReLU6");
 
 static const struct op rows[] = {

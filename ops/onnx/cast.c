@@ -5,7 +5,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/fold.h"
-#include "ops/remap.h"
 
 #include "support/banned.h"
 

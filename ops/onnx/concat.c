@@ -2,7 +2,7 @@
 /* Concat: joins tensors along an axis. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 
 #include "support/banned.h"
 

@@ -7,7 +7,7 @@
  * A transposed convolution multiplies every input element by the whole kernel, including the
  * part of the output that the padding crops.
  */
-#include "ops/onnx/convolution.h"
+#include "ops/onnx/shared.h"
 
 #include "ops/common.h"
 #include "ops/facets.h"

@@ -2,7 +2,7 @@
 /* Gather (an embedding if it reads a table of weights), GatherElements, GatherND. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -118,8 +118,6 @@ static bool read_number(struct search *search, const struct value_info *info, in
 
 /* ---- linear functions ---- */
 
-static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret);
-
 /* Records an intermediate value; returns false if its numbers are too large. */
 static bool record_linear(struct linear *linear) {
     if (!is_within(linear->factor, MAX_NUMBER) || !is_within(linear->offset, MAX_NUMBER))
@@ -167,22 +165,6 @@ static bool is_view_or_cast(const struct node *node) {
     return false;
 }
 
-static bool linear_of_node(struct search *search, const struct node *node, struct linear *ret) {
-    if (is_view_or_cast(node)) return linear_of_value(search, node->inputs[0], ret);
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        struct linear a, b;
-        if (!text_equal(node->type, arithmetic[i].type)) continue;
-        if (!linear_of_value(search, node->inputs[0], &a) ||
-            !linear_of_value(search, node->inputs[1], &b))
-            return false;
-        ret->exact_to = smaller_of(a.exact_to, b.exact_to);
-        ret->max_factor = larger_of(a.max_factor, b.max_factor);
-        ret->max_offset = larger_of(a.max_offset, b.max_offset);
-        return arithmetic[i].combine(&a, &b, ret) && record_linear(ret);
-    }
-    return false;
-}
-
 /* Returns the ai.onnx node of the body that produces the value, or NULL. */
 static const struct node *producer_in_body(const struct search *search, uint32_t id) {
     const struct value *value = &search->context->model->values[id];
@@ -200,8 +182,21 @@ static bool linear_of_value(struct search *search, uint32_t id, struct linear *r
     *ret = (struct linear){.input = ID_NONE, .exact_to = MAX_NUMBER};
     if (!may_be_single(info)) return false;
     const bool is_number = read_number(search, info, &ret->offset);
-    if (!is_number && node && !linear_of_node(search, node, ret)) return false;
-    if (!is_number && !node) {
+    if (!is_number && node && is_view_or_cast(node)) {
+        if (!linear_of_value(search, node->inputs[0], ret)) return false;
+    } else if (!is_number && node) {
+        const size_t n = sizeof arithmetic / sizeof *arithmetic;
+        struct linear a, b;
+        size_t row = 0;
+        while (row < n && !text_equal(node->type, arithmetic[row].type)) row++;
+        if (row == n || !linear_of_value(search, node->inputs[0], &a) ||
+            !linear_of_value(search, node->inputs[1], &b))
+            return false;
+        ret->exact_to = smaller_of(a.exact_to, b.exact_to);
+        ret->max_factor = larger_of(a.max_factor, b.max_factor);
+        ret->max_offset = larger_of(a.max_offset, b.max_offset);
+        if (!arithmetic[row].combine(&a, &b, ret)) return false;
+    } else if (!is_number) {
         uint32_t i = 0;
         while (i < body->n_inputs && body->inputs[i] != id) i++;
         if (i == body->n_inputs || i == LOOP_CONDITION) return false;
@@ -332,23 +327,6 @@ static struct trip_count first_iteration(struct search *search, uint32_t id, boo
     return node ? first_iteration_of_node(search, node, want) : no_bounds;
 }
 
-/*
- * Computes bounds of the trip count of a Loop from the condition that its body returns; the
- * initial condition is assumed true. The last walk of the body must have used inputs that hold
- * in every iteration. Returns 0, or a negative status after a message.
- */
-static int find_by_condition(struct op_context *context, const struct body *body,
-                             struct trip_count *ret) {
-    struct search search = {.context = context,
-                            .body = &context->model->graphs[body->graph],
-                            .graph = body->graph,
-                            .steps_left = MAX_STEPS};
-    *ret = first_iteration(&search, search.body->outputs[0], false);
-    if (ret->lower != TRIP_COUNT_UNLIMITED) ret->lower++;
-    if (ret->upper != TRIP_COUNT_UNLIMITED) ret->upper++;
-    return search.status;
-}
-
 /* ---- the loop ---- */
 
 struct loop {
@@ -382,16 +360,27 @@ static int starts(struct op_context *context, bool *ret) {
     return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
-/* Computes bounds of the trip count after a walk of the body, also from the condition that the
- * body returns. `trips` must not be 0 and the condition operand not false (never_runs). */
+/*
+ * Computes bounds of the trip count after a walk of the body with inputs that hold in every
+ * iteration, also from the condition that the body returns. `trips` must not be 0 and the
+ * condition operand not false (never_runs).
+ */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
+    struct search search = {.context = context,
+                            .body = &context->model->graphs[body->graph],
+                            .graph = body->graph,
+                            .steps_left = MAX_STEPS};
     bool goes_on = false, known = false, started = false;
     int status = body_condition(context, &body->outputs[0], &known, &goes_on);
     *ret = (struct trip_count){known && goes_on ? TRIP_COUNT_UNLIMITED : 1,
                                known && !goes_on ? 1 : TRIP_COUNT_UNLIMITED};
-    if (!status && !known && context->walker->info)
-        status = find_by_condition(context, body, ret);
+    if (!status && !known && context->walker->info) {
+        *ret = first_iteration(&search, search.body->outputs[0], false);
+        if (ret->lower != TRIP_COUNT_UNLIMITED) ret->lower++;
+        if (ret->upper != TRIP_COUNT_UNLIMITED) ret->upper++;
+        status = search.status;
+    }
     if (!status) status = starts(context, &started);
     if (is_known(trips) && trips < ret->lower) ret->lower = trips;
     if (is_known(trips) && trips < ret->upper) ret->upper = trips;
@@ -418,20 +407,6 @@ static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
     int status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &starts);
     *ret = trips == 0 || (known && !starts);
     return status;
-}
-
-static int open_loop(struct op_context *context, struct loop *loop) {
-    const size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
-    const size_t n_outputs = context->n_outputs > n ? context->n_outputs : n;
-    struct int_list list;
-    loop->carried = (struct carried){LOOP_STATE, 1, n};
-    int status = body_open(context, "body", &loop->body);
-    if (!status) status = body_check(context, &loop->body, LOOP_STATE + n, 1 + n_outputs);
-    if (!status) status = op_int_list(context, LOOP_TRIPS, &list);
-    if (status) return status;
-    loop->trips = list.given ? DIM_UNKNOWN : TRIP_COUNT_UNLIMITED;
-    if (list.known && list.n == 1) loop->trips = list.values[0] < 0 ? 0 : list.values[0];
-    return 0;
 }
 
 /* Returns the state of one iteration, with its contents. */
@@ -494,28 +469,36 @@ static bool is_improvable(const struct value_info *output) {
            shape_elements(&output->shape) <= LONGEST_SHORT;
 }
 
-/* Infers at most `trips` iterations, until the condition is false. Sets *ret_done to false if a
- * condition is unknown or the budget is exhausted. `stacked`: the infos of the stacked elements
- * that hold for all iterations. */
-static int infer_iterations(struct op_context *context, struct loop *loop, int64_t trips,
-                            struct value_info *stacked, bool *ret_done) {
+/* Infers each iteration with its own shapes and contents: at most `trips`, until the condition
+ * is false. Sets *ret_done to false if a condition is unknown or the budget is exhausted. */
+static int infer_each(struct op_context *context, struct loop *loop, int64_t trips,
+                      bool *ret_done) {
     const struct shape scalar = {0, NULL};
     const struct op_walker *walker = context->walker;
+    const struct carried *carried = &loop->carried;
     struct body *body = &loop->body;
+    struct value_info *state = body->inputs + carried->input;
     bool goes_on = true;
     int64_t k = 0;
+    /* the infos of the stacked elements that hold for all iterations */
+    struct value_info *stacked =
+        arena_array(context->arena, context->n_outputs, sizeof *stacked);
+    if (!stacked) return diag_no_memory(context->diag);
+    int status = loop_inputs(context, body);
+    for (size_t i = 0; i < carried->n; i++)
+        state[i] = state_of(op_input(context, LOOP_STATE + i));
     *ret_done = true;
-    for (; goes_on && k < trips; k++) {
+    for (; goes_on && k < trips && !status; k++) {
         body->inputs[LOOP_TRIPS].value =
             constant_ints(context->arena, DTYPE_INT64, &scalar, &k);
         if (!body->inputs[LOOP_TRIPS].value) return diag_no_memory(context->diag);
         body->outputs = NULL;
-        int status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
-                                     &body->outputs);
+        status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
+                                 &body->outputs);
         *ret_done = false;
         if (!status && body->outputs)
             status = body_condition(context, &body->outputs[0], ret_done, &goes_on);
-        for (size_t i = loop->carried.n; i < context->n_outputs && !status && *ret_done; i++) {
+        for (size_t i = carried->n; i < context->n_outputs && !status && *ret_done; i++) {
             const struct value_info *element = &body->outputs[1 + i];
             if (k == 0)
                 stacked[i] = *element;
@@ -523,39 +506,33 @@ static int infer_iterations(struct op_context *context, struct loop *loop, int64
                 status = merge_infos(context, &stacked[i], element, &stacked[i]);
         }
         if (status || !*ret_done) return status;
-        for (size_t i = 0; i < loop->carried.n; i++)
-            body->inputs[loop->carried.input + i] =
-                state_of(&body->outputs[loop->carried.output + i]);
+        for (size_t i = 0; i < carried->n; i++)
+            state[i] = state_of(&body->outputs[carried->output + i]);
     }
+    if (status) return status;
     loop->trip_count = (struct trip_count){k, k};
-    return 0;
-}
-
-/* Infers each iteration with its own shapes and contents. */
-static int infer_each(struct op_context *context, struct loop *loop, int64_t trips,
-                      bool *ret_done) {
-    struct value_info *stacked =
-        arena_array(context->arena, context->n_outputs, sizeof *stacked);
-    if (!stacked) return diag_no_memory(context->diag);
-    int status = loop_inputs(context, &loop->body);
-    for (size_t i = 0; i < loop->carried.n; i++)
-        loop->body.inputs[LOOP_STATE + i] = state_of(op_input(context, LOOP_STATE + i));
-    if (!status) status = infer_iterations(context, loop, trips, stacked, ret_done);
-    if (status || !*ret_done) return status;
     status = report_trip_count(context, loop);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
-        status = i < loop->carried.n
-                     ? op_output_info(context, i, &loop->body.inputs[loop->carried.input + i])
+        status = i < carried->n
+                     ? op_output_info(context, i, &state[i])
                      : body_output_stacked(context, i, &stacked[i], 0, loop->trip_count.upper);
     return status;
 }
 
 static int infer_loop(struct op_context *context) {
     const struct op_walker *walker = context->walker;
-    struct loop loop;
+    const size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
+    const size_t n_outputs = context->n_outputs > n ? context->n_outputs : n;
+    struct loop loop = {.carried = {LOOP_STATE, 1, n}};
+    struct int_list list;
     bool begins = false, needed = false, done = false;
-    int status = open_loop(context, &loop);
-    if (!status) status = infer_at_once(context, &loop);
+    int status = body_open(context, "body", &loop.body);
+    if (!status) status = body_check(context, &loop.body, LOOP_STATE + n, 1 + n_outputs);
+    if (!status) status = op_int_list(context, LOOP_TRIPS, &list);
+    if (status) return status;
+    loop.trips = list.given ? DIM_UNKNOWN : TRIP_COUNT_UNLIMITED;
+    if (list.known && list.n == 1) loop.trips = list.values[0] < 0 ? 0 : list.values[0];
+    status = infer_at_once(context, &loop);
     if (status || !walker->begin) return status;
     /* the trip count operand, although the condition may end the loop earlier */
     int64_t trips = exact_trip_count(&loop.trip_count);

@@ -7,7 +7,7 @@
  * default convention does not count the bias of a Gemm. Det is a Gaussian elimination with
  * about M^3 / 3 MACs.
  */
-#include "ops/onnx/matmul.h"
+#include "ops/onnx/shared.h"
 
 #include "ops/common.h"
 #include "ops/facets.h"

@@ -122,36 +122,19 @@ static int infer_classifier(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_FLOAT, 2, dims);
 }
 
-static int output_targets(struct op_context *context, enum dtype dtype, int64_t targets) {
-    const int64_t dims[] = {n_rows(context), targets};
-    return op_output_dims(context, 0, dtype, 2, dims);
-}
-
-static int infer_linear_regressor(struct op_context *context) {
-    return output_targets(context, DTYPE_FLOAT, op_attr_int(context, "targets"));
-}
-
-static int infer_support_regressor(struct op_context *context) {
-    return output_targets(context, DTYPE_FLOAT, 1);
-}
-
-/* Returns n_targets; if it is absent, the largest target id of the leaves + 1. */
-static int64_t n_targets(const struct op_context *context, const char *ids) {
+/* Infers [N, targets]: `targets`, n_targets, or the largest target id of the leaves + 1. */
+static int infer_regressor(struct op_context *context) {
+    const bool trees = text_equal(context->op->type, "TreeEnsemble");
     size_t n = 0;
-    const int64_t *targets = op_attr_ints(context, ids, &n);
+    const int64_t *ids = op_attr_ints(context, trees ? "leaf_targetids" : "target_ids", &n);
     int64_t largest = 0;
-    if (op_has_attr(context, "n_targets")) return op_attr_int(context, "n_targets");
     for (size_t i = 0; i < n; i++)
-        if (targets[i] > largest) largest = targets[i];
-    return checked_add(largest, 1);
-}
-
-static int infer_tree_regressor(struct op_context *context) {
-    return output_targets(context, DTYPE_FLOAT, n_targets(context, "target_ids"));
-}
-
-static int infer_trees(struct op_context *context) {
-    return output_targets(context, op_dtype(context, 0), n_targets(context, "leaf_targetids"));
+        if (ids[i] > largest) largest = ids[i];
+    int64_t dims[] = {n_rows(context), checked_add(largest, 1)};
+    if (op_has_attr(context, "n_targets")) dims[1] = op_attr_int(context, "n_targets");
+    if (text_equal(context->op->type, "LinearRegressor"))
+        dims[1] = op_attr_int(context, "targets");
+    return op_output_dims(context, 0, trees ? op_dtype(context, 0) : DTYPE_FLOAT, 2, dims);
 }
 
 /* Infers a sequence with one map from label to score per row. */
@@ -239,17 +222,17 @@ static const struct op rows[] = {
     ROW(LabelEncoder,              2, infer_label,             NULL,              NULL),
     ROW(LabelEncoder,              4, infer_label,             NULL,              NULL),
     ROW(LinearClassifier,          1, infer_classifier,        macs_coefficients, "rows x coefficients"),
-    ROW(LinearRegressor,           1, infer_linear_regressor,  macs_coefficients, "rows x coefficients"),
+    ROW(LinearRegressor,           1, infer_regressor,         macs_coefficients, "rows x coefficients"),
     ROW(Normalizer,                1, infer_float,             NULL,              NULL),
     ROW(OneHotEncoder,             1, infer_one_hot,           NULL,              NULL),
     ROW(SVMClassifier,             1, infer_classifier,        macs_support,      "rows x (support vectors + coefficients)"),
-    ROW(SVMRegressor,              1, infer_support_regressor, macs_support,      "rows x (support vectors + coefficients)"),
+    ROW(SVMRegressor,              1, infer_regressor,         macs_support,      "rows x (support vectors + coefficients)"),
     ROW(Scaler,                    1, infer_float,             NULL,              NULL),
     ROW(TreeEnsembleClassifier,    1, infer_classifier,        NULL,              NULL),
     ROW(TreeEnsembleClassifier,    3, infer_classifier,        NULL,              NULL),
-    ROW(TreeEnsembleRegressor,     1, infer_tree_regressor,    NULL,              NULL),
-    ROW(TreeEnsembleRegressor,     3, infer_tree_regressor,    NULL,              NULL),
-    ROW(TreeEnsemble,              5, infer_trees,             NULL,              NULL),
+    ROW(TreeEnsembleRegressor,     1, infer_regressor,         NULL,              NULL),
+    ROW(TreeEnsembleRegressor,     3, infer_regressor,         NULL,              NULL),
+    ROW(TreeEnsemble,              5, infer_regressor,         NULL,              NULL),
     ROW(ZipMap,                    1, infer_zip_map,           NULL,              NULL),
 };
 /* clang-format on */

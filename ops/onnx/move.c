@@ -4,7 +4,7 @@
  */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 
 #include "support/banned.h"
 

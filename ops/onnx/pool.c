@@ -5,7 +5,7 @@
  * Output sizes follow ONNX 1.16 for every opset, as runtimes do (window.c). MaxRoiPool,
  * RoiAlign, MaxUnpool and Col2Im cost no FLOPs by the default convention.
  */
-#include "ops/onnx/pool.h"
+#include "ops/onnx/shared.h"
 
 #include "ops/common.h"
 #include "ops/facets.h"

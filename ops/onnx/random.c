@@ -5,7 +5,6 @@
 
 #include "support/banned.h"
 
-/* Sets *ret to the attribute `dtype`; `otherwise` if it is absent. */
 static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
     *ret = otherwise;
     return op_has_attr(context, "dtype") ? common_dtype_attr(context, "dtype", ret) : 0;

@@ -4,7 +4,7 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 
 #include "support/banned.h"
 
@@ -152,7 +152,6 @@ static int infer_identity(struct op_context *context) {
     return op_output_like(context, 0, 0);
 }
 
-/* Marks the listed axes of `rank` axes. Duplicates are an error. */
 static int mark_axes(const struct op_context *context, const struct int_list *axes, int rank,
                      bool *marks) {
     uint64_t seen = 0;

@@ -57,7 +57,6 @@ static int scale_dim(const struct op_context *context, int axis, double scale, i
     return 0;
 }
 
-/* Infers the output for one scale per axis of the input. */
 static int infer_scaled(struct op_context *context, const struct scales *scales) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];

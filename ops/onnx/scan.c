@@ -40,7 +40,6 @@ static int open_scan(struct op_context *context, struct scan *scan) {
     return status ? status : body_check(context, &scan->body, operands, context->n_outputs);
 }
 
-/* Merges `dim` into *common; different known dims are an error. */
 static int merge_equal_dim(const struct op_context *context, const char *what, int64_t dim,
                            int64_t *common) {
     if (common_differ(dim, *common))

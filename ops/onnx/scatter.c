@@ -2,7 +2,7 @@
 /* Scatter, ScatterElements, ScatterND, TensorScatter: write updates into a copy of the data. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 
 #include "support/banned.h"
 

@@ -9,7 +9,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/fold.h"
-#include "ops/remap.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -215,7 +215,6 @@ static int fold_sequence_length(struct op_context *context) {
         constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), &n));
 }
 
-/* Concatenates the elements along `axis`, an existing or a new one. */
 static int infer_concat_from_sequence(struct op_context *context) {
     const struct value_info *sequence = op_input(context, 0);
     const struct value_info element = merge_element(sequence);

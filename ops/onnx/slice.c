@@ -2,7 +2,7 @@
 /* Slice and Split: parts of a tensor. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/remap.h"
+#include "ops/fold.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -23,7 +23,6 @@ static int64_t walk_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* Sets *walk to the identity: begin 0 and step 1 on each axis. */
 static void walk_init(struct walk *walk, int rank) {
     *walk = (struct walk){.rank = rank};
     for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
@@ -104,7 +103,6 @@ static int64_t slice_upper_bound(const struct op_context *context, const struct 
     return is_known(dim) ? slice_count(dim, start, end, step, &begin) : dim;
 }
 
-/* Applies entry i: sets the dim of its axis and the walk along it. */
 static int apply_entry(const struct op_context *context, const struct slice *slice, size_t i,
                        int axis, int64_t *dims, struct walk *walk) {
     int64_t dim = dims[axis];
@@ -175,61 +173,55 @@ static int fold_slice(struct op_context *context) {
 }
 
 /*
- * Splits `dim` into equal parts. Since Split-18 the last one may be smaller; before, `dim` must
- * be divisible by the number of outputs.
+ * Sets the axis and the lengths of the parts (in the context's arena): as listed, or equal
+ * parts. Since Split-18 the last equal part may be smaller; before, the dim must be divisible
+ * by the number of outputs.
  */
-static int split_evenly(const struct op_context *context, int64_t dim, int64_t *parts) {
-    int64_t n = (int64_t)context->n_outputs;
-    bool ragged = context->op->since >= 18;
-    int64_t part = checked_div_ceil(dim, n);
-    int64_t last = checked_sub(dim, checked_mul(part, n - 1));
-    if (op_has_bounds(context, 0))
-        last = part; /* with a smaller dim, the last part may be as long as the others */
-    if (is_known(dim) && !op_has_bounds(context, 0) && (last < 0 || (!ragged && last != part)))
-        return op_fail(context, DIAG_SHAPE,
-                       "an axis of %lld does not split into %lld equal parts", (long long)dim,
-                       (long long)n);
-    for (int64_t i = 0; i < n; i++) parts[i] = i == n - 1 ? last : part;
-    return 0;
-}
-
-static int split_as_listed(const struct op_context *context, int64_t dim,
-                           const struct int_list *list, int64_t *parts) {
-    int64_t sum = 0;
-    if (list->n != context->n_outputs && (list->known || list->n > 0))
-        return op_fail(context, DIAG_SHAPE, "split has %zu entries, the node has %zu outputs",
-                       list->n, context->n_outputs);
-    for (size_t i = 0; i < context->n_outputs; i++) {
-        parts[i] = list->known ? list->values[i] : DIM_UNKNOWN;
-        if (list->known && parts[i] < 0)
-            return op_fail(context, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
-                           (long long)parts[i]);
-        sum = checked_add(sum, parts[i]);
-    }
-    if (list->known && is_known(dim) && sum != dim)
-        return op_fail(context, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
-                       (long long)sum, (long long)dim);
-    return 0;
-}
-
-/* Sets the axis and the lengths of the parts (in the context's arena). */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
-    const int64_t n = op_attr_int(context, "num_outputs");
+    const int64_t n = (int64_t)context->n_outputs;
+    const int64_t asked = op_attr_int(context, "num_outputs");
+    const bool bounded = op_has_bounds(context, 0);
     struct int_list list;
     int status = op_axis(context, op_rank(context, 0), ret_axis);
     if (status) return status;
-    *ret_parts = arena_array(context->arena, context->n_outputs, sizeof **ret_parts);
-    if (!*ret_parts) return diag_no_memory(context->diag);
+    int64_t *parts = arena_array(context->arena, context->n_outputs, sizeof *parts);
+    if (!parts) return diag_no_memory(context->diag);
+    *ret_parts = parts;
     const int64_t dim = op_dim(context, 0, *ret_axis);
     status = op_int_list_any(context, "split", 1, &list);
     if (status) return status;
     if (op_has_attr(context, "num_outputs") && list.given)
         return op_fail(context, DIAG_ATTRIBUTE, "both split and num_outputs are given");
-    if (op_has_attr(context, "num_outputs") && n != (int64_t)context->n_outputs)
+    if (op_has_attr(context, "num_outputs") && asked != n)
         return op_fail(context, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
-                       (long long)n, context->n_outputs);
-    return list.given ? split_as_listed(context, dim, &list, *ret_parts)
-                      : split_evenly(context, dim, *ret_parts);
+                       (long long)asked, context->n_outputs);
+    if (!list.given) {
+        const int64_t part = checked_div_ceil(dim, n);
+        const int64_t last = checked_sub(dim, checked_mul(part, n - 1));
+        if (is_known(dim) && !bounded &&
+            (last < 0 || (context->op->since < 18 && last != part)))
+            return op_fail(context, DIAG_SHAPE,
+                           "an axis of %lld does not split into %lld equal parts",
+                           (long long)dim, (long long)n);
+        /* with a smaller dim, the last part may be as long as the others */
+        for (int64_t i = 0; i < n; i++) parts[i] = i == n - 1 && !bounded ? last : part;
+        return 0;
+    }
+    int64_t sum = 0;
+    if (list.n != context->n_outputs && (list.known || list.n > 0))
+        return op_fail(context, DIAG_SHAPE, "split has %zu entries, the node has %zu outputs",
+                       list.n, context->n_outputs);
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        parts[i] = list.known ? list.values[i] : DIM_UNKNOWN;
+        if (list.known && parts[i] < 0)
+            return op_fail(context, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
+                           (long long)parts[i]);
+        sum = checked_add(sum, parts[i]);
+    }
+    if (list.known && is_known(dim) && sum != dim)
+        return op_fail(context, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
+                       (long long)sum, (long long)dim);
+    return 0;
 }
 
 static int infer_split(struct op_context *context) {

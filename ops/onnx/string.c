@@ -10,7 +10,6 @@
 
 #include "support/banned.h"
 
-/* Returns the strings of operand 0; NULL if unknown. */
 static const struct constant *texts_of(const struct op_context *context) {
     const struct constant *value = common_contents(context, 0);
     bool readable =

@@ -49,7 +49,9 @@ static struct linear linear_sizes(const struct op_context *context) {
     return sizes;
 }
 
-static int check_linear(const struct op_context *context) {
+/* The output state has the dtype of the past state if it is given; in com.microsoft it gets a
+ * first axis of size state_window if this is > 0. */
+static int infer_linear(struct op_context *context) {
     const int64_t queries = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
     const bool allows_more_key_heads = context->op->domain[0] != '\0'; /* in com.microsoft */
@@ -65,21 +67,13 @@ static int check_linear(const struct op_context *context) {
             return op_fail(context, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
                            (long long)columns, (long long)(i == 0 ? queries : heads));
     }
-    return CM_OK;
-}
-
-/* The output state has the dtype of the past state if it is given; in com.microsoft it gets a
- * first axis of size state_window if this is > 0. */
-static int infer_linear(struct op_context *context) {
-    int status = check_linear(context);
-    if (status < 0) return status;
     const struct linear s = linear_sizes(context);
     const int64_t window = op_attr_int(context, "state_window");
     const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
     const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
     const int first = window > 0 ? 0 : 1;
     const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
-    status = common_output(context, 3, out);
+    int status = common_output(context, 3, out);
     return status < 0 ? status
                       : op_output_dims(context, 1, state_dtype, 5 - first, states + first);
 }
