@@ -29,8 +29,7 @@ int common_infer_same_shape(struct op_context *context, enum dtype dtype);
 /* Sets output 0 to bool and the shape of input 0. */
 int common_infer_bool(struct op_context *context);
 /* Sets output 0 to the dtype of input 0 and these dims (NULL: unknown). */
-int common_output(struct op_context *context, int rank, const int64_t *dims)
-    __attribute__((warn_unused_result));
+int common_output(struct op_context *context, int rank, const int64_t *dims) CM_MUST_CHECK;
 /* The same with unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Sets output 0 to the broadcast shape and the common dtype of all inputs. */
@@ -74,8 +73,7 @@ bool common_differ(int64_t a, int64_t b);
 /* Sets *ret to axis i of the list; without a list to axis i. An axis in the set `seen` is an
  * error: "axis 1 is `used` twice". */
 int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
-                     int rank, const char *used, uint64_t *seen, int *ret)
-    __attribute__((warn_unused_result));
+                     int rank, const char *used, uint64_t *seen, int *ret) CM_MUST_CHECK;
 /* Returns the smaller of two dims; if one is unknown, the other. */
 int64_t common_smaller(int64_t a, int64_t b);
 /* Returns floor(a / b); DIM_UNKNOWN if b is 0. */
@@ -92,7 +90,7 @@ int64_t common_integer(const struct op_context *context, size_t i);
 int64_t common_length(const struct op_context *context, size_t i);
 /* Reads an attribute that is a TensorProto data type; fails if the number is not a known type.
  */
-int common_dtype_attr(const struct op_context *context, const char *name, enum dtype *ret)
-    __attribute__((warn_unused_result));
+int common_dtype_attr(const struct op_context *context, const char *name,
+                      enum dtype *ret) CM_MUST_CHECK;
 
 #endif

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "costmodel/status.h"
 #include "ir/constant.h"
 #include "ir/shape.h"
 
@@ -35,8 +36,7 @@ typedef bool fold_kernel(const struct op_context *context, size_t n, const struc
 /* Sets the contents of output 0: applies the kernel to all operands, broadcast to its shape. If
  * all operands are splats, so is the output.
  */
-int fold_elements(struct op_context *context, fold_kernel *kernel)
-    __attribute__((warn_unused_result));
+int fold_elements(struct op_context *context, fold_kernel *kernel) CM_MUST_CHECK;
 
 /* Defines fold_NAME from the body of its kernel, which may use context, n, x and ret. */
 #define FOLD(name, ...)                                                                        \
@@ -53,8 +53,8 @@ int fold_elements(struct op_context *context, fold_kernel *kernel)
 struct number fold_number(const struct constant *constant, int64_t i);
 /* Sets the contents of output 0 to n numbers; leaves them unknown if the output's type cannot
  * represent one of them. */
-int fold_set_numbers(struct op_context *context, const struct number *numbers, int64_t n)
-    __attribute__((warn_unused_result));
+int fold_set_numbers(struct op_context *context, const struct number *numbers,
+                     int64_t n) CM_MUST_CHECK;
 
 /* Converts the number to the dtype; returns false if the dtype cannot represent the number. */
 bool fold_store(enum dtype dtype, struct number *number);
@@ -70,27 +70,27 @@ struct elements {
 };
 
 int elements_alloc(struct op_context *context, enum dtype dtype, int64_t n,
-                   struct elements *ret) __attribute__((warn_unused_result));
+                   struct elements *ret) CM_MUST_CHECK;
 /* As elements_alloc, with the dtype of `like`. Sets *ret_possible to false and returns 0 if n
  * is too large, or if `like` has neither integers nor floats in memory. */
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
-                 struct elements *ret, bool *ret_possible) __attribute__((warn_unused_result));
+                 struct elements *ret, bool *ret_possible) CM_MUST_CHECK;
 /* Sets elements[at] = from[index]; both indices must be valid and the dtypes equal. */
 void elements_copy(struct elements *elements, int64_t at, const struct constant *from,
                    int64_t index);
 /* Sets the contents of output `slot`. */
-int elements_set(struct op_context *context, size_t slot, const struct elements *elements)
-    __attribute__((warn_unused_result));
+int elements_set(struct op_context *context, size_t slot,
+                 const struct elements *elements) CM_MUST_CHECK;
 
 /* Sets the contents of output `slot` to the elements of `from` in the same order. */
-int remap_same(struct op_context *context, size_t slot, const struct constant *from)
-    __attribute__((warn_unused_result));
+int remap_same(struct op_context *context, size_t slot,
+               const struct constant *from) CM_MUST_CHECK;
 
 /* As remap_same, of operand 0: `fold` of views. */
-int remap_view(struct op_context *context) __attribute__((warn_unused_result));
+int remap_view(struct op_context *context) CM_MUST_CHECK;
 /* Sets every element of output `slot` to element 0 of `from`. */
-int remap_splat(struct op_context *context, size_t slot, const struct constant *from)
-    __attribute__((warn_unused_result));
+int remap_splat(struct op_context *context, size_t slot,
+                const struct constant *from) CM_MUST_CHECK;
 
 #define REMAP_FILL (-1)
 
@@ -106,8 +106,8 @@ struct remap {
     const struct constant *fill;
 };
 
-int remap_fold(struct op_context *context, size_t slot, const struct remap *remap)
-    __attribute__((warn_unused_result));
+int remap_fold(struct op_context *context, size_t slot,
+               const struct remap *remap) CM_MUST_CHECK;
 
 /* Computes the row-major strides in elements; every dim must be known. */
 void remap_strides(const struct shape *shape, int64_t *strides);

@@ -126,8 +126,7 @@ bool op_use_budget(const struct op_context *context, int64_t elements);
  * unknown, or if the budget is exhausted, which may happen at any call. Output dims that depend
  * on it are then DIM_UNKNOWN.
  */
-int op_value(struct op_context *context, size_t i, const struct constant **ret)
-    __attribute__((warn_unused_result));
+int op_value(struct op_context *context, size_t i, const struct constant **ret) CM_MUST_CHECK;
 
 /* A list of integers, from an operand or an attribute. */
 struct int_list {
@@ -138,12 +137,11 @@ struct int_list {
 };
 /* Reads operand i, a scalar or 1-D list of integers or integral floats. A higher rank or
  * another type is an error. */
-int op_int_list(struct op_context *context, size_t i, struct int_list *ret)
-    __attribute__((warn_unused_result));
+int op_int_list(struct op_context *context, size_t i, struct int_list *ret) CM_MUST_CHECK;
 /* Reads the attribute `name` if the node has it, else operand i (axes, split and pads are
  * operands in later opsets). i < 0: attribute only. */
-int op_int_list_any(struct op_context *context, const char *name, int i, struct int_list *ret)
-    __attribute__((warn_unused_result));
+int op_int_list_any(struct op_context *context, const char *name, int i,
+                    struct int_list *ret) CM_MUST_CHECK;
 
 bool op_has_attr(const struct op_context *context, const char *name);
 int64_t op_attr_int(const struct op_context *context, const char *name);
@@ -158,41 +156,39 @@ const struct constant *op_attr_tensor(const struct op_context *context, const ch
 
 /* Sets output i to a tensor of this dtype and shape. Copies the dims; DIM_OVERFLOW is an error.
  * Does nothing if the output is omitted. */
-int op_output(struct op_context *context, size_t i, enum dtype dtype, const struct shape *shape)
-    __attribute__((warn_unused_result));
+int op_output(struct op_context *context, size_t i, enum dtype dtype,
+              const struct shape *shape) CM_MUST_CHECK;
 /* As op_output, but borrows the dims: those of an operand, or in the context's arena. */
 int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
-                     const struct shape *shape) __attribute__((warn_unused_result));
+                     const struct shape *shape) CM_MUST_CHECK;
 int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int rank,
-                   const int64_t *dims) __attribute__((warn_unused_result));
+                   const int64_t *dims) CM_MUST_CHECK;
 /* Returns the info of a value with the same type but without contents. */
 struct value_info op_without_contents(const struct value_info *info);
 /* Sets output i to the type of operand `from`, which may be a sequence or optional. */
-int op_output_like(struct op_context *context, size_t i, size_t from)
-    __attribute__((warn_unused_result));
+int op_output_like(struct op_context *context, size_t i, size_t from) CM_MUST_CHECK;
 /* Sets output i to any info: sequences, optionals, outputs of bodies. */
-int op_output_info(struct op_context *context, size_t i, const struct value_info *info)
-    __attribute__((warn_unused_result));
+int op_output_info(struct op_context *context, size_t i,
+                   const struct value_info *info) CM_MUST_CHECK;
 /* Sets the contents of output i, with the dtype and shape that infer set. `value` NULL: returns
  * CM_NO_MEMORY. */
-int op_set_value(struct op_context *context, size_t i, const struct constant *value)
-    __attribute__((warn_unused_result));
+int op_set_value(struct op_context *context, size_t i,
+                 const struct constant *value) CM_MUST_CHECK;
 
 int op_fail(const struct op_context *context, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Sets *ret to the axis, plus the rank if negative. An axis outside [-rank, rank) is an error.
  */
-int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret)
-    __attribute__((warn_unused_result));
+int op_normalize_axis(const struct op_context *context, int64_t axis, int rank,
+                      int *ret) CM_MUST_CHECK;
 /* As op_normalize_axis, for the attribute `axis`. */
-int op_axis(const struct op_context *context, int rank, int *ret)
-    __attribute__((warn_unused_result));
+int op_axis(const struct op_context *context, int rank, int *ret) CM_MUST_CHECK;
 /* Broadcasts a and b as NumPy does. ret->dims are those of one of them, or in the context's
  * arena. An unknown dim and n != 1 give n, in an upper-bound walk unknown; an unknown dim and 1
  * or unknown give unknown. */
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
-                 struct shape *ret) __attribute__((warn_unused_result));
+                 struct shape *ret) CM_MUST_CHECK;
 /* Returns "[1,3,?]" for messages, in the context's arena; "?" if out of memory. */
 const char *op_shape_text(const struct op_context *context, const struct shape *shape);
 

@@ -159,32 +159,29 @@ bool scale_is_lost_by_pad(const struct op_context *context) {
            constant_real_at(value, 0) != 0;
 }
 
-/* Concat: if the operands have different scale tensors, the scale also varies along the
- * concatenated axis. */
-static scale_axes scale_of_concat(const struct op_context *context, const scale_axes *of_values,
-                                  bool same) {
-    scale_axes all = SCALE_NONE;
-    int axis = 0;
-    for (size_t i = 0; i < context->n_inputs; i++) {
-        const scale_axes given = scale_of_operand(context, of_values, i);
-        if (given == SCALE_NONE || !get_axis(context, 1, &axis)) return SCALE_NONE;
-        same = same && given == scale_of_operand(context, of_values, 0);
-        all |= given;
-    }
-    return same || context->n_inputs == 1 ? all : all | scale_axis(axis);
-}
-
 static scale_axes scale_of_moved_output(const struct op_context *context,
                                         const scale_axes *of_values, bool same, size_t slot) {
     const struct op_qdq *qdq = qdq_of(context->op);
     if (!qdq->moves || context->n_inputs == 0 || (qdq->is_lost && qdq->is_lost(context)))
         return SCALE_NONE;
     if (!qdq->all_outputs && slot > 0) return SCALE_NONE;
-    if (qdq->joins) return scale_of_concat(context, of_values, same);
-    const scale_axes given = scale_of_operand(context, of_values, 0);
-    if ((given & SCALE_ALL_AXES) == 0) return given;
-    if (op_rank(context, 0) == RANK_UNKNOWN) return SCALE_NONE;
-    return SCALED | qdq->moves(context, given & SCALE_ALL_AXES);
+    const scale_axes first = scale_of_operand(context, of_values, 0);
+    if (!qdq->joins) {
+        if ((first & SCALE_ALL_AXES) == 0) return first;
+        if (op_rank(context, 0) == RANK_UNKNOWN) return SCALE_NONE;
+        return SCALED | qdq->moves(context, first & SCALE_ALL_AXES);
+    }
+    /* Concat: if the operands have different scale tensors, the scale also varies along `axis`
+     */
+    scale_axes all = SCALE_NONE;
+    int axis = 0;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const scale_axes given = scale_of_operand(context, of_values, i);
+        if (given == SCALE_NONE || !get_axis(context, 1, &axis)) return SCALE_NONE;
+        same = same && given == first;
+        all |= given;
+    }
+    return same || context->n_inputs == 1 ? all : all | scale_axis(axis);
 }
 
 scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,

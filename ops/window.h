@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "costmodel/status.h"
 #include "ir/shape.h"
 
 struct op_context;
@@ -31,11 +32,11 @@ struct window {
  * weight, which must match kernel_shape; NULL if the operator has no weight.
  */
 int window_read(const struct op_context *context, int rank, const int64_t *kernel,
-                struct window *ret) __attribute__((warn_unused_result));
+                struct window *ret) CM_MUST_CHECK;
 /* Computes the number of window positions along axis i of an input of that size. Returns an
  * error if the window does not fit. */
 int window_positions(const struct op_context *context, const struct window *window, int i,
-                     int64_t size, int64_t *ret) __attribute__((warn_unused_result));
+                     int64_t size, int64_t *ret) CM_MUST_CHECK;
 /* Returns (kernel - 1) * dilation + 1. */
 int64_t window_extent(const struct window *window, int i);
 

@@ -248,35 +248,29 @@ static bool is_cheaper(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a < b;
 }
 
-/* Returns the labels that remain after contracting the operands of `subset`: those that the
- * output or another operand has. A single operand keeps all labels. */
-static struct labels labels_left(const struct einsum *einsum, struct labels output,
-                                 unsigned subset) {
-    struct labels inside = {{0, 0}};
-    struct labels outside = output;
-    for (unsigned i = 0; i < einsum->n; i++) {
-        if (subset >> i & 1)
-            inside = both(inside, einsum->sets[i]);
-        else
-            outside = both(outside, einsum->sets[i]);
-    }
-    bool single = (subset & (subset - 1)) == 0;
-    return single ? inside : common(inside, outside);
-}
-
-/* Returns the MACs of the cheapest order, by dynamic programming over subsets S of the
+/*
+ * Returns the MACs of the cheapest order, by dynamic programming over subsets S of the
  * operands: best(S) = min over S = A + B of best(A) + best(B) + product(sizes of the labels of
- * A and B). */
+ * A and B). left(S): the labels that remain after contracting S, those that the output or
+ * another operand has. A single operand keeps all labels.
+ */
 static int64_t best_order(const struct einsum *einsum) {
     int64_t best[1U << MAX_EXACT] = {0};
     struct labels left[1U << MAX_EXACT];
-    struct labels output = output_set(einsum);
-    unsigned all = (1U << einsum->n) - 1;
+    const struct labels output = output_set(einsum);
+    const unsigned all = (1U << einsum->n) - 1;
     for (unsigned subset = 1; subset <= all; subset++) {
-        left[subset] = labels_left(einsum, output, subset);
-        best[subset] = (subset & (subset - 1)) == 0 ? 0 : DIM_OVERFLOW;
+        const bool single = (subset & (subset - 1)) == 0;
+        struct labels inside = {{0, 0}};
+        struct labels outside = output;
+        for (unsigned i = 0; i < einsum->n; i++) {
+            struct labels *side = subset >> i & 1 ? &inside : &outside;
+            *side = both(*side, einsum->sets[i]);
+        }
+        left[subset] = single ? inside : common(inside, outside);
+        best[subset] = single ? 0 : DIM_OVERFLOW;
         for (unsigned a = (subset - 1) & subset; a > 0; a = (a - 1) & subset) {
-            unsigned b = subset & ~a;
+            const unsigned b = subset & ~a;
             int64_t cost = product_of(einsum, both(left[a], left[b]));
             cost = checked_add(cost, checked_add(best[a], best[b]));
             if (is_cheaper(cost, best[subset])) best[subset] = cost;

@@ -15,30 +15,11 @@
 struct scan {
     struct body body;
     struct carried state;
-    size_t first;     /* index of the operand with the first state */
-    size_t n_scanned; /* number of scanned operands */
+    size_t first; /* index of the operand with the first state */
     bool batched;
     int64_t batch;  /* size of the batch axis; 1 without one; DIM_UNKNOWN */
     int64_t length; /* size of the scanned axes; DIM_UNKNOWN */
 };
-
-static int open_scan(struct op_context *context, struct scan *scan) {
-    int64_t n_scanned = op_attr_int(context, "num_scan_inputs");
-    int status = body_open(context, "body", &scan->body);
-    if (status) return status;
-    scan->batched = context->op->since == 8;
-    scan->first = scan->batched ? 1 : 0;
-    size_t operands = context->n_inputs - scan->first;
-    if (n_scanned < 1 || (uint64_t)n_scanned > operands)
-        return op_fail(context, DIAG_ATTRIBUTE, "num_scan_inputs is %lld of %zu operands",
-                       (long long)n_scanned, operands);
-    scan->n_scanned = (size_t)n_scanned;
-    scan->state = (struct carried){0, 0, operands - scan->n_scanned};
-    scan->length = DIM_UNKNOWN;
-    scan->batch = scan->batched ? DIM_UNKNOWN : 1;
-    status = body_check(context, &scan->body, operands, scan->state.n);
-    return status ? status : body_check(context, &scan->body, operands, context->n_outputs);
-}
 
 static int merge_equal_dim(const struct op_context *context, const char *what, int64_t dim,
                            int64_t *common) {
@@ -117,8 +98,19 @@ static int scan_output(struct op_context *context, const struct scan *scan, size
 }
 
 static int infer_scan(struct op_context *context) {
-    struct scan scan = {.first = 0};
-    int status = open_scan(context, &scan);
+    const int64_t n_scanned = op_attr_int(context, "num_scan_inputs");
+    const bool batched = context->op->since == 8;
+    struct scan scan = {.batched = batched, .first = batched ? 1 : 0, .length = DIM_UNKNOWN};
+    const size_t operands = context->n_inputs - scan.first;
+    int status = body_open(context, "body", &scan.body);
+    if (status) return status;
+    if (n_scanned < 1 || (uint64_t)n_scanned > operands)
+        return op_fail(context, DIAG_ATTRIBUTE, "num_scan_inputs is %lld of %zu operands",
+                       (long long)n_scanned, operands);
+    scan.state = (struct carried){0, 0, operands - (size_t)n_scanned};
+    scan.batch = batched ? DIM_UNKNOWN : 1;
+    status = body_check(context, &scan.body, operands, scan.state.n);
+    if (!status) status = body_check(context, &scan.body, operands, context->n_outputs);
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
         status = scan_input(context, &scan, i);
     if (!status) status = body_walk_iterations(context, &scan.body, &scan.state);

@@ -13,33 +13,26 @@
 
 #include "support/banned.h"
 
-/* Sets *ret to k, from the attribute (TopK-1) or operand 1; DIM_UNKNOWN if it is unknown. */
-static int read_k(struct op_context *context, int64_t *ret) {
-    struct int_list list;
-    if (op_has_attr(context, "k")) {
-        *ret = op_attr_int(context, "k");
-    } else {
-        int status = op_int_list(context, 1, &list);
-        if (status) return status;
-        if (list.known && list.n != 1)
-            return op_fail(context, DIAG_SHAPE, "k has %zu elements, expected 1", list.n);
-        *ret = list.known ? list.values[0] : DIM_UNKNOWN;
-    }
-    if (is_known(*ret) && *ret < 0)
-        return op_fail(context, DIAG_VALUE, "k is %lld, less than 0", (long long)*ret);
-    return 0;
-}
-
+/* k is an attribute (TopK-1) or operand 1. */
 static int infer_top_k(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
+    struct int_list list;
     int64_t dims[SHAPE_MAX_RANK];
-    int64_t k = 0;
     int axis = 0;
-    int status = read_k(context, &k);
-    if (!status && shape_has_rank(input)) status = op_axis(context, input->rank, &axis);
+    int status = op_has_attr(context, "k") ? 0 : op_int_list(context, 1, &list);
     if (status) return status;
-    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    int64_t k = op_attr_int(context, "k");
+    if (!op_has_attr(context, "k")) {
+        if (list.known && list.n != 1)
+            return op_fail(context, DIAG_SHAPE, "k has %zu elements, expected 1", list.n);
+        k = list.known ? list.values[0] : DIM_UNKNOWN;
+    }
+    if (is_known(k) && k < 0)
+        return op_fail(context, DIAG_VALUE, "k is %lld, less than 0", (long long)k);
     if (shape_has_rank(input)) {
+        status = op_axis(context, input->rank, &axis);
+        if (status) return status;
+        for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
         const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
         const bool exceeds = is_known(k) && is_known(dims[axis]) && k > dims[axis];
         if (exceeds && !loose)
