@@ -51,7 +51,6 @@ static bool end_line(struct csv *csv) {
 
 static int read_row(struct csv *csv) {
     struct times_refs refs = {.arena = csv->times->arena};
-    struct times_layer *layer = &csv->times->layers[csv->times->n];
     const size_t line = csv->line;
     double us = 0;
     const char *name = read_field(csv);
@@ -71,15 +70,9 @@ static int read_row(struct csv *csv) {
                           "line %zu: time_us must be a time in microseconds, got '%s'", line,
                           time);
     const double s = us * 1e-6;
-    layer->name = name;
-    layer->op = "";
-    layer->rank = -1;
+    struct times_layer *layer = times_add_layer(csv->times, name, &refs);
+    if (layer == NULL) return diag_no_memory(csv->diag);
     layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
-    layer->role = times_names_split(name, &refs);
-    if (arena_failed(refs.arena)) return diag_no_memory(csv->diag);
-    layer->n_refs = refs.n;
-    layer->refs = refs.items;
-    csv->times->n++;
     return CM_OK;
 }
 

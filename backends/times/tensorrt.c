@@ -24,19 +24,6 @@ static int make_layers(struct cm_times *ret, size_t n, struct cm_diagnostics *di
     return ret->layers ? CM_OK : diag_no_memory(diag);
 }
 
-static int name_layer(struct cm_times *times, const char *name, struct times_refs *refs,
-                      struct cm_diagnostics *diag) {
-    struct times_layer *layer = &times->layers[times->n++];
-    layer->name = arena_strdup(times->arena, name);
-    layer->op = "";
-    layer->rank = -1;
-    if (refs->n == 0) layer->role = times_names_split(name, refs);
-    if (arena_failed(times->arena)) return diag_no_memory(diag);
-    layer->n_refs = refs->n;
-    layer->refs = refs->items;
-    return CM_OK;
-}
-
 /* Reads the means over all runs; the profile does not contain the times of single runs. */
 int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnostics *diag,
                                struct cm_times *ret) {
@@ -60,10 +47,10 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
             return diag_error(diag, DIAG_FORMAT,
                               "averageMs of layer %zu must be a time, got %s", index,
                               json_describe(mean));
-        status = name_layer(ret, name, &refs, diag);
-        if (status < 0) return status;
+        struct times_layer *layer = times_add_layer(ret, name, &refs);
+        if (layer == NULL) return diag_no_memory(diag);
         const double s = ms * 1e-3;
-        ret->layers[ret->n - 1].timing = (struct cm_timing){s, s, s, s, s, 1, 1};
+        layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
     }
     return CM_OK;
 }
@@ -109,8 +96,7 @@ int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnos
             add_metadata(&listed, json_string(json_get(layer, "Metadata")));
             if (listed.n > 0) refs = listed;
         }
-        status = name_layer(ret, name, &refs, diag);
-        if (status < 0) return status;
+        if (times_add_layer(ret, name, &refs) == NULL) return diag_no_memory(diag);
         index++;
     }
     return CM_OK;

@@ -123,3 +123,15 @@ enum times_role times_names_split(const char *name, struct times_refs *refs) {
     add_pieces(refs, name, shorter, role);
     return role;
 }
+
+struct times_layer *times_add_layer(struct cm_times *times, const char *name,
+                                    struct times_refs *refs) {
+    struct times_layer *layer = &times->layers[times->n++];
+    layer->name = arena_strdup(times->arena, name);
+    layer->op = "";
+    layer->rank = -1;
+    if (refs->n == 0) layer->role = times_names_split(name, refs);
+    layer->n_refs = refs->n;
+    layer->refs = refs->items;
+    return arena_failed(times->arena) ? NULL : layer;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits the name of a fused layer into the names of its nodes. */
+/* Splits the name of a fused layer into the names of its nodes, and adds layers. */
 #ifndef BACKENDS_TIMES_TIMES_NAMES_H
 #define BACKENDS_TIMES_TIMES_NAMES_H
 
@@ -25,5 +25,10 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
  *     {ForeignNode[a...b]}                               TIMES_CONTAINS a, b
  */
 enum times_role times_names_split(const char *name, struct times_refs *refs);
+
+/* Adds a layer that has these refs, or, if there are none, those in its name.
+ * Returns NULL if out of memory. */
+struct times_layer *times_add_layer(struct cm_times *times, const char *name,
+                                    struct times_refs *refs);
 
 #endif
