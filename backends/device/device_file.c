@@ -292,35 +292,27 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     return status;
 }
 
-/* Reads the whole file, NUL-terminated; if that fails, `diag` gets the system's message. */
-static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
-                     const char **ret) {
-    struct source *source = NULL;
-    size_t got = 0;
-    char *text = arena_alloc(reading->arena, MAX_BYTES + 1);
-    if (text == NULL) return no_memory(reading);
-    int status = source_open(reading->path, diag, &source);
-    if (status == CM_OK) status = source_read(source, text, MAX_BYTES, &got, diag);
-    source_close(source);
-    if (status == CM_NO_MEMORY) return no_memory(reading);
-    if (status != CM_OK) {
-        const bool has_message = cm_diagnostics_count(diag) > 0;
-        return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file: %s",
-                           has_message ? cm_diagnostics_get(diag, 0)->message
-                                       : "cannot be read");
-    }
-    if (got == MAX_BYTES) return device_fault(reading, "is larger than 64 KiB");
-    *ret = text;
-    return CM_BACKEND_OK;
-}
-
 int device_read(const char *path, struct arena *arena, struct device_model *ret,
                 struct cm_reason *reason) {
     const struct reading reading = {path, arena, NULL, NULL, reason};
-    const char *text = NULL;
-    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct source *source = NULL;
+    size_t got = 0;
+    char *text = arena_alloc(arena, MAX_BYTES + 1); /* NUL-terminated */
+    struct cm_diagnostics *diag = text ? cm_diagnostics_new() : NULL;
     if (diag == NULL) return no_memory(&reading);
-    const int status = read_text(&reading, diag, &text);
+    int status = source_open(path, diag, &source);
+    if (status == CM_OK) status = source_read(source, text, MAX_BYTES, &got, diag);
+    source_close(source);
+    const char *message = "cannot be read";
+    if (cm_diagnostics_count(diag) > 0) message = cm_diagnostics_get(diag, 0)->message;
+    if (status == CM_NO_MEMORY)
+        status = no_memory(&reading);
+    else if (status != CM_OK)
+        status = reason_fail(reason, CM_BACKEND_REFUSED, "device file: %s", message);
+    else if (got == MAX_BYTES)
+        status = device_fault(&reading, "is larger than 64 KiB");
+    else
+        status = device_parse(path, text, arena, ret, reason);
     cm_diagnostics_free(diag);
-    return status == CM_BACKEND_OK ? device_parse(path, text, arena, ret, reason) : status;
+    return status;
 }
