@@ -36,6 +36,7 @@ struct advice_case {
     double total_s;   /* of all nodes */
     double *seconds;  /* by node; 0: no time */
     bool *picked;     /* by node */
+    double half_rate; /* published FLOP/s of tensor cores on 16-bit elements; 0: unknown */
     struct text text; /* sentences: observation, recommendation */
 };
 
@@ -134,17 +135,7 @@ static void write_idle(struct advice_case *advice) {
         network_s * 1e3, 100 * utilisation(advice));
 }
 
-/* R2. Returns the published FLOP/s of tensor cores on 16-bit elements; 0: unknown. */
-static double half_rate(const struct cm_device_facts *facts) {
-    double rate = 0;
-    for (int32_t i = 0; i < facts->n_rates; i++)
-        if (text_equal(facts->rates[i].name, "matrix_fp16") ||
-            text_equal(facts->rates[i].name, "matrix_bf16"))
-            rate = fmax(rate, facts->rates[i].flops_per_s);
-    return rate;
-}
-
-/* A modelled device uses no tensor cores for fp32 unless the precision is tf32. */
+/* R2. A modelled device uses no tensor cores for fp32 unless the precision is tf32. */
 static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
                                       double *ret_gain_s) {
     const struct cm_device_facts *facts = &advice->analysis->estimate.facts;
@@ -157,20 +148,19 @@ static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t
                                           : measurement->how.tensor_cores != CM_TENSOR_CORES_NO)
         return false;
     const double runs = runs_of(advice, node);
-    const double rate = half_rate(facts);
     const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
-    const double compute = rate > 0 ? (double)primitive->flops * runs / rate : 0;
+    const double compute =
+        advice->half_rate > 0 ? (double)primitive->flops * runs / advice->half_rate : 0;
     if (memory >= 0) *ret_gain_s = fmax(0, advice->seconds[node] - fmax(memory, compute));
     return true;
 }
 
 static void write_without_tensor_cores(struct advice_case *advice) {
-    const bool has_rate = half_rate(&advice->analysis->estimate.facts) > 0;
     text_printf(
         &advice->text,
         " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
         "if accuracy allows. The gain is their time above that of moving their bytes%s.",
-        has_rate ? " and of their FLOPs in fp16" : "");
+        advice->half_rate > 0 ? " and of their FLOPs in fp16" : "");
 }
 
 /* R3. The size of a convolution's workspace suggests copies of its images. The gain is the time
@@ -427,6 +417,7 @@ static int compare(const void *left, const void *right) {
 
 int pass_advice(const struct analysis *analysis, void *own) {
     struct advice_table *table = own;
+    const struct cm_device_facts *facts = &analysis->estimate.facts;
     const size_t n_nodes = analysis->model->n_nodes;
     struct advice_case advice = {.analysis = analysis};
     if (!analysis->roofline_bounds.done) return CM_OK;
@@ -444,6 +435,10 @@ int pass_advice(const struct analysis *analysis, void *own) {
         advice.total_s += advice.seconds[node];
     }
     if (advice.total_s <= 0) return CM_OK;
+    for (int32_t i = 0; i < facts->n_rates; i++)
+        if (text_equal(facts->rates[i].name, "matrix_fp16") ||
+            text_equal(facts->rates[i].name, "matrix_bf16"))
+            advice.half_rate = fmax(advice.half_rate, facts->rates[i].flops_per_s);
     for (size_t i = 0; i < N_RULES; i++) {
         int status = apply(&advice, &rules[i], table);
         if (status < 0) return status;
