@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "backends/cuda/jit/jit.h"
-#include "backends/cuda/planning/stub_driver.h"
 #include "backends/cuda/refuse.h"
 
 #include "support/banned.h"
@@ -130,7 +129,7 @@ static void begin_libraries(struct cm_device *device) {
  * it. */
 static int open_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
-    int status = stub_driver_load(reason);
+    int status = library_load_stub(reason);
     if (status != CM_BACKEND_OK) return status;
     load_libraries(device, folders);
     if (!device->has_cudnn.available) {

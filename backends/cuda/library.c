@@ -18,6 +18,8 @@
 #include "support/banned.h"
 
 #define MAX_FOLDERS 128
+#define STUB_NAME   "libcostmodel-planning.so"
+#define STUB_PATH   4096
 
 /* Folders by installation method; a row is skipped if its variable has no absolute path. */
 static const struct {
@@ -141,4 +143,22 @@ int library_load(const struct library_name *name, const struct library_folders *
                                path, symbols[i].name);
     }
     return CM_BACKEND_OK;
+}
+
+int library_load_stub(struct cm_reason *reason) {
+    static const char here;
+    char path[STUB_PATH];
+    Dl_info info;
+    if (dladdr(&here, &info) != 0 && info.dli_fname != NULL && info.dli_fname[0] == '/') {
+        const int folder = (int)(strrchr(info.dli_fname, '/') - info.dli_fname);
+        const int length =
+            snprintf(path, sizeof(path), "%.*s/%s", folder, info.dli_fname, STUB_NAME);
+        if (length > 0 && (size_t)length < sizeof(path) &&
+            dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
+            return CM_BACKEND_OK;
+    }
+    (void)snprintf(reason->text, sizeof(reason->text),
+                   STUB_NAME
+                   " not found in the folder of the module: cannot plan without a driver");
+    return CM_BACKEND_REFUSED;
 }

@@ -46,4 +46,9 @@ int library_load(const struct library_name *name, const struct library_folders *
                  const struct library_symbol *symbols, size_t n, void *table,
                  struct cm_reason *reason);
 
+/* Loads the stub driver for planning without a device (planning/driver.c) from the folder of
+ * the module. A later load of libcuda.so.1 finds it by its soname. Returns CM_BACKEND_REFUSED
+ * if it is missing. */
+int library_load_stub(struct cm_reason *reason);
+
 #endif

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 #define MIN_SPATIAL 2
@@ -23,19 +25,19 @@ void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
 }
 
 /* The strides of dims of size 1 are irrelevant. */
-static bool is_packed(const struct cm_tensor *tensor, enum graph_order order) {
+static bool is_channels_last(const struct cm_tensor *tensor) {
     struct graph_shape packed = {.rank = tensor->rank};
     memcpy(packed.dims, tensor->dims, sizeof(packed.dims));
-    if (order == GRAPH_CHANNELS_LAST && tensor->rank < 3) return false;
-    graph_shape_pack(&packed, order);
+    if (tensor->rank < 3) return false;
+    graph_shape_pack(&packed, GRAPH_CHANNELS_LAST);
     for (int i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] != 1 && tensor->strides[i] != packed.strides[i]) return false;
     return true;
 }
 
 enum graph_order graph_order_of(const struct cm_tensor *tensor, bool prefer_last) {
-    const bool rows = is_packed(tensor, GRAPH_ROWS);
-    const bool last = is_packed(tensor, GRAPH_CHANNELS_LAST);
+    const bool rows = primitive_is_packed(tensor);
+    const bool last = is_channels_last(tensor);
     if (!rows && !last) return GRAPH_STRIDED;
     return prefer_last || !rows ? GRAPH_CHANNELS_LAST : GRAPH_ROWS;
 }
