@@ -96,7 +96,6 @@ static const void *scale_of(cudaDataType_t type, int value) {
     return type == CUDA_R_32I ? (const void *)&integers[value] : (const void *)&floats[value];
 }
 
-/* Returns the address of a matrix in a call. */
 static void *part(const struct cublaslt *lt, enum gemm_operand which, CUdeviceptr base,
                   int64_t call) {
     return provider_pointer(

@@ -87,11 +87,11 @@ cudnnBackendDescriptor_t graph_fill(struct graph *graph, cudnnBackendDescriptorT
         char what[64];
         if (graph->status != CM_BACKEND_OK) return NULL;
         if (at->n == 0) continue;
+        const cudnnStatus_t status =
+            graph->cudnn->cudnnBackendSetAttribute(ret, at->name, at->type, at->n, at->values);
+        if (status == CUDNN_STATUS_SUCCESS) continue;
         (void)snprintf(what, sizeof(what), "attribute %d", (int)at->name);
-        check(
-            graph,
-            graph->cudnn->cudnnBackendSetAttribute(ret, at->name, at->type, at->n, at->values),
-            what);
+        check(graph, status, what);
     }
     return ret;
 }

@@ -42,7 +42,6 @@ static void note_refusal(struct search *search, cudnnStatus_t status) {
         memcpy(search->why, why, sizeof(why));
 }
 
-/* Reads one value of an attribute. */
 static cudnnStatus_t get(const struct search *search, cudnnBackendDescriptor_t descriptor,
                          cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                          void *ret) {

@@ -43,7 +43,7 @@ void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t le
 /* Helper functions of all programs; a program defines the compute type C before them. */
 extern const char jit_prelude[];
 
-#define VECTOR_BYTES 16 /* most bytes that a thread loads at once */
+#define JIT_VECTOR_BYTES 16 /* most bytes that a thread loads at once */
 
 /* Index space of a result with the strides of each operand, coalesced to few dims. Example:
  * y [2,3,4] = x [2,3,4] + b [4] -> dims [6,4], strides of x and y [4,1], of b [0,1]. */

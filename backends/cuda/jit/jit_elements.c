@@ -150,7 +150,7 @@ int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
                            "the operands do not broadcast to the result");
     const bool whole = index.strides[n][index.rank - 1] == 1;
     jit_add(jit, "typedef %s C;\n%s", compute_type(primitive, operands), jit_prelude);
-    write_steps(jit, &index, whole ? jit_index_vector(&index, VECTOR_BYTES / widest) : 1);
+    write_steps(jit, &index, whole ? jit_index_vector(&index, JIT_VECTOR_BYTES / widest) : 1);
     return CM_BACKEND_OK;
 }
 
@@ -170,7 +170,8 @@ static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int 
     if (operands[0]->element != part.element || !jit_index_read(&part, operands, 2, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "an operand is not a part of the result");
-    int vector = jit_index_vector(&index, VECTOR_BYTES / primitive_element_size(part.element));
+    int vector =
+        jit_index_vector(&index, JIT_VECTOR_BYTES / primitive_element_size(part.element));
     while (offset % vector != 0) vector /= 2;
     if (index.strides[0][index.rank - 1] == 0) vector = 1;
     jit_begin(jit, true, jit_index_elements(&index) / vector);

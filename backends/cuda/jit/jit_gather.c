@@ -8,10 +8,8 @@
 
 #include "support/banned.h"
 
-#define VECTOR_BYTES 16
-
 static int vector_of(const struct cm_tensor *x, int64_t run) {
-    int64_t vector = VECTOR_BYTES / primitive_element_size(x->element);
+    int64_t vector = JIT_VECTOR_BYTES / primitive_element_size(x->element);
     while (run % vector != 0) vector /= 2;
     return (int)vector;
 }
