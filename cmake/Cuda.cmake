@@ -47,9 +47,6 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c
 list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
   ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
-# For dladdr, which finds the module's folder and is not in POSIX.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/library.c
-  APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 target_include_directories(costmodel_cuda PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(costmodel_cuda SYSTEM PRIVATE ${cuda_include})

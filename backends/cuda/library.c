@@ -4,6 +4,8 @@
  * file there could run code as the caller. A library that is already loaded satisfies later
  * loads of its soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
  */
+/* For dladdr, which is not in POSIX. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+#define _GNU_SOURCE
 #include "backends/cuda/library.h"
 
 #include <dlfcn.h>
