@@ -74,11 +74,8 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
                            "a device is required: roofline:device=NAME");
     struct arena *arena = arena_new("device", 0);
     struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
-    status = CM_BACKEND_NO_MEMORY;
-    if (device == NULL)
-        (void)reason_fail(reason, 0, "out of memory");
-    else
-        status = device_find(name, arena, &device->model, reason);
+    status = device ? device_find(name, arena, &device->model, reason)
+                    : reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     if (status != CM_BACKEND_OK) {
         arena_free(arena);
         return status;

@@ -267,16 +267,6 @@ static void report_unfused(const struct analysis *analysis) {
             n_unfused, n_groups, why);
 }
 
-static void report_interruption(const struct session *session,
-                                const struct estimate_table *table) {
-    const size_t n = session->analysis->primitives.n;
-    size_t n_timed = 0;
-    for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&table->items[i]);
-    diag_warn(session->analysis->diag, DIAG_INTERRUPTED,
-              "interrupted: %zu of %zu distinct layers have a time, sums of times are partial",
-              n_timed, n);
-}
-
 /* Measures the ceilings (meanwhile an idle device raises its clock), then the layers in rounds,
  * then the network end to end. */
 static int measure_all(struct session *session, struct estimate_table *ret) {
@@ -295,7 +285,14 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
     }
     measure_layers(session, found, ret);
     const bool is_stopped = subprocess_is_stopped(session->child);
-    if (is_stopped) report_interruption(session, ret);
+    if (is_stopped) {
+        size_t n_timed = 0;
+        for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&ret->items[i]);
+        diag_warn(analysis->diag, DIAG_INTERRUPTED,
+                  "interrupted: %zu of %zu distinct layers have a time, sums of times are "
+                  "partial",
+                  n_timed, n);
+    }
     if (session->failed) return diag_no_memory(analysis->diag);
     const int status = sum_groups(analysis, ret);
     if (status < 0) return status;

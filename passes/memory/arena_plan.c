@@ -13,13 +13,6 @@
 
 #include "support/banned.h"
 
-/* Rounds up to the alignment, so that the next block is aligned too. */
-static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
-    int64_t alignment = analysis->options->memory_alignment;
-    if (alignment <= 1) return bytes;
-    return checked_mul(checked_div_ceil(bytes, alignment), alignment);
-}
-
 /*
  * Merges each value that is written in place into the block of its operand, which then stays
  * alive until the last use of the value. Steps are visited in order, so the block of the
@@ -47,6 +40,7 @@ static size_t share_blocks(const struct analysis *analysis, struct block *blocks
 int pass_arena_plan(const struct analysis *analysis, void *own) {
     struct arena_plan_table *table = own;
     const size_t n_values = analysis->model->n_values;
+    const int64_t alignment = analysis->options->memory_alignment;
     struct arena *scratch = analysis->scratch;
     struct block *blocks = arena_array_raw(scratch, n_values, sizeof(*blocks));
     uint32_t *values = arena_array_raw(scratch, n_values, sizeof(*values)); /* by block */
@@ -61,7 +55,8 @@ int pass_arena_plan(const struct analysis *analysis, void *own) {
         int64_t bytes = liveness_owned(analysis, id);
         table->offsets[id] = DIM_UNKNOWN;
         if (bytes == 0 || bytes == DIM_UNKNOWN) continue;
-        bytes = round_up(analysis, bytes);
+        if (alignment > 1) /* so that the next block is aligned too */
+            bytes = checked_mul(checked_div_ceil(bytes, alignment), alignment);
         total = checked_add(total, bytes);
         values[n] = id;
         blocks[n++] =
