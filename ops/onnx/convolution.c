@@ -57,8 +57,7 @@ static int check_bias(const struct op_context *context, int64_t channels) {
 int convolution_infer(struct op_context *context, enum dtype dtype) {
     struct operands operands;
     struct window window;
-    int64_t kernel[SHAPE_MAX_RANK];
-    int64_t dims[SHAPE_MAX_RANK];
+    int64_t kernel[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
     int status = read_operands(context, &operands);
     if (status < 0) return status;
     if (operands.rank == RANK_UNKNOWN)
@@ -111,8 +110,7 @@ struct transposed {
 };
 
 static int read_transposed(const struct op_context *context, int rank, struct transposed *ret) {
-    size_t n_extra = 0;
-    size_t n_output_shape = 0;
+    size_t n_extra = 0, n_output_shape = 0;
     size_t n = (size_t)rank;
     ret->extra = op_attr_ints(context, "output_padding", &n_extra);
     ret->output_shape = op_attr_ints(context, "output_shape", &n_output_shape);
@@ -160,8 +158,7 @@ static int infer_transposed(struct op_context *context, bool dynamic_pads, enum 
     struct operands operands;
     struct transposed transposed;
     const struct window *window = &transposed.window;
-    int64_t kernel[SHAPE_MAX_RANK];
-    int64_t dims[SHAPE_MAX_RANK];
+    int64_t kernel[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK];
     int status = read_operands(context, &operands);
     if (status < 0) return status;
     if (operands.rank == RANK_UNKNOWN)

@@ -30,8 +30,7 @@ struct gather {
     const int64_t *list; /* the indices, none negative */
     int axis;
     int batch, length; /* GatherND: batch_dims, and the length of an index tuple */
-    int64_t data_strides[SHAPE_MAX_RANK];
-    int64_t index_strides[SHAPE_MAX_RANK];
+    int64_t data_strides[SHAPE_MAX_RANK], index_strides[SHAPE_MAX_RANK];
 };
 
 /* Loads data and indices. Sets *ret_indices to NULL and returns 0 if either is unknown. */

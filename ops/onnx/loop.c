@@ -352,7 +352,7 @@ static int loop_inputs(struct op_context *context, struct body *body) {
 }
 
 /* Sets *ret to true if the condition operand is known or omitted. The loop then starts, unless
- * never_runs. */
+ * its trip count is 0 or the condition false. */
 static int starts(struct op_context *context, bool *ret) {
     bool condition = false;
     *ret = true;
@@ -363,7 +363,7 @@ static int starts(struct op_context *context, bool *ret) {
 /*
  * Computes bounds of the trip count after a walk of the body with inputs that hold in every
  * iteration, also from the condition that the body returns. `trips` must not be 0 and the
- * condition operand not false (never_runs).
+ * condition operand not false.
  */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
@@ -400,15 +400,6 @@ static int64_t upper_bound_of(const struct trip_count *trip_count) {
     return trip_count->upper < INT32_MAX / 2 ? trip_count->upper : DIM_UNKNOWN;
 }
 
-/* Sets *ret to true if the operands alone show that the body never runs: the trip count is 0 or
- * the condition false. */
-static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
-    bool known = false, starts = false;
-    int status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &starts);
-    *ret = trips == 0 || (known && !starts);
-    return status;
-}
-
 /* Returns the state of one iteration, with its contents. */
 static struct value_info state_of(const struct value_info *info) {
     struct value_info copy = *info;
@@ -435,10 +426,12 @@ static int report_trip_count(struct op_context *context, struct loop *loop) {
  * states after the last iteration: the initial ones if the body never runs. */
 static int infer_at_once(struct op_context *context, struct loop *loop) {
     struct trip_count *count = &loop->trip_count;
-    bool never = false;
+    bool known = false, begins = false;
     *count = (struct trip_count){0, 0};
     int status = loop_inputs(context, &loop->body);
-    if (!status) status = never_runs(context, loop->trips, &never);
+    if (!status)
+        status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &begins);
+    const bool never = loop->trips == 0 || (known && !begins);
     if (!status) status = body_walk_iterations(context, &loop->body, &loop->carried);
     if (!status && !never) status = find_trip_count(context, &loop->body, loop->trips, count);
     if (!status) status = report_trip_count(context, loop);

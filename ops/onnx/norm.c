@@ -13,11 +13,6 @@
 
 #include "support/banned.h"
 
-static void append_eps(const struct op_context *context, struct text *out) {
-    text_append(out, ", eps=");
-    describe_real(out, op_attr_float(context, "epsilon"));
-}
-
 /* Returns dim 1; 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {
     int rank = op_rank(context, 0);
@@ -64,7 +59,7 @@ static int describe_batch_norm(const struct op_context *context, struct text *ou
     char rounded[40]; /* momentum of PyTorch is 1 - momentum of ONNX */
     snprintf(rounded, sizeof(rounded), "%.6g", 1 - op_attr_float(context, "momentum"));
     describe_int(out, n_statistics(context));
-    append_eps(context, out);
+    (void)describe_float_attr(context, ", eps", "epsilon", out);
     text_append(out, ", momentum=");
     describe_real(out, strtod(rounded, NULL));
     text_append(out, ", affine=True, track_running_stats=True");
@@ -81,7 +76,7 @@ static int infer_instance_norm(struct op_context *context) {
 
 static int describe_instance_norm(const struct op_context *context, struct text *out) {
     describe_int(out, n_channels(context));
-    append_eps(context, out);
+    (void)describe_float_attr(context, ", eps", "epsilon", out);
     text_append(out, ", momentum=0.1, affine=True, track_running_stats=False");
     return CM_OK;
 }
@@ -105,7 +100,7 @@ static int describe_group_norm(const struct op_context *context, struct text *ou
     describe_int(out, op_attr_int(context, "num_groups"));
     text_append(out, ", ");
     describe_int(out, n_channels(context));
-    append_eps(context, out);
+    (void)describe_float_attr(context, ", eps", "epsilon", out);
     text_printf(out, ", affine=%s", op_has_input(context, 1) ? "True" : "False");
     return CM_OK;
 }
@@ -143,7 +138,7 @@ static int describe_layer_norm(const struct op_context *context, struct text *ou
     int status = op_axis(context, rank, &axis);
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), op_shape(context, 0)->dims + axis);
-    append_eps(context, out);
+    (void)describe_float_attr(context, ", eps", "epsilon", out);
     text_printf(out, ", elementwise_affine=%s", op_has_input(context, 1) ? "True" : "False");
     return CM_OK;
 }
@@ -166,13 +161,9 @@ static int infer_lrn(struct op_context *context) {
 
 static int describe_lrn(const struct op_context *context, struct text *out) {
     describe_int(out, op_attr_int(context, "size"));
-    text_append(out, ", alpha=");
-    describe_real(out, op_attr_float(context, "alpha"));
-    text_append(out, ", beta=");
-    describe_real(out, op_attr_float(context, "beta"));
-    text_append(out, ", k=");
-    describe_real(out, op_attr_float(context, "bias"));
-    return CM_OK;
+    (void)describe_float_attr(context, ", alpha", "alpha", out);
+    (void)describe_float_attr(context, ", beta", "beta", out);
+    return describe_float_attr(context, ", k", "bias", out);
 }
 
 /* Returns the saved bytes of a mean and an inverse standard deviation per row, as float. */

@@ -103,8 +103,7 @@ static int finish_target(const struct op_context *context, struct target *target
 }
 
 static int infer_reshape(struct op_context *context) {
-    int64_t dims[SHAPE_MAX_RANK];
-    int64_t listed[SHAPE_MAX_RANK];
+    int64_t dims[SHAPE_MAX_RANK], listed[SHAPE_MAX_RANK];
     struct target target = {.rest_axis = -1, .listed_product = 1, .dims = dims};
     int status = op_int_list_any(context, "shape", 1, &target.list);
     if (status) return status;
@@ -224,8 +223,7 @@ static int infer_unsqueeze(struct op_context *context) {
 static enum op_view view_reshape(const struct op_context *context) {
     const struct shape *from = op_shape(context, 0);
     const struct shape *to = op_output_shape(context, 0);
-    int i = 0;
-    int k = 0;
+    int i = 0, k = 0;
     if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
     for (;; i++, k++) {
         while (i < from->rank && from->dims[i] == 1) i++;

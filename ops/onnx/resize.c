@@ -72,29 +72,23 @@ static int infer_scaled(struct op_context *context, const struct scales *scales)
     return common_output(context, input->rank, dims);
 }
 
-/* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
-static int infer_upsample_1(struct op_context *context) {
-    const double list[4] = {1, 1, op_attr_float(context, "height_scale"),
-                            op_attr_float(context, "width_scale")};
-    const struct scales scales = {.given = true, .n = 4, .attribute = list};
-    return infer_scaled(context, &scales);
-}
-
 static struct scales scales_of_attr(const struct op_context *context) {
     const struct attr *attr = node_attr(context->node, "scales");
     if (!attr || attr->kind != ATTR_FLOATS) return (struct scales){.given = attr};
     return (struct scales){.given = true, .n = attr->n, .attribute = attr->floats};
 }
 
-static int infer_upsample_7(struct op_context *context) {
-    const struct scales scales = scales_of_attr(context);
-    return infer_scaled(context, &scales);
-}
-
-/* Upsample-9 and Resize-10. */
-static int infer_upsample_9(struct op_context *context) {
-    struct scales scales;
-    int status = scales_of_operand(context, 1, &scales);
+/* Upsample-1 has one scale for the height and one for the width of [N, C, H, W], Upsample-7 a
+ * list in an attribute; Upsample-9 and Resize-10 have an operand. */
+static int infer_upsample(struct op_context *context) {
+    const double list[4] = {1, 1, op_attr_float(context, "height_scale"),
+                            op_attr_float(context, "width_scale")};
+    struct scales scales = scales_of_attr(context);
+    int status = CM_OK;
+    if (context->op->since < 7)
+        scales = (struct scales){.given = true, .n = 4, .attribute = list};
+    else if (context->op->since >= 9)
+        status = scales_of_operand(context, 1, &scales);
     return status ? status : infer_scaled(context, &scales);
 }
 
@@ -322,10 +316,10 @@ FACETS(ONNX, AffineGrid) {EXACT(PLUS(exact_affine_grid, "operations: 2 per axis 
     }
 
 static const struct op rows[] = {
-    RESIZE(Upsample,  1, infer_upsample_1),
-    RESIZE(Upsample,  7, infer_upsample_7),
-    RESIZE(Upsample,  9, infer_upsample_9),
-    RESIZE(Resize,   10, infer_upsample_9),
+    RESIZE(Upsample,  1, infer_upsample),
+    RESIZE(Upsample,  7, infer_upsample),
+    RESIZE(Upsample,  9, infer_upsample),
+    RESIZE(Resize,   10, infer_upsample),
     RESIZE(Resize,   11, infer_resize),
     RESIZE(Resize,   13, infer_resize),
     RESIZE(Resize,   18, infer_resize),

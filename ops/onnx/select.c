@@ -233,8 +233,7 @@ static int infer_unique(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int64_t distinct = DIM_UNKNOWN, positions = DIM_UNKNOWN;
     int rank = flat ? 1 : input->rank;
-    int axis = 0;
-    int status = 0;
+    int axis = 0, status = 0;
     if (!flat && shape_has_rank(input)) status = op_axis(context, rank, &axis);
     if (!status && (flat || shape_has_rank(input)))
         status = count_distinct(context, flat ? -1 : axis, &distinct);

@@ -10,8 +10,7 @@
 /* Source coordinate = begin + step * output coordinate, per axis. */
 struct walk {
     int rank;
-    int64_t begin[SHAPE_MAX_RANK];
-    int64_t step[SHAPE_MAX_RANK];
+    int64_t begin[SHAPE_MAX_RANK], step[SHAPE_MAX_RANK];
     int64_t strides[SHAPE_MAX_RANK];
 };
 
@@ -228,8 +227,7 @@ static int infer_split(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int64_t *parts = NULL;
-    int axis = 0;
-    int status = 0;
+    int axis = 0, status = 0;
     if (shape_has_rank(input)) status = plan_split(context, &axis, &parts);
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
