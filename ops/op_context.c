@@ -136,10 +136,10 @@ int op_int_list(struct op_context *context, size_t i, struct int_list *ret) {
 }
 
 int op_int_list_any(struct op_context *context, const char *name, int i, struct int_list *ret) {
-    if (!op_has_attr(context, name) && i >= 0) return op_int_list(context, (size_t)i, ret);
-    *ret = (struct int_list){.given = op_has_attr(context, name)};
-    ret->known = ret->given;
-    if (ret->given) ret->values = op_attr_ints(context, name, &ret->n);
+    const bool given = op_has_attr(context, name);
+    if (!given && i >= 0) return op_int_list(context, (size_t)i, ret);
+    *ret = (struct int_list){.given = given, .known = given};
+    if (given) ret->values = op_attr_ints(context, name, &ret->n);
     return CM_OK;
 }
 

@@ -178,6 +178,7 @@ static int fold_slice(struct op_context *context) {
  */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
     const int64_t n = (int64_t)context->n_outputs;
+    const bool counted = op_has_attr(context, "num_outputs");
     const int64_t asked = op_attr_int(context, "num_outputs");
     const bool bounded = op_has_bounds(context, 0);
     struct int_list list;
@@ -189,9 +190,9 @@ static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_p
     const int64_t dim = op_dim(context, 0, *ret_axis);
     status = op_int_list_any(context, "split", 1, &list);
     if (status) return status;
-    if (op_has_attr(context, "num_outputs") && list.given)
+    if (counted && list.given)
         return op_fail(context, DIAG_ATTRIBUTE, "both split and num_outputs are given");
-    if (op_has_attr(context, "num_outputs") && asked != n)
+    if (counted && asked != n)
         return op_fail(context, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
                        (long long)asked, context->n_outputs);
     if (!list.given) {
