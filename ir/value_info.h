@@ -29,7 +29,7 @@ struct value_info {
     bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
                              unavailable */
     /*
-     * Set by the upper-bound walk (passes/infer/upper_bounds.h): data-dependent dims and
+     * Set by the upper-bound walk (walk_upper_bounds): data-dependent dims and
      * contents are upper bounds. `value` is the largest and `lower_bound` the smallest possible
      * contents.
      */
