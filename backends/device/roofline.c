@@ -74,8 +74,11 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
                            "a device is required: roofline:device=NAME");
     struct arena *arena = arena_new("device", 0);
     struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
-    status = device ? device_find(name, arena, &device->model, reason)
-                    : reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    if (device == NULL) {
+        arena_free(arena);
+        return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    }
+    status = device_find(name, arena, &device->model, reason);
     if (status != CM_BACKEND_OK) {
         arena_free(arena);
         return status;

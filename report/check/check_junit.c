@@ -5,6 +5,8 @@
  */
 #include "costmodel/check.h"
 
+#include <inttypes.h>
+
 #include "report/check/check_report.h"
 #include "report/markup.h"
 #include "support/arena.h"
@@ -28,9 +30,11 @@ static void put_name(struct arena *arena, FILE *out, const char *key, const char
 
 static void put_counts(const struct cm_verdict *verdict, FILE *out) {
     const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
-    fprintf(out, " tests=\"%zu\" failures=\"%lld\" errors=\"%lld\" skipped=\"%lld\" time=\"0\"",
-            verdict->n_cases, (long long)(verdict->regressions + as_failures),
-            (long long)verdict->not_compared, (long long)(verdict->ambiguous - as_failures));
+    fprintf(out,
+            " tests=\"%zu\" failures=\"%" PRId64 "\" errors=\"%" PRId64 "\" skipped=\"%" PRId64
+            "\" time=\"0\"",
+            verdict->n_cases, verdict->regressions + as_failures, verdict->not_compared,
+            verdict->ambiguous - as_failures);
 }
 
 int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
