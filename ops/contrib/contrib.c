@@ -78,7 +78,8 @@ static int infer_quantized_binary(struct op_context *context) {
 static int infer_quantized_where(struct op_context *context) {
     struct shape both, all;
     int status = op_broadcast(context, op_shape(context, 1), op_shape(context, 4), &both);
-    if (status == CM_OK) status = op_broadcast(context, op_shape(context, 0), &both, &all);
+    if (status < 0) return status;
+    status = op_broadcast(context, op_shape(context, 0), &both, &all);
     return status < 0 ? status : op_output(context, 0, op_dtype(context, 1), &all);
 }
 

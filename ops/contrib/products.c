@@ -41,8 +41,10 @@ static int transposed(struct op_context *context, size_t i, const char *trans,
 static int infer_fused_matmul(struct op_context *context) {
     struct shape a, b;
     int status = common_check_same_type(context, 0);
-    if (status == CM_OK) status = transposed(context, 0, "transA", "transBatchA", &a);
-    if (status == CM_OK) status = transposed(context, 1, "transB", "transBatchB", &b);
+    if (status < 0) return status;
+    status = transposed(context, 0, "transA", "transBatchA", &a);
+    if (status < 0) return status;
+    status = transposed(context, 1, "transB", "transBatchB", &b);
     return status < 0 ? status : matmul_infer_shapes(context, &a, &b, common_dtype(context, 0));
 }
 
