@@ -59,7 +59,7 @@ int streams_write(const char *path, stream_writer *write, const void *context,
     struct output *output = NULL;
     int status = to_stdout ? CM_OK : output_open(path, diag, &output);
     if (status != CM_OK) return diag_finish(diag, status);
-    FILE *stream = to_stdout ? stdout : output_stream(output);
+    FILE *stream = output == NULL ? stdout : output_stream(output);
     status = write(context, stream);
     if (status == CM_OK || status == CM_IO) {
         const int flushed = streams_flush(stream, to_stdout ? "standard output" : path, diag);

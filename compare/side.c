@@ -205,9 +205,10 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
         size_t old = module;
         if (module != CM_NO_INDEX)
             old = side->diff->modules[side->of_module[module]].old_module;
-        const bool is_new = module != CM_NO_INDEX && old == CM_NO_INDEX;
-        figure.old = exactly(is_new ? (struct cm_figure){.value = 0}
-                                    : figure_of(limit, &side->old, old));
+        struct cm_figure before = {.value = 0}; /* of a new module */
+        if (module == CM_NO_INDEX || old != CM_NO_INDEX)
+            before = figure_of(limit, &side->old, old);
+        figure.old = exactly(before);
         if (!is_known(figure.old.value))
             figure.no_old = "the baseline has no value of this metric";
     }
