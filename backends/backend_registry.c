@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends by name: the built-in ones, then the modules found in the search path. */
+/* Lists backends and finds them by name: the built-in ones, then modules of the search path. */
 #include "backends/backend_registry.h"
 
 #include <dirent.h>
@@ -41,8 +41,9 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*left, *right);
 }
 
-/* Lists the names of the modules costmodel-NAME.so of a folder, sorted; sets place->reason if
- * the folder cannot be read. */
+/* Sets `ret` to the sorted names of the modules costmodel-NAME.so of a folder, at most
+ * MAX_MODULES. Sets place->reason if the folder cannot be read, and returns CM_OK then too.
+ * Returns CM_NO_MEMORY if out of memory. */
 static int read_place(struct module_place *place, struct arena *arena, const char **ret,
                       size_t *ret_n) {
     const size_t around = strlen(PREFIX) + strlen(SUFFIX);
@@ -68,6 +69,7 @@ static int read_place(struct module_place *place, struct arena *arena, const cha
     return CM_OK;
 }
 
+/* Appends a module to the list and loads it, unless an earlier entry has its name. */
 static int add_module(const struct module_place *place, const char *name, struct arena *arena,
                       struct backends_list *list) {
     struct backends_entry *entry = &list->items[list->n];
@@ -107,7 +109,8 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
     return CM_OK;
 }
 
-/* Finds the module in the first folder that has it, as backends_list does. */
+/* Finds the first module `name` in the search path, the one that backends_list loads. Returns
+ * an enum cm_backend_status. */
 static int find_module(const struct places *places, const char *name, struct arena *arena,
                        const char **ret_path, bool *ret_any_owner, struct cm_reason *reason) {
     for (size_t i = 0; i < places->n; i++) {

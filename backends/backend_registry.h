@@ -27,13 +27,13 @@ struct backends_list {
     struct backends_entry *items;
 };
 
-/* Lists all backends: the built-in ones first, then by folder and name. Loads every module,
- * opens no device. Returns CM_OK or CM_NO_MEMORY. */
+/* Lists all backends: the built-in ones, then the modules of each folder in order of name.
+ * Loads every module, but opens no device. Returns CM_OK or CM_NO_MEMORY. */
 int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret)
     __attribute__((warn_unused_result));
 
-/* Finds one backend by name without loading others. Returns CM_BACKEND_OK, or a status with its
- * reason. */
+/* Finds one backend by name without loading others. Returns CM_BACKEND_OK, or another status
+ * and sets *reason. */
 int backends_find(const struct places *places, const char *name, struct arena *arena,
                   const struct cm_backend **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

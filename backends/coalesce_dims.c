@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges axes. A stride of 0 marks a broadcast axis until all axes are merged. */
+/* See coalesce_dims.h. A stride of 0 marks a broadcast axis until all axes are merged. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "support/banned.h"
 
 /* Returns true if, in every operand, the new axis of `dim` elements and `strides` is contiguous
- * with the axis added last. */
+ * with the axis added last, or both axes are broadcast. */
 static bool can_merge(const struct coalesced *merged, int n, const int64_t *strides,
                       int64_t dim) {
     for (int i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fake backend: times from a table, to test everything around a backend including faults. Each
- * line is a prefix of a primitive's text (primitive_print), a colon and the result:
+ * Fake backend: reads times from a file, to test the code around a backend, faults included.
+ * Each line is a prefix of a primitive's text (primitive_print), a colon and the result:
  *
  *     conv f32 1x3x224x224: 0.002 0.0021    seconds, used in turn
  *     conv: 0.001 / 0.0005                  cold / warm
@@ -65,9 +65,9 @@ struct fake_times {
 struct fake_row {
     char *prefix;
     enum fake_action action;
-    struct fake_times times[2]; /* indexed by enum cm_cache */
-    enum fake_action kernels_action;
-    struct fake_times kernels; /* empty: one kernel, without a time of its own */
+    struct fake_times times[2];      /* indexed by enum cm_cache */
+    enum fake_action kernels_action; /* fault while the kernels are timed; FAKE_TIMES: none */
+    struct fake_times kernels;       /* empty: one kernel, without a time of its own */
 };
 
 struct cm_device {
@@ -79,14 +79,14 @@ struct cm_device {
 struct cm_plan {
     struct arena *arena;
     const struct fake_row *row;
-    size_t n_runs[2];
+    size_t n_runs[2]; /* runs so far, indexed by enum cm_cache */
 };
 
-/* Crashes or hangs if that is the action. Else returns the status of the fault, CM_BACKEND_OK
- * if the action is not a fault. */
+/* Injects a fault: crashes, hangs, or sets the reason and returns the status of the fault.
+ * Returns CM_BACKEND_OK if the action is not a fault. */
 static int inject_fault(enum fake_action action, struct cm_reason *reason) {
     if (action == FAKE_CRASH) {
-        /* SIGKILL is not reported by ASan and valgrind; no core file. */
+        /* ASan and valgrind do not report SIGKILL. */
         const struct rlimit none = {0, 0};
         (void)setrlimit(RLIMIT_CORE, &none);
         (void)raise(SIGKILL);
@@ -109,7 +109,7 @@ static char *trim(char *text) {
     return text;
 }
 
-/* Parses a keyword such as "hang" at *at; returns FAKE_TIMES if there is none. */
+/* Consumes a keyword such as "hang" at *at; returns FAKE_TIMES if there is none. */
 static enum fake_action take_action(char **at) {
     for (int i = FAKE_TIMES + 1; i < N_FAKE_ACTIONS; i++) {
         if (!text_starts_with(*at, action_words[i])) continue;
@@ -119,7 +119,7 @@ static enum fake_action take_action(char **at) {
     return FAKE_TIMES;
 }
 
-/* Parses at least one time. */
+/* Parses times in seconds; returns false if there is none, too many, or one is not > 0. */
 static bool take_times(char *at, struct fake_times *ret) {
     while (*at != '\0') {
         char *end = at;
@@ -227,7 +227,7 @@ static void fake_close(struct cm_device *device) {
     arena_free(device->arena);
 }
 
-/* Finds the row of a primitive, or of a whole network if `primitive` is NULL. */
+/* Plans a primitive, or a network if NULL: finds its row and injects its fault. */
 static int fake_plan(struct cm_device *device, const struct cm_primitive *primitive,
                      struct cm_plan **ret, struct cm_reason *reason) {
     struct text text;
@@ -257,8 +257,8 @@ static int fake_plan(struct cm_device *device, const struct cm_primitive *primit
     return CM_BACKEND_OK;
 }
 
-/* Checks that every operand lies in its block. Backends do not: an operand outside its block is
- * a bug of the caller. */
+/* Checks that every operand lies in its block, which other backends assume: an operand outside
+ * its block is a bug of the caller. */
 static int fake_network(struct cm_device *device, const struct cm_network *network,
                         struct cm_plan **ret, struct cm_reason *reason) {
     for (uint32_t i = 0; i < network->n_steps; i++) {

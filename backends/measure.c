@@ -22,8 +22,8 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* Copies the facts of the plan. Terminates the texts that a module has filled, and clears the
- * times that the program sets. */
+/* Copies the facts of the plan to *ret. Terminates the texts, which a module filled, and clears
+ * the times of the kernels, which time_kernels measures, and all times of a view. */
 static void copy_facts(const struct planned *planned, struct cm_measurement *ret) {
     struct cm_plan_facts facts;
     struct cm_how *how = &ret->how;
@@ -55,8 +55,9 @@ static int run_kernels(void *context, double *ret_seconds, struct cm_reason *rea
     return planned->backend->run_kernels(planned->plan, ret_seconds, reason);
 }
 
-/* Times each kernel of a plan that has several. Runs after the plan itself is timed: an error
- * loses only the times of the kernels, a crash or hang the time of the plan too. */
+/* Times each kernel of a plan that has several, after the plan itself: an error loses only the
+ * times of the kernels, but a crash or hang also loses the time of the plan. Returns
+ * CM_BACKEND_BROKEN if the device is lost, else CM_BACKEND_OK. */
 static int time_kernels(struct planned *planned, const struct timing_policy *policy,
                         struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
@@ -100,8 +101,9 @@ static int time_planned(struct planned *planned, bool is_network,
     return status;
 }
 
-/* If the measurement failed, sets its state and clears all else but the reason. A measurement
- * that only lost the device at the end is kept. Returns `status`. */
+/* If the measurement failed, sets its state and clears every other field except the reason.
+ * Keeps a measurement that lost the device (CM_FLAG_LOST) after its timing. Returns `status`.
+ */
 static int finish_failed(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;

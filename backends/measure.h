@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurement of one primitive or network in this process: plan, warm up, sample cold, sample
- * warm; or plan only. */
+/* Measures one primitive or network in this process: plans it and times it, a primitive first
+ * cold and then warm, a network warm only. Or only plans it. */
 #ifndef BACKENDS_MEASURE_H
 #define BACKENDS_MEASURE_H
 
@@ -8,16 +8,15 @@
 
 #include "backends/timing.h"
 
-/* Always fills *ret; a primitive that cannot be measured gets a state and a reason. Returns the
- * backend's status: after CM_BACKEND_BROKEN the caller must end the process. */
+/* Measures a primitive. Always fills *ret; a primitive that cannot be measured gets a state and
+ * a reason. Returns the backend's status: after CM_BACKEND_BROKEN the caller must end the
+ * process. */
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       struct cm_measurement *ret);
 
-/*
- * Measures a whole network, warm only, into ret->warm. The network is refused if the backend
- * has no function `network`.
- */
+/* Measures a whole network like a primitive, but warm only, into ret->warm. Refuses the network
+ * if the backend is a model or has no function `network`. */
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
                     const struct cm_network *network, const struct timing_policy *policy,
                     struct cm_measurement *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names, checks and text of primitives. Primitives are compared bytewise, so that no field can
- * be forgotten. */
+ * be forgotten; this requires structs without padding. */
 #include "backends/primitive.h"
 
 #include <string.h>
@@ -225,10 +225,10 @@ static const char *channels_last(const struct cm_tensor *tensor) {
     return names[tensor->rank];
 }
 
-/* Prints the dims of each tensor, preceded by its element type if it differs from *element, the
- * type printed last, and followed by ":nhwc" or the strides ("/1x3") if it is not row-major.
- * Strides of matrices, and of the source of a copy to a packed tensor, denote a transposition,
- * not an image layout. */
+/* Prints each tensor as " f32 1x3x8x8:nhwc": its element type if it differs from *element, the
+ * type printed last; its dims; and ":nhwc" or the strides ("/1x3") if it is not row-major.
+ * Never prints ":nhwc" for matrices and for the source of a copy to a packed tensor, because
+ * their strides denote a transposition, not an image layout. */
 static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
                           int32_t n, int32_t max, int32_t *element, struct text *out) {
     const int32_t kind = primitive->kind;
@@ -255,7 +255,7 @@ static bool all_are(const int64_t *values, int32_t n, int64_t want) {
     return true;
 }
 
-/* Prints " stride 2x2"; nothing if all sizes are `usual`. */
+/* Prints a name and its sizes (" stride 2x2"), or nothing if all sizes are `usual`. */
 static void print_unusual(const char *name, const int64_t *sizes, int32_t n, int64_t usual,
                           struct text *out) {
     if (all_are(sizes, n, usual)) return;

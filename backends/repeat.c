@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order of the rounds, and selection among their measurements. */
+/* See repeat.h. Runs the rounds and selects one of the measurements of each primitive. */
 #include "backends/repeat.h"
 
 #include <math.h>
@@ -19,6 +19,7 @@ static bool was_timed(const struct cm_measurement *measurement) {
     return ran && measurement->cold.median > 0;
 }
 
+/* Returns |later / first - 1| of the cold medians. */
 static double drift_between(const struct cm_measurement *first,
                             const struct cm_measurement *later) {
     return fabs(later->cold.median / first->cold.median - 1);
@@ -51,8 +52,8 @@ static struct cm_measurement choose(const struct cm_measurement *a,
     return chosen;
 }
 
-/* Measures in round 2, and in round 3 if the first two differ by more than `drift`. Sets *kept,
- * the measurement of round 1, to the one that is kept. */
+/* Measures a primitive in round 2, and in round 3 if the first two differ by more than `drift`.
+ * *kept is the measurement of round 1 at first, the selected one at the end. */
 static void repeat(struct rounds *rounds, size_t index, double drift,
                    struct cm_measurement *kept) {
     const struct cm_measurement first = *kept;

@@ -9,7 +9,7 @@
 #include "costmodel/backend.h"
 
 struct repeat_job {
-    /* Always fills *ret. */
+    /* Measures primitive `index`. Always fills *ret. */
     void (*measure)(void *context, size_t index, struct cm_measurement *ret);
     /* Called before each measurement in round 1, 2 or 3, with a `total` that grows as further
      * rounds become necessary. May be NULL. */
@@ -18,9 +18,9 @@ struct repeat_job {
 };
 
 /*
- * Fills `n` measurements. Each one that was timed is repeated, and measured a third time if the
- * two differ by more than `drift`. Keeps the later of two that agree; if no two agree, the one
- * with the median time, flagged unstable.
+ * Fills `n` measurements. Measures each primitive; if that gave a time, measures it again, and
+ * a third time if the two times differ by more than `drift` (0.03: 3 %). Keeps the later of two
+ * times that agree; if no two agree, keeps the median time, flagged unstable.
  */
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret);

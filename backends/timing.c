@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times a job. Reports the median of the samples: the minimum depends on lucky clocks, the mean
- * on interrupts. The quartiles show the uncertainty of the median. */
+/* See timing.h. Reports the median of the samples: the minimum depends on lucky clocks, the
+ * mean on interrupts. The quartiles show the uncertainty of the median. */
 #include "backends/timing.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ double timing_uncertainty(const struct cm_timing *timing) {
     return 1.57 * (timing->q3 - timing->q1) / sqrt(timing->n_samples) / timing->median;
 }
 
-/* Calls the job once, for `n` executions; *ret is seconds per execution. */
+/* Calls the job once, for `n` executions, and sets *ret to the seconds per execution. */
 static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache, double *ret,
                    struct cm_reason *reason) {
     double seconds = 0;

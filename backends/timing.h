@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timing policy: number of executions and statistics, the same for every device
- * (docs/measuring.md explains the constants). */
+/* Times a job: decides how often to execute it and computes statistics. The default policy is
+ * the same for every device (docs/measuring.md explains its constants). */
 #ifndef BACKENDS_TIMING_H
 #define BACKENDS_TIMING_H
 
@@ -11,22 +11,22 @@
 #define TIMING_MAX_SAMPLES 201
 
 struct timing_policy {
-    int32_t warm_up_runs; /* minimum number of warm-up calls */
-    double warm_up_s;     /* minimum time of these calls, seconds */
-    double sample_s;      /* target duration of a sample, seconds */
-    uint32_t most_per_sample;
-    int32_t fewest_samples; /* minimum */
-    int32_t most_samples;   /* maximum, <= TIMING_MAX_SAMPLES */
-    double uncertainty;     /* stop at this relative uncertainty of the median */
-    double budget_s;        /* or at this total time of the samples, seconds */
-    double limit_s;         /* or at this wall time, seconds; limits the warm-up too */
-    double unstable;        /* flag the result if its final uncertainty is larger */
-    double drift;           /* largest relative difference of two rounds that agree */
+    int32_t warm_up_runs;     /* minimum number of warm-up calls */
+    double warm_up_s;         /* minimum time of these calls, seconds */
+    double sample_s;          /* target duration of a sample, seconds */
+    uint32_t most_per_sample; /* maximum executions in a sample */
+    int32_t fewest_samples;   /* minimum number of samples */
+    int32_t most_samples;     /* maximum number, <= TIMING_MAX_SAMPLES */
+    double uncertainty;       /* stop at this relative uncertainty of the median, */
+    double budget_s;          /* or at this total time of the samples, seconds, */
+    double limit_s;           /* or at this wall time, seconds; limits the warm-up too */
+    double unstable;          /* flag the result if its final uncertainty is larger */
+    double drift;             /* largest relative difference of two rounds that agree */
 };
 
 extern const struct timing_policy timing_default_policy;
 
-/* Monotonic seconds from any origin. */
+/* A clock: `now` returns monotonic seconds from any origin. */
 struct timing_clock {
     double (*now)(void *context);
     void *context;
@@ -46,11 +46,13 @@ struct timing_job {
  * index (n - 1) * k / 4. Requires n >= 1. */
 void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret);
 
-/* Returns the relative half-width of the median's 95 % interval. */
+/* Returns the half-width of the median's notch (timing.c), divided by the median: medians whose
+ * notches do not overlap differ at about 95 % confidence. Returns 0 if there are no samples. */
 double timing_uncertainty(const struct cm_timing *timing);
 
-/* Warms up and samples until the policy is satisfied. Adds to *flags if samples are few or
- * disagree. Returns CM_BACKEND_OK or the job's status; a non-positive time is refused. */
+/* Warms up and samples until the policy is satisfied. Adds CM_FLAG_FEW_SAMPLES and
+ * CM_FLAG_UNSTABLE to *flags if they apply. Returns CM_BACKEND_OK or the job's status; a
+ * non-positive time is refused. */
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) __attribute__((warn_unused_result));
@@ -64,7 +66,7 @@ struct timing_parts {
 };
 
 /* Computes the median seconds of each part over policy->fewest_samples runs, or as many as fit
- * into policy->limit_s. A non-positive time is refused. */
+ * into policy->limit_s. Returns as timing_run. */
 int timing_run_parts(const struct timing_parts *parts, const struct timing_policy *policy,
                      const struct timing_clock *clock, double *ret_medians,
                      struct cm_reason *reason) __attribute__((warn_unused_result));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of one cache file in memory; cache_save merges the new ones into the file. Format:
- * struct head, the text of the key, then an array of struct cache_entry. The file is named by a
- * hash of the key; comparing the key in the file detects a collision. Refuses folders and files
- * that other users can write: the times in them could be forged.
+ * Keeps the entries of one cache file in memory; cache_save merges new entries into the file.
+ * File format: struct head, the text of the key, then an array of struct cache_entry. The file
+ * name is a hash of the key; comparing the key in the file detects a collision. Refuses folders
+ * and files that other users can write, because the times in them could be forged.
  */
 #include "backends/cache/cache.h"
 
@@ -61,8 +61,9 @@ struct cache {
     size_t n_saved; /* entries that are in the file; the later ones are new */
 };
 
-/* Returns the number of letters that begin an address: 3 for "MIG-...", 0 for a PCI address.
- * Only these letters are part of the key, so that equal devices of a machine share a file. */
+/* Returns the number of letters, except the hex digits a-f, that begin an address: 3 for
+ * "MIG-...", 0 for a PCI address. The key contains only these letters of the address, so that
+ * equal devices of a machine share a file. */
 static int address_class(const char *address) {
     int length = 0;
     while ((address[length] >= 'A' && address[length] <= 'Z') ||
@@ -71,7 +72,7 @@ static int address_class(const char *address) {
     return length;
 }
 
-/* Returns everything that a measured time depends on, one line each; NULL if out of memory. */
+/* Returns the key as lines of text; NULL if out of memory. */
 static const char *key_text(const struct cache_key *key, struct arena *arena) {
     const struct cm_device_facts *facts = key->facts;
     const struct cm_settings *settings = key->settings;
@@ -151,8 +152,8 @@ static bool is_how(const struct cm_how *how) {
     return whole;
 }
 
-/* Returns true if all fields of an entry are in range. The checksum detects damage; these
- * checks also hold for a forged file. */
+/* Returns true if all fields of an entry are in range. The checksum detects only damage; these
+ * checks also protect against a forged file. */
 static bool is_entry(const struct cache *cache, const struct cache_entry *entry) {
     struct cm_reason reason;
     const struct cm_measurement *measurement = &entry->measurement;
@@ -163,7 +164,7 @@ static bool is_entry(const struct cache *cache, const struct cache_entry *entry)
            is_text(measurement->clocks.throttle, sizeof(measurement->clocks.throttle));
 }
 
-/* Returns the reason (static text) if another user owns or may write the file; NULL if not. */
+/* Returns static text if another user owns or may write the file or folder; NULL if not. */
 static const char *doubt_of(const struct stat *status) {
     if (status->st_uid != geteuid()) return "it belongs to another user";
     return (status->st_mode & 022) != 0 ? "others may write it" : NULL;
@@ -183,6 +184,7 @@ static int check_folder(const char *folder, struct cm_reason *reason) {
     return doubt ? reason_fail(reason, CM_BACKEND_REFUSED, "%s", doubt) : CM_BACKEND_OK;
 }
 
+/* Returns the reason (static text) if the header is not valid for this cache; NULL if it is. */
 static const char *check_head(const struct cache *cache, const struct head *head,
                               int64_t size) {
     if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is not a cache file";
@@ -345,7 +347,7 @@ static int write_file(const struct cache *cache, const struct entries *list, siz
     return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(error));
 }
 
-/* Returns the number of cache files; sets `ret` to the path of the oldest one. */
+/* Returns the number of cache files in `folder`; sets `ret` to the path of the oldest one. */
 static int find_oldest(const char *folder, char ret[LONGEST_PATH]) {
     struct timespec oldest = {0, 0};
     int n = 0;
@@ -375,8 +377,9 @@ static int compare_age(const void *a, const void *b) {
     return ((*left)->when < (*right)->when) - ((*left)->when > (*right)->when);
 }
 
-/* Sets *ret to the new entries and those now in the file, newest first: another process may
- * have added entries since cache_open. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
+/* Sets *ret to the new entries and the entries in the file, newest first. Reads the file again:
+ * another process may have added entries since cache_open. Returns CM_BACKEND_OK or
+ * CM_BACKEND_NO_MEMORY. */
 static int merge(struct cache *cache, struct entries *ret) {
     struct cm_reason ignored;
     struct entries there = {0, 0, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cache of measured times, one file per struct cache_key: a second run measures only new
- * primitives. Every entry is validated before use. */
+/* Cache of measured times: a second run measures only new primitives. There is one file per
+ * struct cache_key. Every entry is validated before use. */
 #ifndef BACKENDS_CACHE_CACHE_H
 #define BACKENDS_CACHE_CACHE_H
 
@@ -33,9 +33,10 @@ struct cache_entry {
 };
 
 /*
- * Reads the file of this key in `folder`. If the folder is missing, cache_save creates it.
- * `invented`: also accept CM_INVENTED times, those of the fake backend. An invalid or unsafe
- * file is ignored, with the reason in *note. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY.
+ * Opens the cache and reads the file of this key in `folder`; cache_save creates a missing
+ * folder. `invented`: also accept CM_INVENTED times, those of the fake backend. An invalid or
+ * unsafe file is ignored, with the reason in *note. Returns CM_BACKEND_OK or
+ * CM_BACKEND_NO_MEMORY.
  */
 int cache_open(const char *folder, const struct cache_key *key, bool invented,
                struct arena *arena, struct cache **ret, struct cm_reason *note)
@@ -52,8 +53,9 @@ int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when)
     __attribute__((warn_unused_result));
 
-/* Writes the new entries, merged with those that other processes have written since cache_open.
- * Returns CM_BACKEND_OK, or a status with its reason; on failure the old file is unchanged. */
+/* Writes the new entries, merged with entries that other processes have written since
+ * cache_open. Returns CM_BACKEND_OK, or another status and sets *reason; on failure the old
+ * file is unchanged. */
 int cache_save(struct cache *cache, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 

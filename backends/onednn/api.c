@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads the library, by name or path, and its functions. */
+/* Loads the oneDNN library and its functions. */
 #include "backends/onednn/api.h"
 
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason)
     memcpy(&ret->name, &symbol, sizeof(symbol));                                               \
     if (symbol == NULL) missing = #name;
     ONEDNN_OPTIONAL(ONEDNN_LOAD)
-    missing = NULL; /* optional functions, missing in older versions */
+    missing = NULL; /* older versions lack the optional functions */
     ONEDNN_COMMON(ONEDNN_LOAD)
     ONEDNN_OF_VERSION(ONEDNN_LOAD)
 #undef ONEDNN_LOAD

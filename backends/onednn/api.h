@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oneDNN's C API, loaded at run time: only the headers are needed to build. Versions 2 and 3
- * describe primitives differently: the functions calls_... are defined in calls_v2.c and
- * calls_v3.c, one of which compiles to nothing.
+ * describe primitives differently, so calls_v2.c and calls_v3.c both define the functions
+ * calls_...; the version of the headers selects one of the files, and the other one is empty.
  */
 #ifndef BACKENDS_ONEDNN_API_H
 #define BACKENDS_ONEDNN_API_H
@@ -114,7 +114,7 @@ dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, i
                          const dnnl_dim_t *strides, onednn_desc *ret);
 void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs);
 
-/* Window of convolutions and pools. */
+/* Window of convolutions and pools; `begin` and `end` are the padding. */
 struct onednn_window {
     dnnl_dims_t kernel, strides, dilates, begin, end; /* dilates: 0 is dense */
 };
@@ -122,10 +122,11 @@ struct onednn_window {
 /* Appends a function to the post-ops, which are applied to the result of a primitive. */
 dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
                                    dnnl_alg_kind_t algorithm, float alpha, float beta);
-/* Appends a post-op that adds the previous contents of the result. */
+/* Appends a post-op that adds the previous contents of the destination to the result. */
 dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops);
 
-/* `attr`: post-ops, or NULL. */
+/* Each of the following functions sets *ret to the primitive descriptor of one operation.
+ * `attr`: post-ops, or NULL. */
 dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc src,
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
                          const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
@@ -145,16 +146,16 @@ dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
                             dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
                            onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret);
-/* Returns dnnl_unimplemented before 3.3. */
+/* Returns dnnl_unimplemented before oneDNN 3.3. */
 dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
                                float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
-/* `condition` ? a : b; returns dnnl_unimplemented before 3.7. */
+/* Computes `condition` ? a : b per element. Returns dnnl_unimplemented before oneDNN 3.7. */
 dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc b,
                            onednn_desc condition, onednn_desc dst, dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
                                onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret);
 
-/* `memory` is the cell state, for LSTM only. */
+/* A recurrent layer. `state` is the hidden state, `memory` the cell state, for LSTM only. */
 struct onednn_rnn {
     dnnl_alg_kind_t algorithm;  /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
     dnnl_alg_kind_t activation; /* for dnnl_vanilla_rnn */

@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* Load above which other processes disturb the times, in CPUs. */
+/* Load average, in CPUs, above which other processes disturb the times. */
 #define QUIET_LOAD  0.5
 #define MAX_THREADS 4096
 #define MAX_BYTES   ((int64_t)1 << 60)
@@ -34,7 +34,8 @@ static const struct cm_backend_option options[N_SETTINGS + 1] = {
                         "memory for operands (default: half of the free memory)"},
 };
 
-/* Sets *ret to the values; NULL if not set. */
+/* Sets ret[i] to the value of setting i, NULL if it is not set. Returns CM_BACKEND_REFUSED if a
+ * setting is invalid. */
 static int read_settings(const struct cm_settings *settings, const char *ret[N_SETTINGS],
                          struct cm_reason *reason) {
     for (int i = 0; i < N_SETTINGS; i++) ret[i] = NULL;
@@ -77,6 +78,7 @@ static void close_device(struct cm_device *device) {
     free(device);
 }
 
+/* Applies the settings, loads oneDNN, and creates the engine and the stream. */
 static int begin(const char *const values[N_SETTINGS], struct cm_device *device,
                  struct cm_reason *reason) {
     struct onednn *lib = &device->lib;
@@ -90,8 +92,8 @@ static int begin(const char *const values[N_SETTINGS], struct cm_device *device,
     status = read_number(values, SETTING_MEMORY, MAX_BYTES, &limits->memory_bytes, reason);
     if (status != CM_BACKEND_OK) return status;
     device->n_threads = (int)n_threads;
-    /* OpenMP reads these variables when it is loaded. Existing values are kept, except the
-     * number of threads if it is set. */
+    /* OpenMP reads these variables when it is loaded. Existing values are kept, except
+     * OMP_NUM_THREADS if the setting `threads` is given. */
     (void)snprintf(text, sizeof(text), "%d", device->n_threads);
     (void)setenv("OMP_NUM_THREADS", text, values[SETTING_THREADS] != NULL);
     (void)setenv("OMP_PROC_BIND", "true", 0);

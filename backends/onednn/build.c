@@ -12,8 +12,8 @@ static const struct {
     /* Used instead of a reference implementation, which no runtime would use; NULL: keep the
      * reference. */
     dnnl_status_t (*replace)(struct building *building);
-    /* If oneDNN does not implement it, copy as many bytes: the time depends only on the bytes.
-     * Else it is refused: a copy does not model arithmetic. */
+    /* If oneDNN does not implement the primitive: true copies as many bytes, because the time
+     * depends only on the bytes; false refuses it, because a copy does not model arithmetic. */
     bool may_copy;
 } kinds[CM_N_PRIMITIVES] = {
     [CM_CONV] = {.build = build_products},
@@ -114,7 +114,8 @@ void build_next_part(struct building *building) {
     building->built->n_parts++;
 }
 
-/* Parts share operands, whose size is the largest that a part needs. */
+/* Adds an argument to the current part, and its operand if no earlier argument has the role.
+ * The size of a shared operand is the largest that a part needs. */
 static struct built_operand *add_arg(struct building *building, int id, onednn_desc desc,
                                      int32_t element, int role) {
     struct built *built = building->built;
@@ -193,8 +194,8 @@ void build_start_over(struct building *building) {
     building->status = dnnl_success;
 }
 
-/* Returns true if oneDNN would use a reference implementation ("ref:any", "bnorm_ref:any"),
- * which is slow. RNNs are excluded: their "ref" implementation calls fast products. */
+/* Reference implementations are called "ref:any", "bnorm_ref:any" or similar. RNNs are
+ * excluded: their "ref" implementation calls fast products. */
 bool build_is_reference(const struct building *building) {
     const char *name = NULL;
     if (building->primitive->kind == CM_RNN) return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translates a primitive to oneDNN primitives: descriptors and operands. */
+/* Translates a cm_primitive to a sequence of oneDNN primitives, the parts: creates their
+ * descriptors and lists their operands. */
 #ifndef BACKENDS_ONEDNN_BUILD_H
 #define BACKENDS_ONEDNN_BUILD_H
 
@@ -10,12 +11,13 @@
 #define MAX_PARTS    5
 #define MAX_OPERANDS 20
 
-/* Owner of an operand. Each BUILT_OWN is a separate operand. */
+/* Owner of an operand. Arguments with the same role share an operand, but each BUILT_OWN is an
+ * operand of its own. */
 enum built_role {
     BUILT_OWN = -1,       /* allocated by the plan: source of a proxy copy, initial states */
     BUILT_INPUT = 0,      /* + i: input i of the primitive */
     BUILT_OUTPUT = 16,    /* + i: output i */
-    BUILT_TEMPORARY = 32, /* + i: written by one part, read by the next */
+    BUILT_TEMPORARY = 32, /* + i: written by one part, read by a later one */
 };
 
 struct built_operand {
@@ -45,19 +47,19 @@ struct built {
     int n_operands;
     struct built_operand operands[MAX_OPERANDS];
     struct onednn_descs descs;
-    const char *algorithm; /* NULL: use oneDNN's name of the only part */
+    const char *algorithm; /* NULL: oneDNN's name of the first part's implementation */
     int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    struct cm_reason note; /* what ran instead, or that a reference ran */
+    struct cm_reason note; /* what ran instead, or that a reference implementation ran */
 };
 
 /* Builds the oneDNN primitives of `primitive`. `keep_layout`: convolutions keep the layout of
- * the primitive instead of oneDNN's choice. Returns CM_BACKEND_OK, and the caller must drop
- * *ret, or another status with a reason. */
+ * the primitive instead of oneDNN's choice. After CM_BACKEND_OK the caller must release *ret by
+ * build_drop; any other status sets *reason. */
 int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive,
                     bool keep_layout, struct built *ret, struct cm_reason *reason);
 void build_drop(const struct onednn *lib, struct built *built);
 
-/* Argument of a builder; builders return a status of oneDNN. */
+/* Argument of the builders below, which return a status of oneDNN. */
 struct building {
     const struct onednn *lib;
     const struct cm_primitive *primitive;
@@ -77,8 +79,8 @@ dnnl_status_t build_copy(struct building *building);
 dnnl_status_t build_rnn(struct building *building);
 dnnl_status_t build_attention(struct building *building);
 dnnl_status_t build_resample(struct building *building);
-/* Build proxies for slow reference implementations of oneDNN: a softmax along the last axis, a
- * reduction by sum. */
+/* Build the proxies that replace oneDNN's slow reference implementations of softmax and
+ * reductions: a softmax along the last axis, a reduction by sum. */
 dnnl_status_t build_softmax_rows(struct building *building);
 dnnl_status_t build_sum(struct building *building);
 /* Builds a copy of as many bytes as the primitive moves. */
@@ -98,25 +100,27 @@ onednn_desc build_desc(struct building *building, const struct cm_tensor *tensor
 struct built_part *build_part(struct building *building);
 /* Starts the next part. */
 void build_next_part(struct building *building);
-/* Adds an operand to the part; `role` is an enum built_role. */
+/* Adds an argument to the current part: the operand of `role` (enum built_role), with `desc`.
+ */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
-/* Describes a tensor in its own layout and adds it as an operand. */
+/* Describes a tensor in its own layout and adds it as an argument. */
 onednn_desc build_operand(struct building *building, int id, const struct cm_tensor *tensor,
                           int role);
-/* The same for operand `which` of coalesced ones. */
+/* The same for operand `which` of `coalesced`. */
 onednn_desc build_coalesced(struct building *building, int id,
                             const struct coalesced *coalesced, int which, int32_t element,
                             int role);
 /* Adds a tensor as source and, in the same layout, as destination. */
 onednn_desc build_in_place(struct building *building, const struct cm_tensor *tensor);
-/* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `model_desc` is the
- * operand's layout in the model, NULL if the operand is not in the model. */
+/* Adds an argument in the layout that oneDNN chose, the answer to the query `what`, `index`.
+ * `model_desc` is the operand's layout in the model, NULL if the operand is not in the model.
+ */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc model_desc, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */
 void build_set_proxy(struct building *building, const char *what);
 struct onednn_window build_window(const struct cm_window *window);
-/* Returns true if the first part uses a reference implementation. */
+/* Returns true if the first part uses a slow reference implementation of oneDNN. */
 bool build_is_reference(const struct building *building);
 /* Drops everything built so far. */
 void build_start_over(struct building *building);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention as several oneDNN primitives: scale q, scores = q k^T, add the mask, softmax over
+ * Builds attention as several parts: scale q, scores = q k^T, add the mask, softmax over
  * the keys, weights times v. The scale is applied to q because q is smaller than the scores.
  * Heads that share keys become rows of one product.
  */
@@ -14,7 +14,8 @@
 
 enum temporary { SCALED, SCORES, WEIGHTS };
 
-/* `groups` is the number of key heads, `depth` the width of q and k, `values` that of v. */
+/* Sizes of the operands: `heads` counts the heads of q, `groups` those of k and v; `depth` is
+ * the width of q and k, `values` the width of v. */
 struct heads {
     int64_t batch, heads, groups, queries, keys, depth, values;
     int32_t element;
@@ -46,8 +47,9 @@ static void multiply(struct building *building, int32_t element, onednn_desc a, 
             calls_matmul(building->lib, a, b, NULL, y, NULL, &build_part(building)->primitive);
 }
 
-/* Adds a part that adds the mask to the scores: the model's mask, or [queries, keys] allocated
- * by the plan if the mask is causal or has another element type than the scores. */
+/* Adds a part that adds the mask to the scores. The plan allocates a mask [queries, keys] if
+ * the model has none (causal), or one of another element type than the scores or of rank > 4.
+ */
 static void add_mask(struct building *building, const struct heads *sizes) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *given = &primitive->inputs[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise functions, copies and concatenations. */
+/* Builds elementwise functions, copies and concatenations. */
 #include "backends/onednn/build.h"
 
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #include "support/banned.h"
 
-/* oneDNN's algorithm for a function, with constants of the step or of this row. */
+/* oneDNN's algorithm for a function. */
 struct function {
     dnnl_alg_kind_t algorithm;
-    bool own_constants; /* use alpha and beta of this row */
+    bool own_constants; /* alpha and beta are those of this row; false: those of the step */
     float alpha, beta;
     const char *proxy_note; /* NULL if exact */
 };
@@ -117,6 +117,7 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
                         &build_part(building)->primitive);
 }
 
+/* The condition is a bool, which oneDNN reads as int8. */
 static dnnl_status_t build_select(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *y = &primitive->outputs[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools, resampling, softmax, reductions and norms. oneDNN has group and instance norms since
- * 3.3; in older versions, and for RMS norms, the proxy is a layer norm of the same rows, which
- * reads and writes the same bytes.
+ * Builds pools, resampling, softmax, reductions and norms. oneDNN has group and instance norms
+ * since 3.3; in older versions, and for RMS norms, the proxy is a layer norm of the same rows,
+ * which reads and writes the same bytes.
  */
 #include "backends/onednn/build.h"
 
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* Returns true if one window covers the input: a reduction is faster than a pool then. */
+/* Returns true if one window covers the whole input: a reduction is then faster than a pool. */
 static bool is_global(const struct cm_primitive *primitive) {
     const struct cm_window *window = &primitive->window;
     for (int i = 0; i < window->n_spatial; i++)
@@ -25,9 +25,9 @@ static bool is_global(const struct cm_primitive *primitive) {
 
 struct reduction {
     dnnl_alg_kind_t algorithm;
-    float p;
+    float p;                /* exponent of a norm, else 0 */
     const char *proxy_note; /* NULL if exact */
-    bool own_result;        /* allocated by the plan, not the output operand */
+    bool own_result;        /* the plan allocates the result, with the input's element type */
 };
 
 static dnnl_status_t reduce(struct building *building, const struct reduction *reduction) {
@@ -95,8 +95,8 @@ static dnnl_status_t softmax_along(struct building *building, const struct cm_te
                          axis, &build_part(building)->primitive);
 }
 
-/* Coalesces the axes before the softmax's and those after it: [2,3,4,5,6] at axis 2 ->
- * [6,4,30]. */
+/* Coalesces the axes before the softmax axis and those after it: [2,3,4,5,6] with axis 2
+ * becomes [6,4,30]. */
 dnnl_status_t build_softmax(struct building *building) {
     const struct cm_tensor *x = &building->primitive->inputs[0];
     const int32_t axis = building->primitive->axis;
@@ -152,9 +152,9 @@ dnnl_status_t build_sum(struct building *building) {
     return reduce(building, &sum);
 }
 
-/* Adds two vectors of `size` elements: the inputs from `first` on. The plan allocates those
- * that the model lacks or does not store as fp32, which oneDNN requires of statistics, scales
- * and shifts; and all of them if `first` is 0. */
+/* Adds two fp32 vectors of `size` elements, inputs[first] and inputs[first + 1]. The plan
+ * allocates both if `first` is 0, and a vector that the model lacks or stores in another size
+ * or type: oneDNN requires fp32 scales, shifts and statistics. */
 static void add_vectors(struct building *building, const int ids[2], int64_t size, int first) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor vector = {
@@ -198,7 +198,7 @@ static dnnl_status_t build_batch_norm(struct building *building) {
                             &build_part(building)->primitive);
 }
 
-/* Normalizes rows of `size` elements. */
+/* Builds a layer norm of rows of `size` elements, with scale and shift if `affine`. */
 static dnnl_status_t build_rows(struct building *building, int64_t size, bool affine) {
     static const int ids[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
     const struct cm_primitive *primitive = building->primitive;
@@ -218,6 +218,7 @@ static dnnl_status_t build_rows(struct building *building, int64_t size, bool af
                             &build_part(building)->primitive);
 }
 
+/* Builds a group norm; if oneDNN has no fast one, the proxy. */
 static dnnl_status_t build_groups(struct building *building, int64_t groups) {
     static const int ids[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
     const struct cm_primitive *primitive = building->primitive;

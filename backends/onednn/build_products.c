@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions and matrix products. Weights of a convolution are in oneDNN's preferred layout,
- * because a runtime converts them once. Its activations are too, unless `keep_layout`, because
- * a chain of convolutions keeps them in that layout. Matrices keep their own layout: a
- * primitive does not say which matrix is constant.
+ * Builds convolutions and matrix products. The weights of a convolution are in oneDNN's
+ * preferred layout, because a runtime converts them once. Unless `keep_layout`, its activations
+ * are in oneDNN's preferred layout too, because a chain of convolutions does not convert them
+ * in between. Matrices keep their own layout: a primitive does not say which matrix is
+ * constant.
  *
- * Steps of a product are post-ops, which oneDNN applies to the result. The first addition of a
- * tensor of the same size is a sum post-op: it reads the previous contents of the destination
- * instead of the tensor, as runtimes do for a residual connection. This moves the same number
- * of bytes and works in any layout. Other binary steps are binary post-ops, whose operand may
- * be broadcast.
+ * The steps of a product become post-ops, which oneDNN applies to the result. The first
+ * addition of a tensor of the result's size becomes a sum post-op: it reads the previous
+ * contents of the destination instead of the tensor, as runtimes do for a residual connection.
+ * This moves the same number of bytes and works in any layout. Other binary steps become binary
+ * post-ops, whose operand may be broadcast.
  */
 #include "backends/onednn/build.h"
 
@@ -17,7 +18,7 @@
 
 #include "support/banned.h"
 
-/* Returns the tensor with dims of 1 prepended up to this rank. */
+/* Prepends dims of 1 up to this rank: [4,5] with rank 3 becomes [1,4,5]. */
 static struct cm_tensor widen(const struct cm_tensor *tensor, int32_t rank) {
     struct cm_tensor wide = *tensor;
     const int32_t more = rank - tensor->rank;
@@ -66,8 +67,7 @@ static dnnl_status_t append(struct building *building, dnnl_post_ops_t ops, int3
     return building->lib->api.dnnl_post_ops_append_binary(ops, algorithm, other);
 }
 
-/* Sets *ret to the post-ops of the product's steps; leaves it unchanged if there are no steps.
- */
+/* Sets *ret to the post-ops of the steps; leaves it unchanged if there are none. */
 static dnnl_status_t build_post_ops(struct building *building, dnnl_primitive_attr_t *ret) {
     const struct onednn_api *api = &building->lib->api;
     dnnl_post_ops_t ops = NULL;
@@ -87,9 +87,9 @@ static void add_dim(struct cm_tensor *tensor, int at, int64_t dim, int64_t strid
     tensor->strides[at] = stride;
 }
 
-/* Permutes the dims of weights from [K, C/g, kernel..], transposed [C, K/g, kernel..], to
- * oneDNN's [g, K/g, C/g, kernel..], without the g if it is 1. Returns false if the rank is too
- * large or the groups do not divide the channels. */
+/* Permutes the dims of weights from [K, C/g, kernel..] (transposed convolution:
+ * [C, K/g, kernel..]) to oneDNN's [g, K/g, C/g, kernel..], without the first dim if g is 1.
+ * Returns false if the rank is too large or the groups do not divide the channels. */
 static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor *ret) {
     const struct cm_tensor *weights = &primitive->inputs[1];
     const bool transposed = primitive->kind == CM_DECONV;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order of
- * gates; a runtime converts the model's weights once. The GRU is linear-before-reset, the
- * variant that frameworks export.
+ * Builds LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order
+ * of gates, because a runtime converts the model's weights once. The GRU is
+ * linear-before-reset, the variant that frameworks export.
  */
 #include "backends/onednn/build.h"
 
@@ -17,16 +17,16 @@ struct sizes {
     int32_t element;
 };
 
-/* Describes the packed operands. The first dims of states, weights and biases are the layers,
- * always 1, and the directions. */
+/* Describes the packed operands. The first two dims of states, weights and biases are the
+ * number of layers, always 1, and the number of directions. */
 static void describe(struct building *building, const struct sizes *sizes,
                      struct onednn_rnn *ret) {
-    const int64_t more = ret->algorithm == dnnl_lbr_gru ? 1 : 0;
+    const int64_t more = ret->algorithm == dnnl_lbr_gru ? 1 : 0; /* its second bias */
     const int64_t directions = sizes->directions;
     const int64_t hidden = sizes->hidden;
     const struct {
         onednn_desc *desc;
-        int32_t element; /* biases and the cell state are always 32-bit */
+        int32_t element; /* biases and the cell state are always fp32 */
         int rank;
         bool any;
         int64_t dims[5];
@@ -55,6 +55,7 @@ static void describe(struct building *building, const struct sizes *sizes,
     }
 }
 
+/* Adds the arguments; the plan allocates all operands except the input and the output. */
 static void add_args(struct building *building, const struct onednn_rnn *rnn,
                      const struct sizes *sizes) {
     const struct cm_primitive *primitive = building->primitive;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of oneDNN 2, which creates an operation descriptor and from that the primitive
- * descriptor. */
+/* The functions calls_... for oneDNN 2, in which a primitive descriptor is created from an
+ * operation descriptor. */
 #include "backends/onednn/api.h"
 
 #if DNNL_VERSION_MAJOR < 3

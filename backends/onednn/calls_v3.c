@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of oneDNN 3, which creates a primitive descriptor in one call and whose memory
- * descriptors are handles. */
+/* The functions calls_... for oneDNN 3, in which one call creates a primitive descriptor, and
+ * memory descriptors are handles. */
 #include "backends/onednn/api.h"
 
 #if DNNL_VERSION_MAJOR >= 3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads facts of the machine from /proc and /sys: sysconf can report ten times the actual cache
- * size. */
+/* Reads facts of the machine from /proc and /sys. Does not ask sysconf for the cache size,
+ * which can be ten times the actual one. */
 #include "backends/onednn/machine.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #define MAX_PROCESSORS 1024
 #define MAX_SENSORS    16
 
-/* Finds the first line of `path` that starts with `key` and returns the rest; false if none. */
+/* Sets `ret` to the rest of the first line of `path` that starts with `key`; false if none. */
 static bool find_line(const char *path, const char *key, char *ret, size_t size) {
     char line[LONGEST_LINE];
     bool found = false;
@@ -78,7 +78,7 @@ int64_t machine_meminfo(const char *key) {
     return strtoll(text, NULL, 10) * KIB;
 }
 
-/* Sums the second number of each thread's schedstat, in nanoseconds. */
+/* Sums the second number of each thread's schedstat, nanoseconds spent waiting for a CPU. */
 double machine_waited(void) {
     double seconds = 0;
     DIR *threads = opendir("/proc/self/task");
@@ -97,7 +97,7 @@ double machine_waited(void) {
     return seconds;
 }
 
-/* Reads the number in a file of one CPU or sensor; 0 if none. */
+/* Returns the number in a file of one CPU or sensor; 0 if there is none. */
 static int64_t read_number(const char *before, int which, const char *after) {
     char path[96];
     char text[32];

@@ -12,7 +12,7 @@
 int machine_processors(void);
 /* Writes the name of the CPU, such as "AMD EPYC 7B13"; "" if unknown. */
 void machine_name(char *ret, size_t size);
-/* Returns the bytes of the last-level cache of the first CPU. */
+/* Returns the bytes of the largest cache of the first CPU; 32 MiB if unknown. */
 int64_t machine_cache_bytes(void);
 /* Returns a number of bytes of /proc/meminfo, "MemTotal" or "MemAvailable" (without swapping);
  * 0 if unknown. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes the plan of a whole network: the calls of all steps, in order, on the operands of the
- * network. Operands that oneDNN wants in its own layout are reordered: weights once at
- * planning, activations by calls before and after the step. The time of the network includes
- * these calls, as in a runtime.
+ * network. Operands for which oneDNN chose its own layout are reordered: weights once, when the
+ * plan is made; activations by calls before and after the step. The time of the network
+ * includes these calls, as in a runtime.
  */
 #include "backends/onednn/plan.h"
 
@@ -20,7 +20,7 @@ struct network_build {
     struct cm_plan *plan;
     const struct cm_network *network;
     size_t n_calls;
-    size_t private_bytes; /* used so far */
+    size_t private_bytes; /* bytes of NETWORK_PRIVATE used so far */
     struct cm_reason *reason;
 };
 
@@ -63,7 +63,7 @@ static int build_reorder(const struct network_build *build, size_t at,
     const struct onednn *lib = build->plan->lib;
     const struct built_operand *what = &built->operands[operand];
     struct built *reorder = &build->plan->built[at];
-    onednn_desc own = NULL; /* with which the parts use the operand */
+    onednn_desc own = NULL; /* layout in which the parts use the operand */
     for (int i = 0; own == NULL && i < built->n_parts; i++)
         for (int j = 0; own == NULL && j < built->parts[i].n_args; j++)
             if (built->parts[i].args[j].operand == operand) own = built->parts[i].args[j].desc;
@@ -80,6 +80,7 @@ static int build_reorder(const struct network_build *build, size_t at,
     return plan_create(build->plan, at, build->reason);
 }
 
+/* Builds a primitive and the reorders of its operands. */
 static int build_all_of(const struct network_build *build, uint32_t primitive,
                         bool keep_layout) {
     struct cm_plan *plan = build->plan;
@@ -100,7 +101,8 @@ static int build_all_of(const struct network_build *build, uint32_t primitive,
     return status;
 }
 
-/* Sets ret[i] to the address of operand i, in the layout that the step uses. */
+/* Sets ret[i] to the address of operand i in the layout that the step uses. Refuses an operand
+ * outside its block. */
 static int place_operands(struct network_build *build, const struct cm_network_step *step,
                           const struct built *built, char **ret) {
     const struct onednn_api *api = &build->plan->lib->api;
@@ -179,7 +181,7 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
     return status;
 }
 
-/* Returns how many products are summed per element of the result if `operand` is the weights of
+/* Returns the number of summands per element of the result if inputs[operand] is the weights of
  * a product; else 1. */
 static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
     const struct cm_tensor *weights = &primitive->inputs[operand];
@@ -205,7 +207,7 @@ static void fill_at_random(const struct network_build *build) {
             const int64_t summands = count_summands(primitive, k);
             const size_t bytes =
                 (size_t)(primitive_elements(tensor) * primitive_element_size(tensor->element));
-            /* an operand outside its block is refused when the step is added */
+            /* place_operands refuses an operand outside its block */
             if (place->block == CM_BLOCK_WEIGHTS && is_inside(build, place, bytes))
                 plan_fill(address_at(build, place), bytes, build_type(tensor->element),
                           1.0 / (double)(summands > 0 ? summands : 1));

@@ -27,8 +27,8 @@
 #define MAX_SETS     4096
 
 #define MAX_TRIES   16
-#define MAX_SECONDS 0.1  /* total time of disturbed batches */
-#define MAX_WAITED  0.01 /* share of a batch; less waiting is not worth a retry */
+#define MAX_SECONDS 0.1  /* total time of the tries */
+#define MAX_WAITED  0.01 /* share of a try; less waiting is not worth another try */
 
 size_t plan_aligned(size_t bytes) {
     return (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -119,7 +119,7 @@ dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id
 /* Indices into cm_plan.blocks. */
 enum { BLOCK_SETS, BLOCK_SHARED };
 
-/* Sizes of the operands of a primitive. */
+/* Sizes and positions of the operands of a primitive. */
 struct layout {
     size_t set_bytes;
     size_t shared_bytes;          /* temporaries */
@@ -157,7 +157,7 @@ static int lay_out(struct cm_plan *plan, const struct plan_limits *limits, struc
     return CM_BACKEND_OK;
 }
 
-/* Fills a set of operands, and adds them to the calls of the set. */
+/* Fills a set of operands and adds the set's calls. */
 static dnnl_status_t make_set(struct cm_plan *plan, const struct layout *layout, size_t set) {
     const struct built *built = plan->built;
     char *addresses[MAX_OPERANDS];
@@ -265,7 +265,8 @@ int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *re
     return ran(status, reason);
 }
 
-/* If threads wait for a CPU that another process uses, that time is not part of the cost. */
+/* Repeats disturbed executions: waiting for a CPU that another process uses is not part of the
+ * cost. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     double least = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plan: calls of oneDNN primitives on memory that the plan owns. The plan of a cm_primitive
- * has, for each set of operands, one call per oneDNN primitive that it consists of.
- * The plan of a network has the calls of all its steps (network.c).
+ * has, for each set of operands, one call per part (build.h). The plan of a network has the
+ * calls of all its steps (network.c).
  */
 #ifndef BACKENDS_ONEDNN_PLAN_H
 #define BACKENDS_ONEDNN_PLAN_H
@@ -10,21 +10,21 @@
 #include "backends/onednn/build.h"
 
 struct plan_limits {
-    int64_t cache_bytes;  /* of the cache; all operand sets must exceed three times this */
+    int64_t cache_bytes;  /* cache size; all operand sets together must exceed 3 times this */
     int64_t memory_bytes; /* limit for operands; 0 if unknown */
 };
 
 struct call {
     dnnl_primitive_t primitive; /* borrowed from the plan */
     int n_args;
-    dnnl_exec_arg_t args[MAX_ARGS]; /* owned */
+    dnnl_exec_arg_t args[MAX_ARGS]; /* the plan owns their memory objects */
 };
 
 #define MAX_BLOCKS 4
 
 struct cm_plan {
     const struct onednn *lib;
-    struct built *built; /* one; for a network, each primitive and up to three reorders */
+    struct built *built; /* one; network: per primitive, its own and up to 3 reorders */
     size_t n_built;
     dnnl_primitive_t *primitives; /* MAX_PARTS per element of `built` */
     struct call *calls;           /* grouped by set */
@@ -35,7 +35,7 @@ struct cm_plan {
     bool cold;                /* the sets exceed three times the cache; true for a network */
     void *blocks[MAX_BLOCKS]; /* operand memory; indices in plan.c, or enum network_block */
     const char *algorithm;    /* NULL: oneDNN's implementation name of the first part */
-    struct cm_reason note;    /* what ran instead, or that a reference ran */
+    struct cm_reason note;    /* what ran instead, or that a reference implementation ran */
     int32_t state;
 };
 
@@ -49,7 +49,7 @@ void plan_fill(void *address, size_t size, dnnl_data_type_t type, double scale);
 /* Returns a plan with room for `n_built` primitives, NULL if out of memory; release it with
  * plan_drop. */
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built);
-/* Call once: allocates the calls of all sets; returns false if out of memory. */
+/* Allocates the calls of all sets; call it once. Returns false if out of memory. */
 bool plan_reserve(struct cm_plan *plan, size_t calls_capacity);
 /* Creates the oneDNN primitives of plan->built[at]. */
 int plan_create(struct cm_plan *plan, size_t at, struct cm_reason *reason);
@@ -73,7 +73,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
 void plan_drop(struct cm_plan *plan);
 
-/* Fills the two blocks with given numbers before the weights are reordered. */
+/* Fills the arena and the weights of a network, before weights are reordered. */
 struct network_filling {
     void (*fill)(void *context, const struct cm_network *network, char *arena, char *weights);
     void *context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search path of modules, checks of their files, loading. The path never includes the working
- * directory: anyone who can write a file there could run code as the caller. */
+/* See loader.h. The search path never includes the working directory: anyone who can write a
+ * file there could run code as the caller. */
 #include "backends/plugin/loader.h"
 
 #include <dlfcn.h>
@@ -38,8 +38,8 @@ int loader_places_in(const char *path, struct arena *arena, struct places *ret) 
     return CM_OK;
 }
 
-/* Returns the folder of modules of the program: `backends` next to it if it is in a build
- * folder of CMake. Returns NULL if unknown or out of memory. */
+/* Returns the folder of modules of this program: `backends` next to it in a build folder of
+ * CMake, else ../COSTMODEL_BACKEND_FOLDER. NULL if unknown or out of memory. */
 static const char *own_folder(struct arena *arena) {
     char program[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -84,8 +84,8 @@ static const char *missing_slot(const struct cm_backend *backend) {
     return backend->drop == NULL ? "drop" : NULL;
 }
 
-/* Checks the permissions and the owner of the file or folder at a path without links, and of
- * each folder above it. */
+/* Checks the permissions and the owner of the file or folder `path`, and of each folder above
+ * it. The path must not contain links. */
 static int check_path(const char *path, bool any_owner, struct cm_reason *reason) {
     char part[PATH_MAX];
     struct stat status;
@@ -108,8 +108,8 @@ static int check_path(const char *path, bool any_owner, struct cm_reason *reason
     }
 }
 
-/* Sets `ret` to the path of the file `name` without links. Checks this path and, because `name`
- * may be a link, also the folder that contains `name`. */
+/* Sets `ret` to the path of the file `name` with all links resolved. Checks this path and,
+ * because `name` itself may be a link, the folder that contains `name`. */
 static int resolve(const char *name, bool any_owner, char ret[PATH_MAX],
                    struct cm_reason *reason) {
     char folder[PATH_MAX];

@@ -13,7 +13,7 @@ struct arena;
 /* A folder of the search path. */
 struct module_place {
     const char *path;
-    bool any_owner; /* accept modules of any user, because the caller named the folder */
+    bool any_owner; /* accept modules of any user: COSTMODEL_BACKEND_PATH names the folder */
     struct cm_reason reason; /* why it is not searched; "" if it is */
 };
 
@@ -24,8 +24,8 @@ struct places {
 
 /*
  * Sets *ret to the search path, in `arena`: the folders of COSTMODEL_BACKEND_PATH (absolute,
- * separated by colons) if it is set; else a folder relative to the program (`backends` next to
- * it if it is in a build folder) and the installed one. Returns CM_OK or CM_NO_MEMORY.
+ * separated by colons) if it is set; else the folder of modules of this program (`backends`
+ * next to it in a build folder) and the installed one. Returns CM_OK or CM_NO_MEMORY.
  */
 int loader_places(struct arena *arena, struct places *ret) __attribute__((warn_unused_result));
 

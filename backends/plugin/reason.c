@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reasons are data: the caller decides where to print them. */
+/* Formats reasons. They are data: the caller decides where to print them. */
 #include "backends/plugin/reason.h"
 
 #include <stdarg.h>

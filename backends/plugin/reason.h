@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reason that accompanies a status. */
+/* Sets the reason of a failure, a text that accompanies its status. */
 #ifndef BACKENDS_PLUGIN_REASON_H
 #define BACKENDS_PLUGIN_REASON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings are texts until the backend parses them. */
+/* Parses `NAME:key=value,...` and looks up settings. The backend parses the values. */
 #include "backends/plugin/settings.h"
 
 #include <string.h>

@@ -21,7 +21,8 @@ bool settings_name(const char *text, const struct cm_backend *backend);
 /* Returns the value of a setting, the last one if it is set twice; NULL if it is not set. */
 const char *settings_get(const struct cm_settings *settings, const char *name);
 
-/* Returns CM_BACKEND_REFUSED with a reason if a setting is not an option of the backend. */
+/* Returns CM_BACKEND_REFUSED with a reason if a setting is not an option of the backend, else
+ * CM_BACKEND_OK. */
 int settings_check(const struct cm_settings *settings, const struct cm_backend *backend,
                    struct cm_reason *reason) __attribute__((warn_unused_result));
 

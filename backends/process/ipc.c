@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses sockets, not pipes: MSG_NOSIGNAL avoids SIGPIPE when the other end is closed. */
+/* Sends and receives frames. Uses sockets, not pipes: MSG_NOSIGNAL avoids SIGPIPE when the
+ * other end is closed. */
 #include "backends/process/ipc.h"
 
 #include <errno.h>
@@ -40,7 +41,8 @@ static double now(void) {
     return timing_monotonic_clock.now(timing_monotonic_clock.context);
 }
 
-/* Waits until the socket or `stop` is readable. `deadline`: monotonic seconds or INFINITY. */
+/* Waits until the socket (IPC_OK) or `stop` (IPC_STOPPED) is readable. `deadline`: monotonic
+ * seconds or INFINITY. */
 static int wait_readable(int socket, int stop, double deadline) {
     for (;;) {
         const double left = deadline - now();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between the program and a measuring process. Each is a frame with a number and a
- * checksum, which detect a process that corrupted its memory before it died. */
+/* Messages between the program and a measuring process. A message is a frame: a header with a
+ * sequence number and a checksum, then the payload. Number and checksum detect a process that
+ * corrupted its memory before it died. */
 #ifndef BACKENDS_PROCESS_IPC_H
 #define BACKENDS_PROCESS_IPC_H
 
@@ -22,9 +23,9 @@ enum ipc_status {
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
 
-/* Waits up to `timeout_s` seconds (< 0: forever) for a frame of this kind, number and size.
- * `payload` is valid only on IPC_OK. Returns IPC_STOPPED if the descriptor `stop` (-1: none) is
- * readable before the frame begins. */
+/* Waits up to `timeout_s` seconds (< 0: forever) for a frame of this kind, sequence number and
+ * size. `payload` is valid only on IPC_OK. Returns IPC_STOPPED if the descriptor `stop` (-1:
+ * none) is readable before the frame begins. */
 int ipc_receive(int socket, int stop, enum ipc_kind kind, uint64_t sequence, void *payload,
                 size_t size, double timeout_s) __attribute__((warn_unused_result));
 
@@ -37,7 +38,7 @@ struct ipc_head {
     uint64_t sum;  /* hash_bytes of the payload */
 };
 
-/* ipc_receive in two steps, first the header, for a caller that accepts several kinds. */
+/* Do the work of ipc_receive in two steps, for a caller that accepts several kinds. */
 int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret)
     __attribute__((warn_unused_result));
 int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The measuring process, which opens the device and serves requests, and the program's side:
- * starts processes, sends requests, reaps processes. The process is forked before the backend
- * opens a device, so the program itself never loads a driver. It ends by _exit: its exit
- * handlers and unwritten output are copies of the program's and must not take effect twice.
+ * Both sides of a connection: the measuring process opens the device and serves requests; the
+ * program starts the process, sends requests and reaps it. The process is forked before the
+ * backend opens a device, so the program itself never loads a driver. The process ends by
+ * _exit, because its exit handlers and unwritten output are copies of the program's.
  */
 #include "backends/process/subprocess.h"
 
@@ -52,7 +52,7 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
         .backend = backend,
         .policy = timing_default_policy,
         /* Opening the device and the first layer load about a gigabyte of libraries from disk.
-         * A plan compiles for about a second; a network compiles its plans one by one. */
+         * Compiling a plan takes about a second; a network compiles its plans one by one. */
         .open_timeout_s = 90,
         .measure_timeout_s = 60,
         .network_timeout_s = 300,
@@ -65,8 +65,9 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
     (sizeof(struct cm_network) +                                                               \
      SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
 
-/* Packs a network into a payload of IPC_NETWORK in `arena`: the struct, whose pointers are not
- * valid in the other process, its primitives and its steps. Returns NULL if out of memory. */
+/* Packs a network into a payload of IPC_NETWORK in `arena`: the struct, its primitives and its
+ * steps. The other process replaces the pointers in the struct (unpack). Returns NULL if out of
+ * memory. */
 static void *pack(const struct cm_network *network, struct arena *arena, size_t *ret_size) {
     const size_t head = sizeof(*network);
     const size_t primitives = network->n_primitives * sizeof(struct cm_primitive);
@@ -100,8 +101,8 @@ static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
     return true;
 }
 
-/* Measures the primitive or network of a frame. Sets *ret_status to the backend's status.
- * Returns false if the frame is invalid. */
+/* Measures or plans the primitive or network of a frame. Sets *ret_status to the backend's
+ * status. Returns false if the frame is invalid. */
 static bool answer(const struct subprocess_setup *setup, struct cm_device *device,
                    const struct ipc_head *head, const void *payload, struct cm_measurement *ret,
                    int *ret_status) {
@@ -198,7 +199,8 @@ static int end_process(struct subprocess *subprocess, double patience_s) {
 /* Time for a process that closed the connection to exit by itself. */
 #define EXIT_SECONDS 1.0
 
-/* Ends a process that gave no valid answer. Returns the state of the primitive. */
+/* Ends a process that gave no valid answer. Sets *reason and returns the state of the
+ * measurement, CM_TIMED_OUT or CM_CRASHED. */
 static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
     const bool is_closed = ipc_status == IPC_CLOSED;
@@ -243,6 +245,7 @@ static int fork_process(struct subprocess *subprocess, struct cm_reason *reason)
     return CM_BACKEND_OK;
 }
 
+/* Starts a process and waits until it has opened the device. */
 static int begin_process(struct subprocess *subprocess, struct cm_reason *reason) {
     const double timeout_s = subprocess->setup.open_timeout_s;
     int status = fork_process(subprocess, reason);
@@ -290,7 +293,8 @@ int subprocess_n_processes(const struct subprocess *subprocess) {
     return subprocess->n_processes;
 }
 
-/* Sends a request, to a new process if there is none, and always fills *ret. */
+/* Sends a request and fills *ret with the answer or a failure. First starts a new process if
+ * the last one ended. */
 static void ask(struct subprocess *subprocess, enum ipc_kind kind, const void *payload,
                 size_t size, double timeout_s, struct cm_measurement *ret) {
     struct cm_reason reason = {""};
@@ -319,7 +323,7 @@ static void ask(struct subprocess *subprocess, enum ipc_kind kind, const void *p
         return;
     }
     if (ret->state == CM_CRASHED || (ret->flags & CM_FLAG_LOST) != 0) {
-        /* the device is lost, the process exits by itself */
+        /* The device is lost: the process exits by itself. */
         ret->flags &= ~(uint32_t)CM_FLAG_LOST;
         (void)end_process(subprocess, EXIT_SECONDS);
     }

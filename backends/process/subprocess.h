@@ -20,7 +20,7 @@ struct subprocess_setup {
     struct timing_policy policy;
     double open_timeout_s;    /* limit for opening the device */
     double measure_timeout_s; /* limit per primitive */
-    double network_timeout_s; /* limit for a whole network, which is planned at once */
+    double network_timeout_s; /* limit for a whole network, planning included */
     int stop; /* descriptor that is readable once the user interrupts; -1: none */
 };
 
@@ -36,17 +36,19 @@ int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
 /* Returns the facts of the device. */
 const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess);
 
-/* Returns true if the user interrupted: then the remaining primitives have no time. */
+/* Returns true if the user interrupted; the remaining primitives then have no time. */
 bool subprocess_is_stopped(const struct subprocess *subprocess);
 
 /* Returns the number of processes started so far. */
 int subprocess_n_processes(const struct subprocess *subprocess);
 
-/* Always fills *ret; after a crash or a hang its state is CM_CRASHED or CM_TIMED_OUT. */
+/* Measures a primitive. Always fills *ret; after a crash or a hang, ret->state is CM_CRASHED or
+ * CM_TIMED_OUT. */
 void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret);
 
-/* Measures a network of up to SUBPROCESS_MAX_STEPS steps and as many primitives. */
+/* Measures a network; refuses one of more than SUBPROCESS_MAX_STEPS steps or primitives. Always
+ * fills *ret. */
 #define SUBPROCESS_MAX_STEPS 16384
 void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
                                 struct cm_measurement *ret);
