@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Constructors and accessors of constants, conversion of small floats, and decoding of stored
- * bytes. In every layout they are a sequence of units (an unsigned number per element, or a
- * byte that several packed elements share); units are split into elements, which are converted
- * to int64 or double.
+ * bytes. In every layout, the stored bytes are a sequence of units: unsigned numbers, one per
+ * element, or bytes that several packed elements share. Units are split into elements, and
+ * elements are converted to int64 or double.
  */
 #include "ir/constant.h"
 
@@ -155,6 +155,7 @@ double constant_widen(enum dtype dtype, uint64_t bits) {
     return (double)NAN;
 }
 
+/* Reads stored bytes element by element. */
 struct units {
     const uint8_t *bytes;
     size_t n_bytes;
@@ -166,7 +167,8 @@ struct units {
     uint64_t current;
 };
 
-/* Returns false if the bytes end inside the unit, or a varint is longer than 64 bits. */
+/* Reads the next unit into `current`. Returns false if the bytes end inside it, or if a varint
+ * has more than VARINT_MAX_BYTES bytes. */
 static bool next_unit(struct units *units) {
     units->current = 0;
     units->n_left = units->n_in_unit;
@@ -196,7 +198,7 @@ static bool next_element(struct units *units, uint64_t *ret_bits) {
     return true;
 }
 
-/* uint64 keeps its 64 bits, so that large values become negative. */
+/* Converts an integer or bool. A uint64 keeps its 64 bits: values >= 2^63 become negative. */
 static int64_t widen_int(enum dtype dtype, uint64_t bits) {
     const uint64_t sign = (uint64_t)1 << (dtype_bits(dtype) - 1);
     const bool is_signed = dtype == DTYPE_INT8 || dtype == DTYPE_INT16 ||
@@ -209,6 +211,7 @@ static int64_t widen_int(enum dtype dtype, uint64_t bits) {
     return value;
 }
 
+/* Sets *ret to a new constant with the elements in `bytes`. */
 static int decode(const struct constant *constant, const uint8_t *bytes, size_t n_bytes,
                   struct arena *arena, struct cm_diagnostics *diag,
                   const struct constant **ret) {
@@ -244,7 +247,7 @@ static int decode(const struct constant *constant, const uint8_t *bytes, size_t 
     return CM_OK;
 }
 
-/* Checks the number of bytes against dims and dtype, and sets *ret_length to it. */
+/* Sets *ret_length to the number of stored bytes, after checking it against dims and dtype. */
 static int measure(const struct constant *constant, struct cm_diagnostics *diag,
                    size_t *ret_length) {
     const enum dtype dtype = constant->dtype;
@@ -253,7 +256,7 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     const bool is_undeclared = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
     const uint64_t length = is_undeclared ? (uint64_t)want : constant->length;
     const uint64_t max_bytes = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
-    /* float_data holds floats, double_data doubles; their layout is that of raw_data. */
+    /* float_data must hold floats and double_data doubles: both have the layout of raw_data. */
     if ((constant->encoding == ENCODING_PACKED_FIXED4 && dtype != DTYPE_FLOAT) ||
         (constant->encoding == ENCODING_PACKED_FIXED8 && dtype != DTYPE_DOUBLE) ||
         (is_varint && (dtype == DTYPE_FLOAT || dtype == DTYPE_DOUBLE)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constant tensors. Dims and dtype are always known; elements are not read until constant
- * folding needs them (constant_load), and then only of small tensors: weights are never read.
+ * Constant tensors. Dims and dtype are always known. Elements are read only when constant
+ * folding needs them (constant_load), and only of small tensors: weights are never read.
  */
 #ifndef IR_CONSTANT_H
 #define IR_CONSTANT_H
@@ -16,8 +16,7 @@
 struct arena;
 struct cm_diagnostics;
 
-/* Largest tensor that constant folding reads or makes, in elements. Splats may be of any size.
- */
+/* Largest tensor that constant folding reads or makes, in elements; a splat may be larger. */
 #define CONSTANT_MAX_ELEMENTS 65536
 
 enum constant_place {
@@ -54,12 +53,12 @@ struct constant {
 };
 
 /*
- * Reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL. Set by
- * the frontend; ir and ops do not access files. If the bytes are out of reach (the external
- * file is missing or outside the model's folder, the model is a pipe), sets *ret_reason to a
- * clause for a message ("was not found") and returns CM_OK. Returns another status, after a
- * message, if reading fails, for example because the file is too short. If `size` is 0, only
- * checks whether the bytes are in reach.
+ * `read` reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL.
+ * The frontend sets it; ir and ops do not access files. If the bytes are out of reach (the
+ * external file is missing or outside the model's folder, the model is a pipe), sets
+ * *ret_reason to a clause for a message ("was not found") and returns CM_OK. Returns another
+ * status, after a message, if reading fails, for example because the file is too short. If
+ * `size` is 0, only checks whether the bytes are in reach.
  */
 struct constant_reader {
     int (*read)(void *context, const struct constant *constant, void *buffer, size_t size,
@@ -73,10 +72,11 @@ const char *constant_unreadable(const struct constant *constant,
                                 const struct constant_reader *reader);
 
 /*
- * Loads the elements: *ret is `constant` if it is in memory or a splat, else a new constant in
- * `arena`, or NULL if it has more than CONSTANT_MAX_ELEMENTS elements, is absent or out of
- * reach, or has a dtype that is not folded (complex). Returns CM_OK, CM_REFUSED, CM_IO or
- * CM_NO_MEMORY; the last also marks the arena as failed, for callers that ignore the status.
+ * Loads the elements. *ret is `constant` if it is in memory or a splat, else a new constant in
+ * `arena`. *ret is NULL if `constant` has more than CONSTANT_MAX_ELEMENTS elements (unless it
+ * is a splat), is absent or out of reach, or has a dtype that is not folded (complex). Returns
+ * CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY, which also marks the arena as failed, for callers
+ * that ignore the status.
  */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
@@ -107,8 +107,8 @@ double constant_real_at(const struct constant *constant, int64_t i);
 bool constant_has_ints(const struct constant *constant);
 bool constant_has_reals(const struct constant *constant);
 
-/* Returns true if both are the same constant, or both have ints or reals and all elements are
- * equal; false past CONSTANT_MAX_ELEMENTS. */
+/* Returns true if `a` is `b`, or if the dtypes and the loaded elements are equal; the dims may
+ * differ. Returns false for different constants of more than CONSTANT_MAX_ELEMENTS elements. */
 bool constant_equal(const struct constant *a, const struct constant *b);
 
 /* Converts the bits of a float dtype to double. */

@@ -46,9 +46,7 @@ enum dtype_class {
     DTYPE_CLASS_COMPLEX,
 };
 
-/* Returns ONNX's lower-case name: "float", "int64", "float8e4m3fn"; "undefined". Static
- * storage.
- */
+/* Returns ONNX's lower-case name, "float", "int64" or "undefined", as static text. */
 const char *dtype_name(enum dtype dtype);
 /* Returns the short name for dumps: "f32", "i64", "b1"; "?" for undefined. */
 const char *dtype_short_name(enum dtype dtype);

@@ -44,6 +44,7 @@ static int table_reserve(struct table *table, struct arena *arena, size_t size, 
     return CM_OK;
 }
 
+/* Appends a copy of the entry at `from` and sets *ret_id to its index. */
 static int table_add(struct table *table, struct arena *arena, const void *from, size_t size,
                      uint32_t *ret_id) {
     if (table->n >= MAX_ENTRIES) return CM_REFUSED;
@@ -110,8 +111,8 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
     return (struct call *)builder->calls.items + id;
 }
 
-/* Builds the use lists as ranges of one array by counting sort: n_uses first is the length of
- * each range, then counts its entries while they are added. */
+/* Builds the use lists, which are ranges of one array, by counting sort: n_uses is first the
+ * length of a range, then counts the entries while they are added. */
 static int build_uses(struct model *model) {
     size_t n = 0;
     for (size_t v = 0; v < model->n_values; v++) model->values[v].n_uses = 0;

@@ -68,7 +68,7 @@ struct type {
     enum dtype dtype;   /* element type of a tensor; key type of a map */
     struct shape shape; /* of tensors */
     const char *const
-        *symbols; /* per axis the name of a symbolic dim, else NULL; NULL: no symbolic dims */
+        *symbols; /* per axis the name of a symbolic dim or NULL; NULL: no symbolic dims */
     const struct type *element; /* of sequences, optionals and maps */
 };
 
@@ -81,15 +81,16 @@ enum value_origin {
     VALUE_OUTPUT,      /* output `slot` of `node` */
 };
 
-/* The exporter's record of a constant. */
+/* Origin of a constant, as recorded by the exporter. */
 enum param_mark {
-    MARK_NONE,
+    MARK_NONE, /* not recorded */
     MARK_PARAMETER,
     MARK_DERIVED,  /* computed at export from at least one parameter */
     MARK_CONSTANT, /* a buffer or a constant, or computed only from these */
     N_MARKS
 };
 
+/* A node that reads a value. */
 struct use {
     uint32_t node;
     uint32_t slot; /* which input of the node */
@@ -109,7 +110,7 @@ struct value {
     enum value_origin origin;
     bool is_graph_output; /* of any graph; set by graph_finish */
     uint8_t mark;         /* enum param_mark */
-    bool is_repeated;     /* recorded: a parameter that the exporter repeated or expanded */
+    bool is_repeated; /* by the exporter's record, a parameter that it repeated or expanded */
 };
 
 /* A module that encloses a node. */
@@ -128,7 +129,7 @@ struct module_stack {
 
 /* A constant that the exporter computed from one parameter in one step. */
 struct derived_param {
-    uint32_t value;
+    uint32_t value; /* id of the constant */
     uint32_t param; /* index into model.framework_params */
 };
 
@@ -166,7 +167,7 @@ struct node {
     uint32_t n_inputs;
     uint32_t n_outputs;
     uint32_t n_attrs;
-    bool fused; /* by metadata: an optimizer fused several nodes into it */
+    bool fused; /* according to metadata, an optimizer fused several nodes into it */
 };
 
 struct graph {
@@ -214,9 +215,9 @@ struct graph_builder; /* lives in the model's arena */
 
 /* Returns NULL if out of memory. */
 struct graph_builder *graph_builder_new(struct arena *arena);
-/* Each adds a shallow copy of *from, whose pointers must be into the arena, and returns its id.
- * A value without a type gets &type_undeclared. Returns CM_OK, CM_NO_MEMORY, or CM_REFUSED at
- * 2^31 entries. */
+/* Each adds a shallow copy of *from, whose pointers must point into the arena, and sets *ret_id
+ * to its id. A value without a type gets &type_undeclared. Returns CM_OK, CM_NO_MEMORY, or
+ * CM_REFUSED if there are 2^31 entries. */
 int graph_add_graph(struct graph_builder *builder, const struct graph *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
 int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id)
@@ -225,12 +226,13 @@ int graph_add_node(struct graph_builder *builder, const struct node *from, uint3
     __attribute__((warn_unused_result));
 int graph_add_call(struct graph_builder *builder, const struct call *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
-/* Allocates room for that many more nodes and values. Returns as above. */
+/* Allocates room for additional nodes and values. Returns as above. */
 int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values)
     __attribute__((warn_unused_result));
 /* Returns the number of nodes added so far. */
 uint32_t graph_n_nodes(const struct graph_builder *builder);
-/* Each returns an entry for the caller to complete; it is valid until the next addition. */
+/* Each returns an entry for the caller to complete; the pointer is valid until the next
+ * addition. */
 struct graph *graph_at(struct graph_builder *builder, uint32_t id);
 struct value *graph_value_at(struct graph_builder *builder, uint32_t id);
 struct node *graph_node_at(struct graph_builder *builder, uint32_t id);

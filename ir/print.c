@@ -80,7 +80,7 @@ static void print_values(const struct model *model, const uint32_t *values, size
     text_append(out, n > MAX_VALUES ? ", ...)" : ")");
 }
 
-/* Prints in quotes, cut between two characters. */
+/* Prints a string in quotes; cuts a longer one than MAX_STRING bytes between two characters. */
 static void print_string(const char *string, struct text *out) {
     char shown[MAX_STRING + 1];
     const size_t n = text_cut_length(string, MAX_STRING);
@@ -139,7 +139,7 @@ static void print_attr(const struct attr *attr, struct text *out) {
     const bool is_list = attr->kind == ATTR_INTS || attr->kind == ATTR_FLOATS ||
                          attr->kind == ATTR_STRINGS || attr->kind == ATTR_TENSORS ||
                          attr->kind == ATTR_GRAPHS;
-    size_t n_equal = 1; /* equal elements print once: pads=1 */
+    size_t n_equal = 1; /* a list of equal elements prints as one: pads=1 */
     while (is_list && n_equal < attr->n && element_equal(attr, 0, n_equal)) n_equal++;
     text_append_label(out, attr->name);
     text_append(out, "=");
@@ -188,7 +188,7 @@ static void print_indent(const struct printer *printer) {
     for (int i = 0; i < printer->depth; i++) text_append(printer->out, "    ");
 }
 
-/* The bodies of a node follow it, labeled by their attribute. */
+/* Prints a graph. The bodies of a node follow its line, labelled with their attribute. */
 static void print_graph(struct printer *printer, const char *label, uint32_t graph) {
     const struct graph *g = &printer->model->graphs[graph];
     struct text *out = printer->out;

@@ -10,13 +10,14 @@ struct model;
 struct text;
 
 /*
- * Prints a node: %y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
- * `infos` (by value id) gives the types; NULL: the declared ones. Names are escaped for a
- * terminal; long attribute lists are shortened.
+ * Prints a node:
+ *     %y = Conv[group=2, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
+ * `infos`, indexed by value id, has the types to print; NULL: prints declared types. Names are
+ * escaped for a terminal; long attribute lists are shortened.
  */
 void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
                 struct text *out);
-/* Prints every graph, bodies indented under their node, for --dump-after. */
+/* Prints every graph, for --dump-after. Bodies are indented below their node. */
 void print_model(const struct model *model, const struct value_info *infos, struct text *out);
 /* Prints a node for messages: `17 "layer1.0/conv1", Conv`. */
 void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);

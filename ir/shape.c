@@ -53,7 +53,7 @@ static int64_t product_of_any(const struct shape *shape, int from, int to) {
     return product;
 }
 
-/* Hot path: nearly all sizes are products of small positive dims. */
+/* Has a fast path, because nearly all sizes are products of small positive dims. */
 int64_t shape_product(const struct shape *shape, int from, int to) {
     int64_t product = 1;
     for (int i = from; i < to; i++) {

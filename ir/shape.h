@@ -31,7 +31,7 @@ static inline bool shape_has_rank(const struct shape *shape) {
 }
 bool shape_is_known(const struct shape *shape); /* rank and all dims are known */
 bool shape_equal(const struct shape *a, const struct shape *b); /* unknown equals unknown */
-/* Returns the product of dims [from, to), 1 if empty; DIM_UNKNOWN or DIM_OVERFLOW. */
+/* Returns dims[from] * ... * dims[to - 1], 1 if from == to; DIM_UNKNOWN or DIM_OVERFLOW. */
 int64_t shape_product(const struct shape *shape, int from, int to);
 /* Returns the product of all dims; DIM_UNKNOWN if the rank is unknown. */
 static inline int64_t shape_elements(const struct shape *shape) {

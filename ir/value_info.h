@@ -20,24 +20,23 @@ struct value_info {
     struct shape shape;
     const struct constant *value; /* contents, to be read by constant_load; NULL if unknown */
     const struct value_info
-        *element;   /* common info of the elements of a sequence, optional or map */
-    size_t n_items; /* of a sequence whose elements are known one by one */
-    const struct value_info *items; /* each of them; NULL if their number is unknown */
+        *element;   /* info that holds for every element of a sequence, optional or map */
+    size_t n_items; /* number of `items` */
+    const struct value_info *items; /* elements of a sequence one by one; NULL if unknown */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stored in the file */
     bool varies;      /* unknown dims differ between the iterations of an executed Loop */
     bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
                              unavailable */
     /*
-     * Set by the upper-bound walk (walk_upper_bounds): data-dependent dims and
-     * contents are upper bounds. `value` is the largest and `lower_bound` the smallest possible
-     * contents.
+     * Set by walk_upper_bounds (passes/infer/walk.h): data-dependent dims and contents are
+     * upper bounds. `value` has the largest and `lower_bound` the smallest possible contents.
      */
     bool is_upper_bound;
     const struct constant *lower_bound; /* NULL if `value` is exact */
 };
 
-/* Returns a tensor of that dtype and shape with unknown contents. */
+/* Returns the info of a tensor with unknown contents. */
 static inline struct value_info value_info_tensor(enum dtype dtype, struct shape shape) {
     return (struct value_info){.kind = CM_TYPE_TENSOR, .dtype = dtype, .shape = shape};
 }

@@ -17,6 +17,7 @@ struct entry {
     size_t id;
 };
 
+/* Aborts with a message unless `holds`. */
 static void demand(bool holds, struct entry entry, const char *what) {
     char message[160];
     if (holds) return;
@@ -24,7 +25,8 @@ static void demand(bool holds, struct entry entry, const char *what) {
     BUG(message);
 }
 
-/* Bodies may come before or after the enclosing graph, but the chain of parents must end. */
+/* Checks the parents, inputs and outputs of a graph. A body may have a smaller id than its
+ * parent, but the chain of parents must end at the main graph. */
 static void verify_graph(const struct model *model, uint32_t graph) {
     const struct graph *g = &model->graphs[graph];
     const struct entry entry = {"graph", graph};
@@ -49,7 +51,8 @@ static void verify_graph(const struct model *model, uint32_t graph) {
     }
 }
 
-/* Fills `position` by node: its index in its graph, ID_NONE if it is in no graph. */
+/* Checks all graphs. Sets position[node] to the index of the node in its graph; it stays
+ * ID_NONE for a node that no graph lists. */
 static void verify_graphs(const struct model *model, uint32_t *position) {
     demand(model->n_graphs > 0, (struct entry){"graph", 0}, "is missing");
     demand(model->graphs[0].parent == ID_NONE && model->graphs[0].owner == ID_NONE,
@@ -103,8 +106,8 @@ static void verify_value(const struct model *model, uint32_t id) {
            "constant whose count is not the product of its dims");
 }
 
-/* Ascending order excludes duplicates. So the use lists are complete if every use is valid and
- * there are as many uses as node inputs. */
+/* Checks that the uses of a value are valid and in ascending order, which excludes duplicates.
+ * The use lists are then complete if there are as many uses as node inputs. */
 static void verify_uses(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     const struct entry entry = {"value", id};
@@ -122,8 +125,8 @@ static void verify_uses(const struct model *model, uint32_t id) {
     }
 }
 
-/* Returns true if `value` exists when `node` runs: it is produced before it in its graph, or in
- * an enclosing graph before the node that owns the body. */
+/* Returns true if `value` exists when `node` runs. `at` is the node, or the owner of a body
+ * around it, in the graph of the value: the producer of the value must come before `at`. */
 static bool is_visible(const struct model *model, const uint32_t *position, uint32_t node,
                        const struct value *value) {
     uint32_t at = node;

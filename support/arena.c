@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks in two stacks: ordinary blocks, which grow geometrically and are filled from the
- * bottom, and one block per large object, so that a large object does not waste the rest of an
- * ordinary block. Each block records the arena's total at its creation, which decides whether
- * it is younger than a mark.
+ * An arena has two stacks of blocks: ordinary blocks, which grow geometrically and are filled
+ * from the bottom; and one block per large object, so that a large object does not waste the
+ * rest of an ordinary block. Each block records the arena's total at its creation, which
+ * decides whether it is younger than a mark.
  */
 #include "support/arena.h"
 
@@ -34,17 +34,17 @@ static const bool one_object_a_block = false;
 struct block {
     struct block *older;
     size_t created; /* arena->total at creation */
-    size_t size;    /* of data */
-    size_t used;
-    size_t dirty; /* bytes of `data` used before a restore; the bytes after them are zero */
+    size_t size;    /* bytes of `data` */
+    size_t used;    /* bytes of `data` in use */
+    size_t dirty;   /* bytes of `data` used before a restore; the bytes after them are zero */
     alignas(max_align_t) unsigned char data[];
 };
 
 struct arena {
     const char *name;
-    size_t cap;
-    size_t total;
-    size_t next_size;      /* of the next ordinary block */
+    size_t cap;            /* largest `total` */
+    size_t total;          /* bytes in use, padding included */
+    size_t next_size;      /* bytes of the next ordinary block */
     struct block *filling; /* ordinary blocks, newest first */
     struct block *oldest;  /* ordinary block */
     struct block *spare;   /* ordinary block freed by arena_restore, for reuse; NULL: none */
@@ -149,7 +149,8 @@ static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     return dirty && zeroed ? memset(object, 0, size) : object;
 }
 
-/* Aligns for any type of that size: the size is a multiple of the type's alignment. */
+/* Allocates an object aligned for any type of that size: the size of a type is a multiple of
+ * its alignment. */
 static void *take_object(struct arena *arena, size_t size, bool zeroed) {
     const size_t taken = size == 0 ? 1 : size;
     const size_t lowest_bit = taken & -taken;
@@ -222,9 +223,8 @@ struct arena_mark arena_save(const struct arena *arena) {
     return mark;
 }
 
-/* The oldest ordinary block is kept even if it is younger than the mark, and one freed block is
- * kept as a spare: a pass that restores after every node would otherwise call malloc per node.
- */
+/* Keeps the oldest ordinary block, even if it is younger than the mark, and one freed block as
+ * a spare: a pass that restores after every node would otherwise call malloc for every node. */
 void arena_restore(struct arena *arena, struct arena_mark mark) {
     if (arena->total == mark.total) return;
     arena->large = free_younger(arena->large, mark.total);

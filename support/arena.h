@@ -25,16 +25,16 @@ struct arena_mark {
 struct arena *arena_new(const char *name, size_t cap);
 void arena_free(struct arena *arena);
 
-/* Returns zeroed memory, aligned for any type of which `size` is a multiple; NULL if malloc
- * fails or the cap is reached. Size 0 returns a unique address. */
+/* Returns zeroed memory, aligned for any type whose size divides `size`; NULL if malloc fails
+ * or the cap is reached. Size 0 returns a unique address. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* The same for n * size bytes; checks the product. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 /* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
-/* Makes room for one item more than n. Returns `items` if *capacity > n; else a copy with twice
- * the capacity (16 if n is 0), and sets *capacity. Returns NULL if out of memory. New items are
- * not zeroed. */
+/* Makes room for one more item than n. If *capacity > n, returns `items`; else returns a copy
+ * with room for 2 n items (16 if n is 0) and sets *capacity. Returns NULL if out of memory. New
+ * items are not zeroed. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 /* Copies exactly `length` bytes, NULs included, and appends a NUL. */
@@ -44,7 +44,7 @@ void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* arena_restore frees all objects allocated since arena_save. */
+/* arena_save returns the current position; arena_restore frees all objects allocated since. */
 struct arena_mark arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, struct arena_mark mark);
 
@@ -57,8 +57,7 @@ size_t arena_used(const struct arena *arena);
 
 /* Returns true once any allocation has failed (sticky). */
 bool arena_failed(const struct arena *arena);
-/* Marks the arena as failed, after a failed allocation elsewhere that its contents depend on.
- */
+/* Marks the arena as failed: an allocation elsewhere has failed that its contents depend on. */
 void arena_set_failed(struct arena *arena);
 /* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));

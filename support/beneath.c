@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See beneath.h: openat2 with RESOLVE_BENEATH on Linux 5.6 or newer, else step by step. */
+/* See beneath.h. Uses openat2 with RESOLVE_BENEATH on Linux 5.6 or newer, else opens the path
+ * step by step. */
 #if defined(__linux__)
 /* For syscall and O_PATH. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 #define _GNU_SOURCE
@@ -73,8 +74,8 @@ int beneath_open_steps(const char *folder, const char *path) {
     }
 }
 
-/* Kernels before 5.6 lack openat2 (ENOSYS), and some containers forbid it (EPERM). EAGAIN: a
- * folder was renamed concurrently. */
+/* Opens the path step by step if the kernel lacks openat2 (ENOSYS, before 5.6), if a container
+ * forbids it (EPERM), or if a folder was renamed concurrently (EAGAIN). */
 int beneath_open(const char *folder, const char *path) {
 #ifdef SYS_openat2
     const struct open_how how = {

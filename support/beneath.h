@@ -5,9 +5,10 @@
 
 /*
  * Opens `path`, which must be relative to `folder`, for reading, and returns the descriptor. On
- * failure returns -1 and sets errno: EXDEV if the path leads outside the folder. The kernel
- * resolves the path so that no step of it, symbolic links included, leaves the folder; a
- * concurrent change of the path cannot defeat this. Does not wait for the writer of a FIFO.
+ * failure returns -1 and sets errno: EXDEV if the path has a step ".." or leads outside the
+ * folder. The kernel resolves the path so that no step of it, symbolic links included, leaves
+ * the folder; a concurrent change of the path cannot defeat this. Does not wait for the writer
+ * of a FIFO.
  */
 int beneath_open(const char *folder, const char *path);
 

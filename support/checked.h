@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN, a
- * result that exceeds int64_t gives DIM_OVERFLOW, and any operation with DIM_OVERFLOW gives
+ * Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN; a
+ * result that exceeds int64_t gives DIM_OVERFLOW; an operand that is DIM_OVERFLOW always gives
  * DIM_OVERFLOW. So a caller checks only the result of a formula.
  */
 #ifndef SUPPORT_CHECKED_H
@@ -69,6 +69,7 @@ static inline int64_t checked_div_floor(int64_t a, int64_t b) {
     return a % b != 0 && (a % b < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+/* Rounds towards plus infinity; b == 0 gives DIM_OVERFLOW. */
 static inline int64_t checked_div_ceil(int64_t a, int64_t b) {
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
     if (b == 0) return DIM_OVERFLOW;

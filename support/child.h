@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Child processes. */
+/* Ends child processes whose parent has ended. */
 #ifndef SUPPORT_CHILD_H
 #define SUPPORT_CHILD_H
 
 #include <sys/types.h>
 
-/* To be called in a child of `parent`: the kernel then kills the child when the parent
- * terminates, even if the child hangs. Exits if the parent has terminated already. No effect
- * outside Linux. */
+/* Call it in a child of the process `parent`: the kernel then kills the child when the parent
+ * terminates, even if the child hangs. Exits if the parent has terminated already. No effect on
+ * systems other than Linux. */
 void child_end_with_parent(pid_t parent);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages are rendered immediately, into the sink's arena, because frames live on the stack.
+ * Renders messages immediately, into the sink's arena, because frames live on the stack.
  * Names from a file are escaped here, so that none can control a terminal or fake a line.
  */
 #include "support/diag.h"
@@ -144,7 +144,7 @@ static const char *render_place(struct cm_diagnostics *sink) {
 /* Limit of a message, bytes: a name in it may be as long as the file. */
 #define LONGEST_LINE 4096
 
-/* Returns one escaped line; NULL if out of memory. */
+/* Returns the message as one escaped line; NULL if out of memory. */
 __attribute__((format(printf, 2, 0))) static const char *
 render_line(struct arena *arena, const char *format, va_list args) {
     struct text raw;
@@ -160,8 +160,7 @@ render_line(struct arena *arena, const char *format, va_list args) {
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 
-/* Returns true if a message fits. For an error, drops the newest note or warning if there is
- * one. */
+/* Returns true if a message fits. An error may replace the newest note or warning. */
 static bool make_room(struct cm_diagnostics *sink, enum cm_severity severity) {
     size_t i = sink->n_items;
     if (i < DIAG_MAX_MESSAGES) return true;
@@ -173,7 +172,7 @@ static bool make_room(struct cm_diagnostics *sink, enum cm_severity severity) {
     return true;
 }
 
-/* Counts a message and stores it; NULL: it was lost. */
+/* Counts a message and stores it; `message` is NULL if it was lost. */
 static void store(struct cm_diagnostics *sink, enum cm_severity severity,
                   struct cm_diagnostic *message) {
     if (severity == CM_ERROR) sink->n_errors++;
@@ -207,7 +206,7 @@ render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code co
     return item->message == NULL ? NULL : item;
 }
 
-/* Returns false if out of memory. */
+/* Adds a message. Returns false if it or a part of it was lost: out of memory. */
 __attribute__((format(printf, 4, 0))) static bool add(struct cm_diagnostics *sink,
                                                       enum cm_severity severity,
                                                       enum diag_code code, const char *format,
@@ -304,7 +303,7 @@ void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *messag
           make_room(sink, message->severity) ? copy_of(sink, message) : NULL);
 }
 
-/* Does not call diag_error, which calls this function if it runs out of memory. */
+/* Adds an error without diag_error, which would call this function again if out of memory. */
 __attribute__((format(printf, 2, 3))) static void add_error(struct cm_diagnostics *sink,
                                                             const char *format, ...) {
     va_list args;

@@ -51,7 +51,7 @@ struct diag_frame {
     const struct diag_frame *outer; /* set by diag_push */
     const char *label;              /* "at node", "in function": printed before the place */
     void (*print)(const struct diag_frame *frame,
-                  struct text *out); /* NULL: `what` is printed */
+                  struct text *out); /* prints the place; NULL: `what` is the place */
     const char *what;
     const char *node;    /* the node's name for cm_diagnostic.node, or NULL */
     uint32_t node_index; /* printed if the name is "": 17 is "#17" */
@@ -96,7 +96,7 @@ void diag_replace(struct cm_diagnostics *sink, const char *format, ...)
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a message of another sink, unless this sink has the same message for the same node. */
+/* Adds a copy of another sink's message, unless this sink has it for the same node already. */
 void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *message);
 
 /* Adds an out-of-memory message, which needs no allocation. Returns CM_NO_MEMORY. */
@@ -111,11 +111,11 @@ const struct cm_diagnostic *diag_first_error(const struct cm_diagnostics *sink);
  * unreliable: a note may be missing. */
 bool diag_starved(struct cm_diagnostics *sink);
 
-/* Adds `cannot open "x": No such file or directory` for the verb `what` and the errno `error`.
- * Returns CM_IO. */
+/* Adds `cannot open "x": No such file or directory`: `what` is the verb "open", `name` is "x",
+ * `error` an errno value. Returns CM_IO. */
 int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error);
 
-/* Return the name of a code, "shape", and the status of its errors. */
+/* Return the name of a code, for example "shape", and the status of its errors. */
 const char *diag_code_name(enum diag_code code);
 int diag_status(enum diag_code code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source of bytes: a file, a pipe or memory. All can be read forward and skipped; files and
- * memory can also be read at an offset.
+ * Input and output of files. A source reads bytes from a file, a pipe or memory. All sources
+ * can be read forward and skipped; files and memory can also be read at an offset.
  */
 #ifndef SUPPORT_FILE_H
 #define SUPPORT_FILE_H
@@ -16,7 +16,8 @@ struct cm_diagnostics;
 
 struct source; /* opaque */
 
-/* Buffered bytes: [at, length) are not consumed yet and are at the position start + at. */
+/* Buffered bytes: bytes[at] to bytes[length - 1] are not consumed yet. bytes[0] has the
+ * position `start` in the source. */
 struct source_window {
     const uint8_t *bytes;
     size_t length;
@@ -26,15 +27,16 @@ struct source_window {
 
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
-/* Opens a file; "-" is standard input. The caller closes it with source_close. CM_OK, CM_IO (a
- * directory, missing, unreadable), CM_NO_MEMORY. */
+/* Opens a file; "-" is standard input. The caller closes it with source_close. Returns CM_OK,
+ * CM_IO (missing, unreadable, a directory) or CM_NO_MEMORY. */
 int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret)
     __attribute__((warn_unused_result));
+/* Opens a source on `data`, which must outlive it. `name` is for messages. */
 int source_open_memory(const void *data, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct source **ret)
     __attribute__((warn_unused_result));
-/* Opens a source on a file descriptor and takes it over: closes it on failure. `name` is for
- * messages. */
+/* Opens a source on a file descriptor and takes ownership: closes the descriptor on failure,
+ * too. `name` is for messages. */
 int source_open_descriptor(int fd, const char *name, struct cm_diagnostics *diag,
                            struct source **ret) __attribute__((warn_unused_result));
 void source_close(struct source *source);
@@ -44,15 +46,15 @@ const char *source_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 bool source_can_seek(const struct source *source);
 uint64_t source_position(const struct source *source);
-/* Returns to the first byte; requires a source that can seek. */
+/* Sets the position to the first byte; requires a source that can seek. */
 void source_rewind(struct source *source);
 /* Returns the number of bytes read from the file so far. Tests use it to prove that weights are
  * never read. */
 uint64_t source_bytes_read(const struct source *source);
 
 /*
- * Reads up to `size` bytes at the position through a window of 4 KiB; larger requests go
- * directly to `buffer`. *ret_got < size means the end. CM_OK or CM_IO.
+ * Reads up to `size` bytes at the position: through a window of 4 KiB, or directly to `buffer`
+ * if the request is larger. *ret_got < size means the end. Returns CM_OK or CM_IO.
  */
 int source_read(struct source *source, void *buffer, size_t size, size_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
@@ -62,18 +64,16 @@ int source_byte(struct source *source, struct cm_diagnostics *diag);
  * advancing `at` up to `length`. */
 struct source_window *source_window(struct source *source);
 /* Refills the window if it is empty; sets *ret to the buffered bytes and *ret_size to their
- * number, 0 at the end. Consumes nothing. CM_OK or CM_IO. */
+ * number, 0 at the end. Consumes nothing. Returns CM_OK or CM_IO. */
 int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* Returns true at the end, or after an error (reported). */
 bool source_at_end(struct source *source, struct cm_diagnostics *diag);
-/* Skips `size` bytes: seeks if possible, else reads and discards. *ret_got < size means the
- * end.
- */
+/* Skips `size` bytes: seeks if possible, else reads them. *ret_got < size means the end. */
 int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
-/* Reads exactly `size` bytes at `offset`. CM_OK, CM_IO, CM_REFUSED (DIAG_VALUE: the source is a
- * pipe; DIAG_FORMAT: the file is too short). */
+/* Reads exactly `size` bytes at `offset`. Returns CM_OK, CM_IO or CM_REFUSED (DIAG_VALUE: the
+ * source is a pipe; DIAG_FORMAT: the file is too short). */
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
@@ -81,7 +81,8 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 
 /*
  * Reads the rest of the source into one block of `arena` and adds a NUL that *ret_size does not
- * count. CM_OK, CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO, CM_NO_MEMORY.
+ * count. Returns CM_OK, CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO or
+ * CM_NO_MEMORY.
  */
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
@@ -90,7 +91,7 @@ int source_read_all(struct source *source, size_t max_bytes, struct arena *arena
 /*
  * Atomic file output: writes to a file without a name in the folder of `path`. output_commit
  * replaces the file at `path` by this file; output_abandon, or the end of the process, deletes
- * it. If `path` is not a regular file (/dev/null, a pipe), it is written directly.
+ * it. If `path` exists but is not a regular file (/dev/null, a pipe), writes to it directly.
  */
 struct output; /* opaque */
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret)

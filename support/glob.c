@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backtracks only to the last '*', and lets it match one byte more. */
+/* See glob.h. A mismatch backtracks only to the last '*' and lets it match one more byte. */
 #include "support/glob.h"
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes eight bytes per step: multiplies each word by a number derived from the seed, and
- * folds the 128-bit product into 64 bits. Without the seed, collisions cannot be predicted. */
+/* hash_text takes eight bytes per step: it multiplies each word by a number derived from the
+ * seed, and folds the 128-bit product into 64 bits. Collisions cannot be predicted without
+ * the seed. */
 #include "support/hash.h"
 
 #include <string.h>
@@ -14,8 +15,8 @@ static uint64_t fold(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns the last 1 to 7 bytes as one word. The two reads may overlap: since the length is
- * hashed too, the word is still unique per text. */
+/* Returns the last 1 to 7 bytes as one word. Different bytes of the same length give different
+ * words, although the two reads may overlap; the length is hashed too. */
 static uint64_t hash_rest(const char *rest, size_t length) {
     uint32_t front = 0;
     uint32_t back = 0;

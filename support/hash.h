@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes of texts, for tables in memory, and of bytes. */
+/* Seeded hashes of texts for tables in memory, and hashes of bytes for checksums. */
 #ifndef SUPPORT_HASH_H
 #define SUPPORT_HASH_H
 
@@ -14,9 +14,9 @@
 uint64_t hash_text(const char *text, size_t length, uint64_t seed);
 
 #define HASH_BYTES_BEGIN UINT64_C(0xcbf29ce484222325)
-/* Returns the FNV-1a hash of all bytes so far; `hash` is that of the preceding bytes,
- * HASH_BYTES_BEGIN if there are none. For checksums, also in files: it is equal on all
- * machines. Bytes that collide are easy to choose. */
+/* Returns the FNV-1a hash of the preceding bytes and these; `hash` is the hash of the preceding
+ * bytes, HASH_BYTES_BEGIN if there are none. The result is the same on all machines, so files
+ * may contain it. Collisions are easy to construct. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are small, because the time of a look-up is mostly the cache miss of its slot. Entries
- * are in insertion order: most look-ups are for recent entries, which are still in the cache.
- */
+/* See map.h. Slots are small, because the time of a look-up is mostly the cache miss of its
+ * slot. Entries are in insertion order: most look-ups find recent, still cached entries. */
 #include "support/map.h"
 
 #include <string.h>
@@ -47,11 +46,12 @@ static struct map_slot *map_find(const struct map *map, const struct lookup *key
     return &map->slots[i];
 }
 
-/* Returns the largest number of entries in that many slots, about 69 % of them. */
+/* Returns the largest number of entries for n_slots slots, about 69 % of n_slots. */
 static size_t map_max_entries(size_t n_slots) {
     return n_slots / 16 * 11;
 }
 
+/* Allocates slots for at least n entries and copies the used ones. CM_OK or CM_NO_MEMORY. */
 static int map_rehash(struct map *map, size_t n) {
     struct map grown = *map;
     if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;
@@ -72,8 +72,8 @@ static int map_rehash(struct map *map, size_t n) {
     return CM_OK;
 }
 
-/* The first reservation is exact; later ones grow geometrically, because callers may reserve a
- * few more entries repeatedly. */
+/* The first reservation is exact. Later ones grow geometrically, because a caller may
+ * repeatedly reserve a few more entries. */
 int map_reserve(struct map *map, size_t n) {
     if (n <= map->capacity) return CM_OK;
     if (n >= MAP_NONE) return CM_NO_MEMORY;
@@ -109,7 +109,7 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
     return entry == NULL ? NULL : entry->key;
 }
 
-/* Sets *ret to the entry of the key, adding it with `value` if it is absent (*ret_added). */
+/* Sets *ret to the entry of the key. If there is none, adds it with `value` (*ret_added). */
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
     const struct lookup lookup = map_lookup(map, key, length);

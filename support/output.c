@@ -4,7 +4,7 @@
  * atomic only within one file system. It has no name until it is complete, so that
  * nothing is left if a signal ends the program (docs/decisions/temporary-files.md).
  *
- * Functions of type int return 0 or an errno, except those that return a descriptor.
+ * Static functions return 0 or an errno value, except those that return a descriptor.
  */
 #include "support/file.h"
 
@@ -64,7 +64,8 @@ static int name_temporary(const struct output *output, int attempt, char name[PA
     return n < 0 || n >= PATH_MAX ? ENAMETOOLONG : 0;
 }
 
-/* Delays the signals that end a program while a temporary file has a name. */
+/* Blocks the signals that end a program, while a temporary file has a name. Sets *ret_before to
+ * the previous mask. */
 static void block_signals(sigset_t *ret_before) {
     sigset_t ending;
     sigemptyset(&ending);
@@ -105,11 +106,11 @@ static int create_unnamed(const struct output *output) {
                        : open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     if (fd >= 0) return fd;
 #endif
-    return create_unlinked(output); /* a file system without such files */
+    return create_unlinked(output); /* the file system has no unnamed files */
 }
 
-/* Opens the stream to a temporary file. The new file inherits the permissions of the old one; a
- * read-only file is not replaced. */
+/* Opens the stream to a temporary file. `replaced` describes the file at the target (NULL:
+ * none): the new file inherits its permissions; a read-only file is not replaced. */
 static int open_beside(struct output *output, const struct stat *replaced) {
     if (replaced != NULL && access(output->target, W_OK) != 0) return errno;
     const int fd = create_unnamed(output);
@@ -155,8 +156,7 @@ FILE *output_stream(struct output *output) {
     return output->stream;
 }
 
-/* Flushes the file to the disk. Returns 0, also if the file system has no fsync, or an errno.
- */
+/* Flushes the file to the disk. A file system without fsync is not an error. */
 static int sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
 }
@@ -174,7 +174,7 @@ static int copy_bytes(int from, int to) {
     }
 }
 
-/* Gives an open file, which has no name, the name `name`: by a link, else by a copy. */
+/* Gives the open file `from`, which has no name, the name `name`: by a link, else by a copy. */
 static int name_file(int from, const char *name) {
     struct stat status;
     char open_file[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes from a file, a pipe or memory, read through one window: 4 KiB of a file or pipe, or the
+ * Reads bytes from a file, a pipe or memory through one window: 4 KiB of a file or pipe, or the
  * whole of a memory source. Files are read with pread and never mapped: a mapping would count
  * as resident memory, and truncating a mapped file kills the program.
  */
@@ -49,8 +49,8 @@ static int source_new(const char *name, struct cm_diagnostics *diag, struct sour
     return CM_OK;
 }
 
-/* Opens a source on a descriptor and takes it over. Determines size and position: standard
- * input may be a file that is already partly read. */
+/* Opens a source on a descriptor and takes ownership of it. Determines size and origin:
+ * standard input may be a file that is already partly read. */
 static int open_fd(int fd, const char *name, bool is_stdin, struct cm_diagnostics *diag,
                    struct source **ret) {
     struct source *source = NULL;
@@ -181,13 +181,14 @@ static int read_next(struct source *source, void *buffer, size_t size, size_t *r
     return CM_OK;
 }
 
+/* Refills the empty window. *ret_got is 0 at the end. */
 static int refill(struct source *source, size_t *ret_got, struct cm_diagnostics *diag) {
     const int status = read_next(source, source->buffer, WINDOW_SIZE, ret_got, diag);
     if (status == CM_OK && *ret_got > 0) source->window.length = *ret_got;
     return status;
 }
 
-/* Skips up to `size` bytes of the window. */
+/* Consumes up to `size` bytes of the window; returns how many. */
 static size_t use_window(struct source *source, uint64_t size) {
     const size_t left = source->window.length - source->window.at;
     const size_t n = size < left ? (size_t)size : left;
@@ -211,7 +212,7 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
                                  : refill(source, &got, diag);
         if (status != CM_OK) return status;
         if (got == 0) break;
-        if (!large) continue;
+        if (!large) continue; /* copies from the window next */
         source->window.start += got;
         done += got;
     }
@@ -298,8 +299,8 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
     return CM_OK;
 }
 
-/* Reads into a growing buffer, because the size of a pipe is unknown, and one byte more than
- * allowed, to detect an excess. */
+/* Reads into a growing buffer, because the size of a pipe is unknown. Reads up to one byte more
+ * than allowed, to detect a source that is too large. */
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
     size_t capacity = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Similarity is the optimal string alignment distance: insertions, deletions, substitutions and
- * swaps of neighbours. At most a third of the name may differ.
+ * See suggest.h. The distance of two names is the optimal string alignment distance: the number
+ * of insertions, deletions, substitutions and swaps of neighbours. A known name is similar if
+ * the distance is at most a third of its length, rounded up.
  */
 #include "support/suggest.h"
 

@@ -10,7 +10,7 @@ struct suggestion {
     const char *wanted; /* the mistyped name: `length` bytes, need not end in NUL */
     size_t length;
     const char *best; /* NULL if no name is similar */
-    size_t distance;
+    size_t distance;  /* edits between `wanted` and `best`; SIZE_MAX if no name is similar */
 };
 
 void suggest_init(struct suggestion *suggestion, const char *wanted, size_t length);

@@ -58,7 +58,7 @@ void text_printf(struct text *text, const char *format, ...) {
 void text_vprintf(struct text *text, const char *format, va_list args) {
     va_list copy;
     va_copy(copy, args);
-    /* usually the capacity suffices: one pass over the format */
+    /* usually the text fits into the capacity, and one call suffices */
     const size_t room = text->data == NULL ? 0 : text->capacity - text->length;
     char *end = room == 0 ? NULL : text->data + text->length;
     const int length = vsnprintf(end, room, format, args);
@@ -172,7 +172,7 @@ static bool point_is_safe(uint32_t point) {
     return true;
 }
 
-/* Returns the length of the prefix of printable ASCII without #. */
+/* Returns the length of the longest prefix that is printable ASCII without '#'. */
 static size_t plain_length(const char *string, size_t n) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t i = 0;
@@ -201,8 +201,8 @@ bool text_is_utf8(const char *string, size_t length) {
     return true;
 }
 
-/* Returns true for the first three characters of "::error::", "##[error]" and "##vso[",
- * commands in the log of GitHub Actions and Azure Pipelines. */
+/* Returns true if the string starts like "::error::" (`sign` ':'), "##[error]" or "##vso["
+ * ('#'), commands in the log of GitHub Actions and Azure Pipelines. */
 static bool is_command(const char *string, size_t n, char sign) {
     if (n < 3 || string[0] != sign || string[1] != sign) return false;
     const char lower = (char)(string[2] | 0x20);
@@ -226,8 +226,8 @@ size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_
     return n;
 }
 
-/* Returns the offset of a command "::error" at the start; n if there is none. It may follow
- * blanks, also characters that are not ASCII, because some of them are blanks. */
+/* Returns the offset of a command "::error" at the start; n if there is none. Blanks and
+ * non-ASCII characters, some of which are blanks, may precede the command. */
 static size_t find_command(const char *string, size_t n) {
     size_t i = 0;
     while (i < n && (string[i] == ' ' || (unsigned char)string[i] >= 0x80)) i++;
@@ -238,13 +238,14 @@ bool text_is_plain(const char *string, size_t n) {
     return plain_length(string, n) == n && find_command(string, n) == n;
 }
 
+/* Appends n bytes of a name, escaped as text_append_name describes. */
 static void append_safe(struct text *text, const char *name, size_t n) {
     size_t command = find_command(name, n);
     for (size_t i = 0; i < n;) {
         uint32_t point = 0;
         size_t length = 0;
         size_t shown = text_find_unsafe(name + i, n - i, &point, &length);
-        if (command < i + shown) {
+        if (command < i + shown) { /* escapes the first byte of the command */
             shown = command - i;
             length = 1;
             command = n;
@@ -338,7 +339,7 @@ bool text_is_digits(const char *string) {
 bool text_to_int64(const char *string, size_t length, int64_t *ret_value) {
     const bool negative = length > 0 && string[0] == '-';
     const size_t first = negative ? 1 : 0;
-    int64_t value = 0; /* kept negative: INT64_MIN has no positive */
+    int64_t value = 0; /* kept negative, because -INT64_MIN overflows */
     if (length == first) return false;
     for (size_t i = first; i < length; i++) {
         if (!text_is_digit(string[i])) return false;

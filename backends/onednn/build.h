@@ -100,8 +100,7 @@ onednn_desc build_desc(struct building *building, const struct cm_tensor *tensor
 struct built_part *build_part(struct building *building);
 /* Starts the next part. */
 void build_next_part(struct building *building);
-/* Adds an argument to the current part: the operand of `role` (enum built_role), with `desc`.
- */
+/* Adds an argument to the current part: the operand of `role`, an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
 /* Describes a tensor in its own layout and adds it as an argument. */
 onednn_desc build_operand(struct building *building, int id, const struct cm_tensor *tensor,
@@ -112,9 +111,8 @@ onednn_desc build_coalesced(struct building *building, int id,
                             int role);
 /* Adds a tensor as source and, in the same layout, as destination. */
 onednn_desc build_in_place(struct building *building, const struct cm_tensor *tensor);
-/* Adds an argument in the layout that oneDNN chose, the answer to the query `what`, `index`.
- * `model_desc` is the operand's layout in the model, NULL if the operand is not in the model.
- */
+/* Adds an argument in the layout that oneDNN chose; `what` and `index` query this layout.
+ * `model_desc` is the operand's layout in the model; NULL if the model lacks the operand. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc model_desc, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */

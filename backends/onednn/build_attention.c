@@ -48,8 +48,8 @@ static void multiply(struct building *building, int32_t element, onednn_desc a, 
 }
 
 /* Adds a part that adds the mask to the scores. The plan allocates a mask [queries, keys] if
- * the model has none (causal), or one of another element type than the scores or of rank > 4.
- */
+ * the attention is only causal, or if the model's mask has rank > 4 or another element type
+ * than the scores. */
 static void add_mask(struct building *building, const struct heads *sizes) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *given = &primitive->inputs[3];
@@ -90,6 +90,7 @@ dnnl_status_t build_attention(struct building *building) {
         return dnnl_unimplemented;
     const struct heads sizes = {q->dims[0], q->dims[1], k->dims[1], q->dims[2],
                                 k->dims[2], q->dims[3], v->dims[3], q->element};
+    /* the queries of all heads that share keys */
     const int64_t rows = sizes.heads / sizes.groups * sizes.queries;
     const double scale =
         primitive->scale != 0 ? primitive->scale : 1 / sqrt((double)sizes.depth);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cJSON parses every number into a double and so loses integers past 2^53. Before it parses,
- * each number of the text is turned into a string that begins with the byte 0xFF: {"a": 12}
- * becomes {"a": "\xFF12"}. That byte is not UTF-8 and no escape of JSON produces it, so no
- * string of the file can be mistaken for a number.
+ * Parses with cJSON, which converts every number to a double and so loses integers past 2^53.
+ * Therefore each number of the text is first replaced by a string that begins with the byte
+ * 0xFF: {"a": 12} becomes {"a": "\xFF12"}. The byte 0xFF is not UTF-8 and no escape of JSON
+ * produces it, so no string of the file can be mistaken for a number.
  */
 #include "support/json/json_value.h"
 
@@ -31,7 +31,7 @@ static size_t count_digits(const char *at, const char *end) {
     return (size_t)(at - start);
 }
 
-/* Returns the length by RFC 8259, section 6: [-] int [frac] [exp]; 0 if it is invalid. */
+/* Returns the length of a number (RFC 8259, section 6: [-] int [frac] [exp]); 0 if invalid. */
 static size_t number_length(const char *start, const char *end) {
     const char *at = start;
     if (at < end && *at == '-') at++;
@@ -53,8 +53,8 @@ static size_t number_length(const char *start, const char *end) {
     return (size_t)(at - start);
 }
 
-/* Returns the length by RFC 8259, section 7, quotes included; 0 if it is invalid or has \u0000,
- * which would end the text. */
+/* Returns the length of a string (RFC 8259, section 7), quotes included; 0 if it is invalid or
+ * has \u0000, which would end the text. */
 static size_t string_length(const char *start, const char *end) {
     const char *at = start + 1;
     for (; at < end && *at != '"'; at++) {
@@ -136,7 +136,8 @@ int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,
     int status = mark_numbers(text, size, arena, diag, &marked, &marked_size);
     if (status == CM_OK) {
         const char *end = marked;
-        errno = 0; /* cJSON does not distinguish the two faults, malloc does (POSIX) */
+        errno =
+            0; /* cJSON reports out of memory as a syntax error; malloc sets ENOMEM (POSIX) */
         cJSON *root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
         if (root != NULL)
             *ret = (struct json_value *)root;

@@ -9,9 +9,8 @@
  *     json_each(item, json_get(root, "nodes")) ...
  *     json_free(root);
  *
- * Accessors treat a NULL pointer, as json_get returns it for a missing member, like the JSON
- * value `null`: it is of no other type and has no elements. Only json_next, json_key and
- * json_is_first_of_key require a value.
+ * Accessors treat a NULL pointer, which json_get returns for a missing member, like the JSON
+ * value `null`. Only json_next, json_key and json_is_first_of_key require a value.
  */
 #ifndef SUPPORT_JSON_JSON_VALUE_H
 #define SUPPORT_JSON_JSON_VALUE_H
@@ -30,9 +29,9 @@ struct json_value;
 #define JSON_MAX_VALUES ((size_t)1 << 23)
 
 /*
- * `text` need not end in NUL. Rejects, besides syntax errors, text that is not UTF-8, control
- * bytes in strings, \u0000, more than JSON_MAX_VALUES values, and nesting deeper than 1000.
- * Returns CM_OK (free *ret with json_free), CM_REFUSED or CM_NO_MEMORY.
+ * Parses `text`, which need not end in NUL. Rejects, besides syntax errors, text that is not
+ * UTF-8, control bytes in strings, \u0000, more than JSON_MAX_VALUES values, and nesting deeper
+ * than 1000. Returns CM_OK (free *ret with json_free), CM_REFUSED or CM_NO_MEMORY.
  */
 int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,
                struct json_value **ret) CM_MUST_CHECK;
@@ -54,7 +53,7 @@ const char *json_string(const struct json_value *value);
 /* Describes the value for messages: "an array"; a number by its digits. */
 const char *json_describe(const struct json_value *value);
 
-/* Elements of an array, or members of an object. */
+/* Iterate over the elements of an array or the members of an object. */
 size_t json_count(const struct json_value *value);
 const struct json_value *json_first(const struct json_value *value);
 const struct json_value *json_next(const struct json_value *element);

@@ -35,8 +35,7 @@ void json_break_line(struct json_writer *json, int n_spaces, bool is_last) {
 
 enum { ESCAPED = 1, ESCAPED_IN_HTML = 2 };
 
-/* ESCAPED: written with a backslash before it. ESCAPED_IN_HTML: written as \uXXXX if in_html.
- */
+/* ESCAPED: written after a backslash. ESCAPED_IN_HTML: written as \uXXXX if in_html. */
 static const unsigned char escapes[256] = {
     ['"'] = ESCAPED,         ['\\'] = ESCAPED,        ['<'] = ESCAPED_IN_HTML,
     ['>'] = ESCAPED_IN_HTML, ['&'] = ESCAPED_IN_HTML,
@@ -58,7 +57,7 @@ static void write_escaped(const struct json_writer *json, const char *text, size
     fwrite(text + written, 1, n - written, json->out);
 }
 
-/* Escapes of the characters 0x08 to 0x0d; \v has none. */
+/* Letters of the escapes \b to \r of the characters 0x08 to 0x0d; JSON has none for 0x0b. */
 static const char short_escapes[] = "btn\0fr";
 
 static void write_quoted(const struct json_writer *json, const char *text) {
@@ -76,7 +75,7 @@ static void write_quoted(const struct json_writer *json, const char *text) {
             if (point >= 0x08 && point <= 0x0d && point != 0x0b)
                 fprintf(out, "\\%c", short_escapes[point - 0x08]);
             else
-                fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* no unsafe one is larger */
+                fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* the largest is U+FEFF */
         }
         for (size_t k = 0; !is_utf8 && k < length; k++)
             fprintf(out, "\\\\x%02x", (unsigned char)text[i + k]);

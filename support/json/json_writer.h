@@ -34,9 +34,9 @@ void json_end(struct json_writer *json, char bracket);
 void json_break_line(struct json_writer *json, int n_spaces, bool is_last);
 
 /*
- * Strings are escaped so that none can control a terminal: unsafe characters and CI commands
- * (text_find_unsafe) become \uXXXX. In a string that is not UTF-8, their bytes and invalid
- * bytes become "\\xNN".
+ * Strings are escaped so that none can control a terminal: unsafe characters and the first
+ * character of CI commands (text_find_unsafe) become \uXXXX. In a string that is not UTF-8, the
+ * bytes of such characters and invalid bytes become "\\xNN".
  */
 void json_write_key(struct json_writer *json, const char *key);
 void json_write_string(struct json_writer *json, const char *text); /* NULL: null */
@@ -44,7 +44,7 @@ void json_write_integer(struct json_writer *json, int64_t value);   /* CM_UNKNOW
 void json_write_index(struct json_writer *json, size_t index);      /* CM_NO_INDEX: null */
 void json_write_bool(struct json_writer *json, bool value);
 void json_write_null(struct json_writer *json);
-/* value / 10^places as an exact decimal, trailing zeros omitted except one: 0.25, 12.0. */
+/* Writes value / 10^places as an exact decimal without trailing zeros: 0.25, but 12.0. */
 void json_write_decimal(struct json_writer *json, int64_t value, int places);
 /* Writes a double with `digits` significant digits. */
 void json_write_double(struct json_writer *json, double value, int digits);
