@@ -102,8 +102,7 @@ static int time_planned(struct planned *planned, bool is_network,
 }
 
 /* If the measurement failed, sets its state and clears every other field except the reason.
- * Keeps a measurement that lost the device (CM_FLAG_LOST) after its timing. Returns `status`.
- */
+ * Keeps a measurement that lost the device (CM_FLAG_LOST) after timing it. Returns `status`. */
 static int finish_failed(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures one primitive or network in this process: plans it and times it, a primitive first
- * cold and then warm, a network warm only. Or only plans it. */
+/* Plans one primitive or network in this process and, unless only the plan is wanted, times it:
+ * a primitive first cold and then warm, a network warm only. */
 #ifndef BACKENDS_MEASURE_H
 #define BACKENDS_MEASURE_H
 

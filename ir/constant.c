@@ -95,7 +95,8 @@ double constant_real_at(const struct constant *constant, int64_t i) {
     return constant->reals[constant->place == CONSTANT_SPLAT ? 0 : i];
 }
 
-/* Layout of a small float: sign, exponent and mantissa from the top bit. */
+/* Layout of a small float: sign, exponent and mantissa from the top bit. SPECIAL_NAN_ONES: all
+ * ones is NaN, and there is no infinity; SPECIAL_NAN_MINUS_ZERO: -0 is NaN. */
 struct float_format {
     enum dtype dtype;
     int exponent_bits;

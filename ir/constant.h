@@ -74,9 +74,9 @@ const char *constant_unreadable(const struct constant *constant,
 /*
  * Loads the elements. *ret is `constant` if it is in memory or a splat, else a new constant in
  * `arena`. *ret is NULL if `constant` has more than CONSTANT_MAX_ELEMENTS elements (unless it
- * is a splat), is absent or out of reach, or has a dtype that is not folded (complex). Returns
- * CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY, which also marks the arena as failed, for callers
- * that ignore the status.
+ * is a splat), is absent or out of reach, or has a dtype that is not folded (complex, string).
+ * Returns CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY, which also marks the arena as failed, for
+ * callers that ignore the status.
  */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)

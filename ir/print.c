@@ -80,7 +80,7 @@ static void print_values(const struct model *model, const uint32_t *values, size
     text_append(out, n > MAX_VALUES ? ", ...)" : ")");
 }
 
-/* Prints a string in quotes; cuts a longer one than MAX_STRING bytes between two characters. */
+/* Prints a string in quotes. Cuts it to MAX_STRING bytes, between two characters. */
 static void print_string(const char *string, struct text *out) {
     char shown[MAX_STRING + 1];
     const size_t n = text_cut_length(string, MAX_STRING);

@@ -104,8 +104,7 @@ static void *fail(struct arena *arena) {
     return NULL;
 }
 
-/* Allocates from a new block. Not inlined: its register saves would slow down every allocation.
- */
+/* Allocates from a new block. Not inlined: its register saves would slow every allocation. */
 __attribute__((noinline)) static void *take_block(struct arena *arena, size_t size,
                                                   bool zeroed) {
     struct block *block = NULL;

@@ -20,7 +20,7 @@ struct text;
 /* The kind of a fault, printed as error[shape]. One row each in diag.c; see docs/errors.md. */
 enum diag_code {
     DIAG_IO,        /* the file cannot be read or written */
-    DIAG_FORMAT,    /* not the bytes of an ONNX model */
+    DIAG_FORMAT,    /* not an ONNX model, or not valid JSON */
     DIAG_GRAPH,     /* names, edges, order: a missing input, a duplicate, a cycle */
     DIAG_OPSET,     /* no opset for a domain, or one that does not exist */
     DIAG_ARITY,     /* too few or too many operands */

@@ -149,8 +149,7 @@ bool text_to_bytes(const char *string, int64_t *ret_value) {
     return !__builtin_add_overflow(whole, part, ret_value);
 }
 
-/* Characters that move a cursor, break a line, change the writing direction or are invisible.
- */
+/* Characters that move a cursor, break lines, change the writing direction or are invisible. */
 static const struct {
     uint32_t first, last;
 } unsafe_points[] = {

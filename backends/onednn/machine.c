@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads facts of the machine from /proc and /sys. Does not ask sysconf for the cache size,
- * which can be ten times the actual one. */
+/* Reads facts of the machine from /proc and /sys. Does not ask sysconf for the cache size:
+ * the answer can be ten times the actual size. */
 #include "backends/onednn/machine.h"
 
 #include <dirent.h>

@@ -130,7 +130,7 @@ static int no_memory(const struct network_build *build) {
     return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }
 
-/* Adds the call of an operand's reorder; `own` is its address in the layout of the step. */
+/* Adds the call that reorders an operand; `own` is its address in the step's layout. */
 static int add_reorder(struct network_build *build, const struct cm_network_step *step,
                        int operand, char *own) {
     struct cm_plan *plan = build->plan;

@@ -14,7 +14,7 @@ struct arena;
 struct module_place {
     const char *path;
     bool any_owner; /* accept modules of any user: COSTMODEL_BACKEND_PATH names the folder */
-    struct cm_reason reason; /* why it is not searched; "" if it is */
+    struct cm_reason reason; /* why the folder is not searched; "" if it is */
 };
 
 struct places {

@@ -51,7 +51,7 @@ static int wait_readable(int socket, int stop, double deadline) {
                                     {.fd = stop, .events = POLLIN}};
         /* Wait at most a minute per call: poll takes milliseconds as an int. */
         const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
-        const int n = poll(readable, 2, ms); /* poll ignores -1 */
+        const int n = poll(readable, 2, ms); /* poll ignores a descriptor of -1 */
         if (n > 0) return readable[1].revents != 0 ? IPC_STOPPED : IPC_OK;
         if (n < 0 && errno != EINTR) return IPC_CLOSED;
     }

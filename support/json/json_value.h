@@ -53,7 +53,7 @@ const char *json_string(const struct json_value *value);
 /* Describes the value for messages: "an array"; a number by its digits. */
 const char *json_describe(const struct json_value *value);
 
-/* Iterate over the elements of an array or the members of an object. */
+/* Count and iterate over the elements of an array or the members of an object. */
 size_t json_count(const struct json_value *value);
 const struct json_value *json_first(const struct json_value *value);
 const struct json_value *json_next(const struct json_value *element);
