@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans one primitive or network in this process and, unless only the plan is wanted, times it:
- * a primitive first cold and then warm, a network warm only. */
+/* Plans one primitive or network in this process and times it: a primitive first cold and then
+ * warm, a network warm only. Or only makes the plan. */
 #ifndef BACKENDS_MEASURE_H
 #define BACKENDS_MEASURE_H
 
