@@ -143,10 +143,8 @@ void binding_defaults(struct binding *binding) {
     binding->schedule = (int)binding->options.schedule;
 }
 
-/* NAME=N, NAME=1x3x224x224 and NAME=2,3,4. Names may contain '=': the last one counts. */
-
-/* Splits at the last '='. Returns the name and sets *ret_rest. Returns NULL if a part is empty,
- * or, with a message, if out of memory. */
+/* Splits NAME=N or NAME=1x3x224x224 at the last '=', because names may contain '='. Returns the
+ * name and sets *ret_rest; NULL if a part is empty or, with a message, if out of memory. */
 static const char *split(const struct invocation *call, const char *given,
                          const char **ret_rest) {
     const char *equals = strrchr(given, '=');
@@ -157,7 +155,7 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* Refuses the name of items[n] if an earlier item has it. The first member is the name. */
+/* Refuses items[n] if an earlier item has the same name. Items begin with their names. */
 static int check_unique(const struct invocation *call, const char *option, const void *items,
                         size_t size, size_t n) {
     const char *const *last = (const void *)((const char *)items + n * size);
@@ -188,7 +186,7 @@ static int read_dims(const struct invocation *call, const char *option,
     return CM_OK;
 }
 
-/* Parses 1x3x224x224. Returns NULL if it is invalid, or, with a message, if out of memory. */
+/* Returns the sizes in 1x3x224x224; NULL if invalid or, with a message, if out of memory. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
     int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
     if (sizes == NULL) (void)diag_no_memory(call->diag);
@@ -232,7 +230,8 @@ static const char *find_separator(const char *given) {
     return last == given ? NULL : last;
 }
 
-/* Reads one element of a list separated by ','; a backslash escapes the next character. */
+/* Returns a copy of the list element at *at and advances *at to its end: ',' or NUL. A
+ * backslash escapes the next character. NULL: out of memory. */
 static char *read_element(const struct invocation *call, const char **at) {
     char *element = arena_alloc(call->arena, strlen(*at) + 1);
     size_t n = 0;

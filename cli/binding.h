@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options that affect the costs of a model. Every command that profiles includes these tables
- * into its own table.
+ * Tables of the options that affect the costs of a model. A command that profiles includes them
+ * in its own table:
  *
  *     struct request { struct binding binding; ... };
  *     {.rows = binding_model, .offset = OPTION_AT(struct request, struct binding, binding)},
@@ -30,7 +30,7 @@ struct binding {
     struct option_list values;
     struct option_list trip_counts;
     struct option_list op_costs;    /* paths */
-    struct cm_op_costs **described; /* contents of these files, set by binding_read */
+    struct cm_op_costs **described; /* contents of the files, set by binding_read */
     size_t n_described;
     int mode;     /* enum cm_mode */
     int schedule; /* enum cm_schedule */
@@ -39,7 +39,8 @@ struct binding {
     struct cm_options options; /* members that the command line sets directly */
 };
 
-/* Each except binding_model begins a help group; a command may add its own options after it. */
+/* Each table except binding_model begins a group of the help. A command may append its own
+ * options to the group. */
 extern const struct option binding_batch[];   /* --batch with one batch */
 extern const struct option binding_batches[]; /* --batch with several batches */
 extern const struct option binding_model[];   /* other options for shapes */
@@ -48,20 +49,20 @@ extern const struct option binding_rest[]; /* training step, modules and memory 
 
 /* Values of options that several commands have. */
 extern const struct option_choice choices_units[]; /* enum cm_units */
-/* --output fills a const char *, --color an int: enum color_choice. */
+/* --output sets a const char *, --color an int (enum color_choice). */
 extern const struct option option_output[];
 extern const struct option option_color[];
 
 /* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);
 
-/* Sets *options to those of the binding, completed from its other members, and sets
- * binding->batches. options->batch is set only if one batch was given. CM_OK, CM_USAGE,
- * CM_NO_MEMORY. */
+/* Sets *options to binding->options, completed from the other members, and sets
+ * binding->batches. Sets options->batch only if one batch was given. CM_OK, CM_USAGE,
+ * CM_REFUSED or CM_IO (a file of --op-costs), CM_NO_MEMORY. */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
 
-/* Frees what binding_read allocated, also after a failure. */
+/* Frees what binding_read allocated, also if it failed. */
 void binding_free(struct binding *binding);
 
 /* Refuses an output `path` (NULL: none) that is a file of --op-costs. CM_OK, CM_USAGE. */

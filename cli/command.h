@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interface of a command. Each has a row in main.c and its own file. */
+/* Interface of the commands. Each command has a row in main.c and a file of its own. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -37,7 +37,7 @@ struct command {
     int (*run)(const struct invocation *call);
     const struct option *options;
     const char *usage;
-    const char *summary;       /* NULL: not in the help, nor are the commands that follow */
+    const char *summary;       /* NULL: the help omits this command and those after it */
     const char *about;         /* description in its help */
     const char *exit_statuses; /* NULL: the common ones */
     int exhausted;             /* exit status if out of memory */
@@ -49,7 +49,7 @@ struct command_table {
         *commands; /* the default command first, those without a summary last */
     const char *examples;
     const char *exit_statuses;    /* of commands without their own */
-    const struct option *options; /* that main handles */
+    const struct option *options; /* of all commands: --help, --version */
 };
 
 /* Returns the name of a built-in device; NULL past the last. */

@@ -21,7 +21,7 @@
 
 #include "support/banned.h"
 
-#define TOP 3 /* listed operator types */
+#define TOP 3 /* operator types listed per convention */
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -51,7 +51,7 @@ struct share {
     int64_t beyond; /* operations - MACs */
 };
 
-/* Largest number of operator types with operations beyond MACs. */
+/* Largest number of operator types with operations beyond MACs; further types are ignored. */
 #define MAX_TYPES 512
 
 static void add_share(struct share *shares, size_t *n, const char *op, int64_t beyond) {
@@ -62,7 +62,7 @@ static void add_share(struct share *shares, size_t *n, const char *op, int64_t b
     shares[i].beyond = checked_add(shares[i].beyond, beyond);
 }
 
-/* Picks the TOP shares by magnitude, in stable order. */
+/* Sets `top` to the TOP shares of largest magnitude, largest first, in stable order. */
 static void pick_top(const struct share *shares, size_t n, struct share *top) {
     for (size_t i = 0; i < TOP; i++) top[i] = (struct share){0};
     for (size_t i = 0; i < n; i++) {
@@ -87,7 +87,7 @@ struct job {
     struct json_writer json;
 };
 
-/* Returns all operations that the convention counts, on floats and integers. */
+/* Returns the number of operations that the convention counts, on floats and integers. */
 static int64_t operations_of(const struct cm_convention *convention,
                              const struct cm_costs *costs) {
     return convention->separates_integers ? checked_add(costs->flops, costs->int_ops)
@@ -159,8 +159,9 @@ static void write_json_row(struct json_writer *json, const struct cm_convention 
     json_end(json, '}');
 }
 
-/* Writes the row of a convention, with the head before the first. Prints only the messages of
- * the first profile: they are the same for each convention. */
+/* Writes the row of a convention; before the first row, also the head of the table. Prints the
+ * messages of the first profile and of one that fails; they are the same for each convention.
+ */
 static int write_one(struct job *job, size_t index) {
     const struct cm_convention *convention = cm_convention_at(index);
     const bool is_text = job->request.format == FORMAT_TEXT;

@@ -121,8 +121,8 @@ static int load(struct job *job, size_t index, struct cm_diagnostics *diag) {
     return status == CM_OK ? cm_model_dims(side->model, &plain, diag, &side->dims) : status;
 }
 
-/* Two versions of a model may name their dims differently, so each side gets only the --dim
- * options for its own dims. A name that neither side has is passed to both, which refuse it. */
+/* Profiles one side. Two versions of a model may name their dims differently, so each side gets
+ * only the --dim options for its own dims; both refuse a name that neither side has. */
 static int profile(struct job *job, size_t index, struct cm_diagnostics *diag) {
     struct side *side = &job->sides[index];
     struct cm_options options = job->options;

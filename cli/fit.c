@@ -17,7 +17,7 @@
 
 #include "support/banned.h"
 
-#define MAX_BYTES ((size_t)16 << 20)
+#define MAX_BYTES ((size_t)16 << 20) /* of TIMES.csv */
 #define N_COLUMNS 7
 
 struct request {
@@ -64,7 +64,8 @@ static int line_fault(const struct invocation *call, const char *path, size_t li
     return diag_error(call->diag, DIAG_USAGE, "%s: line %zu: %s", path, line, what);
 }
 
-/* Sets *ret to the value of the choice unless `text` is "". Returns false if there is none. */
+/* Sets *ret to the value of the choice named `text`; leaves it unchanged if `text` is "".
+ * Returns false for any other text. */
 static bool read_choice(const struct option_choice *choices, const char *text, int *ret) {
     while (choices->name != NULL && !text_equal(choices->name, text)) choices++;
     if (choices->name != NULL) *ret = choices->value;
@@ -178,8 +179,7 @@ static int print_errors(const struct invocation *call, const char *title,
     return CM_OK;
 }
 
-/* Writes the path of the model, node, batch, seconds, expected time, lower bound and held_out
- * of every row. */
+/* Writes all rows as CSV, with their modelled times (expected, lower_bound) in seconds. */
 static int write_rows(const struct invocation *call, const char *path,
                       const struct cm_measured_time *times, size_t n) {
     struct output *output = NULL;

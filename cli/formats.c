@@ -54,10 +54,10 @@ static int write_sweep(const struct report *report, const struct cm_report_optio
     return cm_result_write_html(report->result, report->sweep, report->diag, out);
 }
 
-/* The formats of sweeps: those of write_sweep. */
+/* The formats that write_sweep supports. */
 static const char *const sweep_formats[] = {"text", "table", "json", "csv", "markdown", "html"};
 
-/* Sets how text output is called and what it takes. Sweeps and --explain have no sections. */
+/* Sets `called` and `takes` of the text format. Sweeps and --explain have no sections. */
 static void specialize_text(const struct request *request, struct format *format) {
     const bool lists_layers = request_lists_layers(request);
     format->called = "the text report";
@@ -79,7 +79,7 @@ int format_find(const struct invocation *call, struct request *request) {
                           (request->rows != NOT_GIVEN || request->table.columns != NULL ||
                            request->table.sort != NULL || request->filters.n > 0);
     const struct cm_format *found = cm_format_find(is_table ? "table" : name);
-    BUG_ON(found == NULL); /* the parser accepts these names only */
+    BUG_ON(found == NULL); /* the parser accepts only names of formats */
     struct format *format = &request->format;
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
     format->called = arena_printf(call->arena, "--format %s", found->name);

@@ -96,7 +96,7 @@ static const struct command commands[] = {
     {"schema", command_schema, schema_options, "schema NAME [--markdown]", "print a JSON schema",
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
      "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
-    /* For the build, which installs their output. */
+    /* The build installs the output of these two. Without a summary, the help omits them. */
     {"man", command_man, command_no_options, "man", NULL, "Prints the manual page costmodel(1).\n",
      NULL, EXIT_REFUSED},
     {"completion", command_completion, command_no_options, "completion bash|zsh|fish", NULL,
@@ -105,7 +105,7 @@ static const struct command commands[] = {
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 
-/* For the help only: main handles these before the command parses its arguments. */
+/* For the help only: run() handles these before the command parses its arguments. */
 static const struct option general_options[] = {
     {.heading = "General", .name = "help", .letter = 'h', .kind = OPTION_SET,
      .help = "print this help"},
@@ -187,7 +187,7 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-/* Returns the command that `word` may be a misspelling of; NULL: none, or it is a file. */
+/* Returns the command that `word` may be a misspelling of; NULL: none, or `word` is a file. */
 static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
     if (word[0] == '-' || access(word, F_OK) == 0) return NULL;
@@ -197,7 +197,8 @@ static const char *mistyped_command(const char *word) {
     return suggestion.best;
 }
 
-/* If any allocation failed, the result is unreliable: override the exit status. */
+/* Returns the exit status of the command; command->exhausted if any allocation failed, because
+ * the result is then unreliable. */
 static int run_command(const struct command *command, const struct invocation *call) {
     const int status = command->run(call);
     if (!arena_failed(call->arena) && !diag_starved(call->diag)) return status;

@@ -21,9 +21,9 @@ static const struct {
     [CM_ERROR] = {"error", "\033[1;31m"},
 };
 
-#define HANG 4
+#define HANG 4 /* indentation of continuation lines, columns */
 
-/* Prints a line after `column` columns, folded between words at `width` (0: not folded). */
+/* Prints a line that begins at `column`, folded between words at `width` (0: not folded). */
 static void print_folded(const char *line, size_t column, size_t width) {
     while (*line != '\0') {
         const size_t word = strcspn(line, " ");

@@ -59,7 +59,7 @@ static void print_text(void) {
     }
 }
 
-/* An unlimited maximum is null. */
+/* Writes [min, max]; max is null if the number is unlimited. */
 static void write_arity(struct json_writer *json, const char *key, int32_t min, int32_t max) {
     json_open(json, key, '[');
     json_write_integer(json, min);
@@ -133,7 +133,8 @@ static const char *print_term(const char *between, int64_t factor, const char *o
 }
 
 /* Prints one line for all versions of an operator, with the costs of the newest by the default
- * convention (n, out: elements of the first input and output). Returns the row after them. */
+ * convention (n, out: elements of the first input and output). Returns the index of the next
+ * operator. */
 static size_t print_line(const struct op_family *family, size_t first) {
     const char *between = "";
     size_t i = first;

@@ -17,8 +17,8 @@
 struct parse {
     const struct option *table;
     const struct invocation *call;
-    int next; /* index of the next argument */
-    char *target;
+    int next;     /* index of the next argument */
+    char *target; /* the struct to fill */
 };
 
 /* Iterator over the rows of a table and of the tables that it includes. */
@@ -62,7 +62,7 @@ int options_fault(const struct invocation *call, const char *format, ...) {
     return status;
 }
 
-/* The list has room for argc values, which is always enough. */
+/* Appends to a list, whose capacity of argc values is always enough. */
 static int append(const struct invocation *call, struct option_list *list, const char *value) {
     if (list->values == NULL) {
         list->values = arena_array(call->arena, (size_t)call->argc, sizeof *list->values);
@@ -124,7 +124,7 @@ static int read_name(const struct parse *parse, const struct option *row, const 
     return refuse_value(parse, row, &names, value, strlen(value));
 }
 
-/* "fp32,fp16" */
+/* Parses "fp32,fp16". */
 static int read_choices(const struct parse *parse, const struct option *row, const char *value,
                         struct option_choices *ret) {
     struct option_choices list = {.text = value};
@@ -144,7 +144,7 @@ static int read_choices(const struct parse *parse, const struct option *row, con
     return CM_OK;
 }
 
-/* `value` is NULL only for the kinds that take none. */
+/* Stores the value of an option in the target; `value` is NULL for kinds that take no value. */
 static int store(const struct parse *parse, const struct walk *at, const char *value) {
     const struct option *row = at->row;
     void *field = parse->target + at->base + row->offset;

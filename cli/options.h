@@ -57,12 +57,12 @@ struct option {
     int64_t min, max;
     const struct option_choice *choices;
     const char *(*name_at)(size_t index);   /* values of an OPTION_NAME; NULL past the last */
-    const char *(*about)(const char *name); /* a clause about each, for the help; "": none */
+    const char *(*about)(const char *name); /* a clause about a value, for the help; "": none */
     const struct option *rows; /* include this table, which fills the struct at `offset`;
                                   included tables cannot include others */
 };
 
-/* Offset of `member` in `target`; does not compile unless its type is `type`. */
+/* Offset of `member` in `target`; does not compile unless the type of `member` is `type`. */
 #define OPTION_AT(target, type, member)                                                        \
     (offsetof(target, member) + 0 * sizeof((type *)0 == &((target *)0)->member))
 
@@ -87,7 +87,7 @@ int options_parse(const struct option *table, const struct invocation *call, voi
                   struct option_list *operands) __attribute__((warn_unused_result));
 
 /* Returns the name of the first option whose value in `target` differs from `defaults`; NULL:
- * none. Only options with one of these rules are compared (0: all options). */
+ * none. Compares the options with one of these rules only (0: all options). */
 const char *options_changed(const struct option *table, const void *target,
                             const void *defaults, unsigned rules);
 

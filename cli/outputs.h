@@ -12,7 +12,7 @@ struct arena;
 /* Returns true if both paths exist and are the same file. NULL and "-" are not files. */
 bool outputs_is_file(const char *path, const char *other);
 
-/* Sets *ret to true if both are in the same folder. CM_OK, CM_NO_MEMORY. */
+/* Sets *ret to true if both paths are in the same folder. CM_OK, CM_NO_MEMORY. */
 int outputs_share_folder(const char *path, const char *other, struct arena *arena,
                          bool *ret) CM_MUST_CHECK;
 
@@ -26,9 +26,9 @@ int outputs_are_one(const char *path, const char *other, struct arena *arena,
 int outputs_keep_weights(const struct cm_model *model, const char *path,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-/* Locks the folder of `path` for the update of one of its files. CM_OK, also if the file system
- * has no locks; CM_IO with a message if another process holds the lock; CM_NO_MEMORY. The
- * caller unlocks. */
+/* Locks the folder of `path`, so that no other process updates `path`. Sets *ret to the lock,
+ * for outputs_unlock_folder. CM_OK, also if the file system has no locks; CM_IO with a message
+ * if another process holds the lock; CM_NO_MEMORY. */
 int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                         int *ret) CM_MUST_CHECK;
 void outputs_unlock_folder(int lock);

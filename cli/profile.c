@@ -62,7 +62,7 @@ static int check_times(const struct invocation *call, const struct request *requ
     return times_fault(call, option);
 }
 
-/* Refuses options that require a new profile, which a profile in a JSON file cannot satisfy. */
+/* For a profile as input: refuses options that require the model. */
 static int check_profile(const struct request *request, const struct cm_result *result,
                          struct cm_diagnostics *diag) {
     const char *blocking = binding_given(&request->binding);
@@ -76,7 +76,8 @@ static int check_profile(const struct request *request, const struct cm_result *
                       blocking);
 }
 
-/* Checks that the model can be read twice and that no input file would be overwritten. */
+/* Checks --annotate: the model can be read twice, and the path is neither an input nor
+ * --output. */
 static int check_annotate(const struct invocation *call, const struct request *request) {
     const char *path = request->annotate;
     if (path == NULL || request->model == NULL) return CM_OK;
@@ -111,8 +112,8 @@ struct run {
     bool is_interrupted;
 };
 
-/* Warns if external weights would not be found: their paths are relative to that of the model.
- */
+/* Warns if the annotated model is in another folder than the external weights, whose paths are
+ * relative to the model. */
 static int warn_of_weights(const struct run *run) {
     const struct cm_memory *memory = &run->result->memory;
     const char *path = run->request->annotate;
@@ -191,7 +192,7 @@ static int make(struct run *run) {
     return streams_write(request->annotate, write_annotated, run, diag);
 }
 
-/* Reports a model above the memory limit, after the report was written. */
+/* Prints an error if the model exceeds --memory-limit. Returns CM_REFUSED then. */
 static int refuse_misfit(const struct invocation *call, const struct request *request,
                          const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
@@ -221,11 +222,11 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
     return status;
 }
 
-/* States of a batch, best first. */
+/* States of a sweep row, best first. */
 static const struct {
     const char *state;
     int exit_status;
-    enum diag_code code; /* of the message */
+    enum diag_code code; /* of the message; DIAG_N_CODES: no message */
 } ends[] = {
     {"done", EXIT_DONE, DIAG_N_CODES},     {"incomplete", EXIT_INCOMPLETE, DIAG_N_CODES},
     {"usage", EXIT_USAGE, DIAG_USAGE},     {"misfit", EXIT_REFUSED, DIAG_FIT},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option table of `costmodel profile`. */
+/* Option table of `costmodel profile`, and queries of its parsed options. */
 #include "cli/request.h"
 
 #include <limits.h>

@@ -15,7 +15,7 @@
 /* The bits of enum cm_format_use as bits of option.rules. */
 #define TAKES(uses) ((unsigned)(uses) << 3)
 
-/* Bits of option.rules. TAKES_...: the option requires a format that uses this. */
+/* Bits of option.rules. TAKES_X: the option requires a format that uses X. */
 enum request_rule {
     NEEDS_MODEL = 1, /* not with a profile as input */
     NO_FORMULA = 2,  /* not with --formula */
@@ -41,7 +41,7 @@ enum request_rule {
 /* A format of the library and how this program writes it. */
 struct format {
     struct cm_format of;
-    const char *called; /* in messages */
+    const char *called; /* name in messages: "a table" */
     unsigned takes;     /* set of TAKES_..., the options that it supports */
     bool of_sweeps;     /* supports several batches */
     bool of_formulas;   /* supports --formula */
@@ -81,8 +81,8 @@ bool request_lists_layers(const struct request *request);
 /* Returns the name of a given option that has one of these rules; NULL: none. */
 const char *request_given(const struct request *request, unsigned rules);
 
-/* The report to write: one of result, sweep and formula, the others are NULL; a page of a sweep
- * has the first result too. */
+/* The report to write. One of result, sweep and formula is set, the others are NULL; the HTML
+ * page of a sweep also has the result of the first batch that could be profiled. */
 struct report {
     const struct request *request;
     const struct cm_result *result;
@@ -94,7 +94,7 @@ struct report {
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
 int format_write(const void *report, FILE *out) CM_MUST_CHECK;
 
-/* Sets request->format by request->format_name, one of cm_format_at. CM_OK, CM_NO_MEMORY. */
+/* Sets request->format from the valid name request->format_name. CM_OK, CM_NO_MEMORY. */
 int format_find(const struct invocation *call, struct request *request) CM_MUST_CHECK;
 
 /* Checks that the format supports all given options and that column names are valid. CM_OK,

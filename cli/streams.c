@@ -81,7 +81,8 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     return isatty(fileno(stream)) == 1;
 }
 
-/* Returns the environment variable if it is a terminal size, else `size` > 0 or `otherwise`. */
+/* Returns the value of `variable` if it is a valid size, else `size` if positive, else
+ * `otherwise`. */
 static int choose_size(const char *variable, int size, int otherwise) {
     const char *set = getenv(variable);
     int64_t value = 0;
@@ -105,7 +106,7 @@ int streams_lines(FILE *stream, int otherwise) {
 }
 
 bool streams_utf8(void) {
-    /* By POSIX precedence; setlocale would change the whole process. */
+    /* in the order of POSIX; setlocale would change the whole process */
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     static const char *const endings[] = {".UTF-8", ".utf8", ".UTF8", ".utf-8"};
     const char *name = NULL;

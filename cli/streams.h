@@ -10,17 +10,17 @@ struct cm_diagnostics;
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Must run before any file is opened: replaces closed standard streams with failing ones, so
- * that no file gets their descriptor, and makes a broken pipe and the limit of the file size
- * write errors instead of signals. */
+/* Must run before any file is opened. Replaces closed standard streams with failing ones, so
+ * that no file gets their descriptors. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a
+ * file above the size limit are write errors. */
 void streams_prepare(void);
 
-/* Flushes the stream. CM_OK if everything was written, else CM_IO with a message; for a closed
- * pipe without a message. */
+/* Flushes the stream. CM_OK if everything was written; CM_IO with a message, but without one if
+ * a pipe was closed. */
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* As streams_flush, but CM_OK for a closed pipe: for commands that report by exit status. */
+/* As streams_flush, but CM_OK for a closed pipe: the exit status of `check` is its result. */
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 

@@ -84,7 +84,7 @@ const struct option sweep_options[] = {
 };
 /* clang-format on */
 
-/* Splits at commas; the texts are copies. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Splits `text` at commas into copies; *ret_n must be 0. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 static int read_texts(const struct invocation *call, const char *option, const char *text,
                       size_t *ret_n, const char *const **ret) {
     const char **items = arena_array(call->arena, MAX_ITEMS, sizeof(*items));
@@ -167,7 +167,7 @@ static int plan(const struct invocation *call, const struct request *request,
     return cm_campaign_plan(&wanted, dims, request->dims.n, call->diag, ret);
 }
 
-/* Parses "2/8". */
+/* Parses "2/8"; NULL is 1/1. */
 static int read_shard(const struct invocation *call, const char *text,
                       struct cm_campaign_run *ret) {
     int64_t shard = 1;

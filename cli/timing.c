@@ -134,7 +134,7 @@ int timing_cache(struct arena *arena, const char **ret) {
     return CM_OK;
 }
 
-/* Refuses options without the source of times that they require, and exclusive options. */
+/* Refuses options that exclude each other or that lack the source of times they require. */
 static int check_timing(const struct invocation *call, const struct timing *timing,
                         int n_sources) {
     const char *source_option = timing->measure != MEASURE_NONE ? "measure"

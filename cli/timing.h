@@ -19,7 +19,7 @@ struct timing {
     const char *device;               /* --device: of the roofline, or target of a plan */
     bool plan;                        /* --cudnn-plan */
     struct option_choices precisions; /* enum cm_precision */
-    int runtime;                      /* enum cm_runtime */
+    int runtime;                      /* enum cm_runtime; CM_N_RUNTIMES: not given */
     bool end_to_end;                  /* --end-to-end */
     bool cache;                       /* use the cache of measured times */
     int layout;                       /* enum cm_layout */
@@ -34,7 +34,7 @@ struct timing {
 extern const struct option timing_options[];
 /* The values of --measure (enum measure_target). */
 extern const struct option_choice timing_measurers[];
-/* The --backend that each of them selects; NULL for MEASURE_NONE. */
+/* By enum measure_target: the backend that --measure selects; NULL for MEASURE_NONE. */
 extern const char *const timing_backends[];
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
  * CM_OK, CM_NO_MEMORY. */
@@ -78,9 +78,9 @@ struct progress {
     int stop;             /* descriptor, readable after Ctrl-C; -1: Ctrl-C ends the program */
     sigset_t before;      /* signal mask to restore */
 };
-/* Starts the progress line, and sets the members of `options` that report progress. With a
- * backend (also that of --cudnn-plan) and without --device, Ctrl-C from now on ends only the
- * measurement; otherwise it still ends the program. */
+/* Starts the progress line, and sets the members of `options` that report progress. If a
+ * backend (also that of --cudnn-plan) is selected without --device, Ctrl-C ends only the
+ * measurement until progress_end; otherwise it ends the program. */
 void progress_begin(struct progress *progress, const struct timing *timing,
                     struct cm_options *options);
 /* Erases the line, restores the signals and sets is_interrupted. */

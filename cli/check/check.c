@@ -25,14 +25,14 @@ struct check {
     struct cm_baseline *baseline; /* NULL: none */
     char *baseline_text;          /* of the file as read; NULL: no file */
     size_t baseline_size;         /* bytes */
-    struct cm_result *profile;    /* the baseline borrows from it if it was made from one */
-    const char *missing;          /* why there is no baseline */
+    struct cm_result *profile; /* the baseline borrows from it; NULL: not made from a profile */
+    const char *missing;       /* why there is no baseline */
     struct check_plan plan;
     struct progress progress;
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
-    size_t n_requested; /* leading results, of requested batches; the rest is for limits */
+    size_t n_requested; /* results of requested batches, first; the others are for limits */
     struct cm_result **results;
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
@@ -70,7 +70,7 @@ static int read_budget(struct check *check) {
 
 #define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
 
-/* Returns true for a page, and for JSON that begins with the schema of a profile. */
+/* Returns true if the text is a profile: an HTML page, or JSON that begins with its schema. */
 static bool is_profile(const char *text, size_t size) {
     static const char schema[] = "\"costmodel/profile/";
     const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
@@ -89,7 +89,7 @@ static int read_baseline_text(const struct check *check, char **ret_text, size_t
     return read_file(check->call, path, FILE_MAX_JSON, ret_text, ret_size);
 }
 
-/* Reads a baseline or makes it from a profile; a missing file is CM_OK without a baseline. */
+/* Reads the baseline or makes it from a profile. CM_OK, also if the file is missing. */
 static int read_baseline(struct check *check) {
     const struct invocation *call = check->call;
     const char *path = check->request.baseline;
@@ -220,7 +220,7 @@ static void print_messages(const struct check *check, const struct cm_diagnostic
                    (enum color_choice)check->request.color);
 }
 
-/* Each batch has its own list of messages, because a list keeps only the first ones. */
+/* Profiles one batch, with a list of messages of its own: a list keeps only the first ones. */
 static int profile_batch(struct check *check, struct cm_model *model, int64_t batch) {
     struct cm_options options = check->plan.options;
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -238,7 +238,7 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     return status;
 }
 
-/* Profiles each batch. If one that only limits name fails, its limits are not compared. */
+/* Profiles each batch. If a batch named only by limits fails, these limits are not compared. */
 static int profile_batches(struct check *check, struct cm_model *model) {
     const struct check_plan *plan = &check->plan;
     int status = check_plan_take_dims(check->call, check->baseline, model, &check->plan);
@@ -258,7 +258,8 @@ static int profile_batches(struct check *check, struct cm_model *model) {
     return status;
 }
 
-/* Loads a profile, or profiles the model at each batch. Refuses outputs that are its files. */
+/* Loads a profile, or profiles the model at each batch. Refuses outputs that are files of
+ * the model. */
 static int load_results(struct check *check) {
     const struct check_request *request = &check->request;
     const size_t capacity = check->plan.n_batches + check->plan.n_limit_batches + 1;
@@ -329,7 +330,7 @@ static writer *const writers[] = {
     [CHECK_FORMAT_HTML] = NULL,
 };
 
-/* Writes a report to standard output, or to a file that is not yet renamed. */
+/* Writes a report to standard output, or to a temporary file *ret that the caller commits. */
 static int write_report(const struct check *check, const struct check_report *report,
                         const struct cm_verdict *verdict, struct output **ret) {
     struct cm_diagnostics *diag = check->call->diag;
@@ -382,7 +383,7 @@ static const char *first_increase(const struct check *check,
     return text_string(&text);
 }
 
-/* Updates the baseline after a pass if a cost decreased and none increased. Reports it. */
+/* Updates the baseline if a cost decreased and none increased. Prints the outcome. */
 static int ratchet(const struct check *check) {
     const struct cm_baseline *old = check->baseline;
     struct cm_baseline_trend trend;
@@ -442,7 +443,8 @@ static int run_check(struct check *check) {
     return status == CM_OK ? exit_status : check_exit(status);
 }
 
-/* Requires --reason if a cost increased, or if decreases may be due to unknown operators. */
+/* Refuses an update without --reason if a cost increased, if batches or options differ, or if
+ * costs may be too low because of unknown operators or shapes. */
 static int check_reason(const struct check *check, const struct cm_baseline *now) {
     const struct cm_baseline *old = check->baseline;
     if (old == NULL || check->request.reason != NULL) return CM_OK;

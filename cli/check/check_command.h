@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsed command line of `costmodel check`, its plan and its files. */
+/* Parsed command line of `costmodel check`, its planned profiles and its report files. */
 #ifndef CLI_CHECK_CHECK_COMMAND_H
 #define CLI_CHECK_CHECK_COMMAND_H
 

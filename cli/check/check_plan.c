@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects what to profile, by command line, budget, baseline and defaults, in this order. */
+/* Selects batches, dims and convention: those of the command line, else of the budget, else of
+ * the baseline, else the defaults. */
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ static struct cm_dim_option *copy_dims(const struct invocation *call,
     return dims;
 }
 
-/* `path`: of the budget. */
+/* Adds the dims of the budget, the file `path`, unless the command line binds them. */
 static int add_budget_dims(const struct invocation *call, const char *path,
                            const struct cm_budget *budget, struct cm_options *options) {
     for (size_t i = 0; i < budget->n_dims; i++)
@@ -103,7 +104,7 @@ int check_plan_make(const struct invocation *call, const struct check_request *r
     else if (baseline != NULL && baseline->n_profiles > 0 &&
              is_convention(baseline->profiles[0].figures.options.convention))
         ret->options.convention = baseline->profiles[0].figures.options.convention;
-    else /* also if that of the baseline is unknown, which the comparison reports */
+    else /* also if the baseline has an unknown one, which the comparison reports */
         ret->options.convention = cm_convention_at(0)->name;
     return status;
 }

@@ -122,7 +122,7 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     return status;
 }
 
-/* Options that have no effect with --update-baseline. */
+/* Options that --update-baseline ignores or excludes. */
 static const struct {
     const char *name;
     bool takes_value;
@@ -164,7 +164,7 @@ static void append_word(struct text *text, const char *word) {
     text_append(text, "'");
 }
 
-/* The command line without the report options, plus the options that update the baseline. */
+/* The command has the options that update the baseline, then the arguments not dropped. */
 const char *check_accept_command(const struct invocation *call) {
     bool ended = false; /* `--` was seen */
     struct text text = {.arena = call->arena};
