@@ -55,6 +55,7 @@ const char *backends_device_at(size_t index) {
     return device_name_at(index);
 }
 
+/* Opens the device in a child process. Sets found->usable and facts, or else the reason. */
 static void try_device(const struct listing *listing, const struct cm_settings *settings,
                        struct found *found) {
     struct subprocess_setup setup;

@@ -106,6 +106,7 @@ static int find_top(const struct job *job, const struct cm_convention *conventio
     size_t n = 0;
     bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
     if (!is_part) return diag_no_memory(job->call->diag);
+    /* a fused pattern counts as one operator, instead of its nodes */
     for (size_t i = 0; i < result->n_fused_patterns; i++) {
         const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
         int64_t beyond = 0;

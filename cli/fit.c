@@ -83,6 +83,7 @@ static int read_row(const struct invocation *call, const struct request *request
     for (const char *at = line; *at; at++) commas += *at == ',';
     if (commas != N_COLUMNS - 1 && commas != N_COLUMNS - 2)
         return line_fault(call, path, line_number, "must have 6 or 7 columns");
+    /* split at commas; an absent seventh column is "" */
     for (size_t i = 0; i < N_COLUMNS; i++) {
         columns[i] = line;
         line += strcspn(line, ",");

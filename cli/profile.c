@@ -278,6 +278,7 @@ static int run_report(const struct invocation *call, const struct request *reque
     }
     if (status == CM_OK && result != NULL && run.sweep == NULL)
         status = refuse_misfit(call, request, result);
+    /* a sweep exits with the status of its worst row */
     int exit_status = command_exit(status);
     if (status == CM_OK && run.sweep != NULL) {
         size_t worst = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A baseline is the part of profiles that is kept in a repository: totals and one line per
- * module. The file has paths of modules, because indices of parents would change with every
- * added module; the module tree is rebuilt from the paths. cm_baseline_compare compares two:
- * which costs decreased or increased.
+ * module. The file has the path of each module instead of its parent's index, which would
+ * change with every added module; the module tree is rebuilt from the paths.
+ * cm_baseline_compare finds the costs that decreased or increased between two baselines.
  */
 #include "compare/baseline.h"
 
@@ -91,6 +91,7 @@ static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct t
     }
     if (tree->n == 0)
         return diag_error(tree->diag, DIAG_FORMAT, "modules: the root is missing");
+    /* count the children, allocate their lists, then fill these */
     struct cm_module *modules = tree->modules;
     size_t **children = arena_array(tree->arena, tree->n, sizeof(*children));
     if (children == NULL) return diag_no_memory(tree->diag);
@@ -146,7 +147,7 @@ int baseline_result(const struct cm_baseline *baseline,
  * first quartiles to the sum of their third quartiles. Errors of layers are correlated (clock,
  * load), so the quartiles are added linearly, not as variances. */
 
-/* Returns the quartile of a node's latency, ps: latency * quartile / median (of one run). */
+/* Returns a quartile of a node's latency, ps, from the quartile and median of one run. */
 static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {
     if (!is_known(quartile) || median <= 0) return latency;
     const double scaled = (double)latency * ((double)quartile / (double)median);
@@ -273,7 +274,8 @@ static void copy_profile(struct cm_baseline_profile *profile, const struct cm_re
     columns_clear_missing(result, &figures->totals);
 }
 
-/* Adds to the history which metrics of the first batch changed since the old profile. */
+/* Copies the old history. If there is a reason, appends an entry with the reason and the
+ * changes of the metrics of the first batch. */
 static void add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
                         const char *reason, struct arena *arena) {
     const size_t n = old == NULL ? 0 : old->n_history;
@@ -351,7 +353,7 @@ int cm_baseline_make(const struct cm_result *const *results, size_t n,
     return CM_OK;
 }
 
-/* Costs and metrics with a limit. Times are skipped: they always differ. */
+/* The metrics to compare: costs and metrics with a limit, except times, which always differ. */
 struct compared_metrics {
     bool *is_compared; /* by metric */
     size_t n_limits;
@@ -402,7 +404,7 @@ static bool is_limited(const struct compared_metrics *metrics, size_t metric,
     return false;
 }
 
-/* A new module is compared only if a limit applies to it; its old value is 0. */
+/* Compares a module. A new module, with old value 0, is compared only if a limit applies. */
 static void compare_module(const struct cm_diff *diff, size_t row,
                            const struct compared_metrics *metrics,
                            struct cm_baseline_trend *trend) {
@@ -418,7 +420,7 @@ static void compare_module(const struct cm_diff *diff, size_t row,
     }
 }
 
-/* Compares one batch; the total first, so that it is reported first. */
+/* Compares one batch. Compares the total first: only the first increase is reported. */
 static int compare_profiles(const struct cm_result results[2],
                             const struct compared_metrics *metrics, struct arena *arena,
                             struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {

@@ -22,10 +22,10 @@ int baseline_result(const struct cm_baseline *baseline,
 /* Returns the source of the times and the spread of their total; borrows from the result. */
 struct cm_baseline_times baseline_times(const struct cm_result *result);
 
-/* Returns the spread of the time of each module, by module; NULL if out of memory. */
+/* Returns the spread of each module's time, by module; NULL if out of memory. */
 struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
                                             struct arena *arena);
-/* Returns the stored spreads by module of baseline_result; NULL if out of memory. */
+/* Returns the stored spreads, by module of baseline_result; NULL if out of memory. */
 struct cm_baseline_spread *baseline_kept_spreads(const struct cm_baseline *baseline,
                                                  int64_t batch, struct arena *arena);
 

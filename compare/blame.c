@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes the change of a metric to modules: each gets what its children do not get. */
+/* Attributes the change of a metric to modules: each gets the part not due to its children. */
 #include "compare/blame.h"
 
 #include <stdbool.h>
@@ -54,7 +54,7 @@ static void attribute_sums(const struct cm_diff *diff, size_t metric, int depth,
     }
 }
 
-/* For metrics that are not sums: keeps the differences of the deepest modules that changed. */
+/* For metrics that are not sums: only the deepest modules that changed keep a difference. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {
@@ -173,7 +173,8 @@ static size_t find_largest(const struct roll_up *roll_up) {
     return best;
 }
 
-/* Starts with the children of the root, then replaces the largest row by its children. */
+/* Starts with the children of the root. Replaces the largest row by its children while at most
+ * `top` rows remain. */
 size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct arena *arena,
                      struct cm_blame *rows) {
     struct roll_up roll_up = {diff, NULL, rows, 0};

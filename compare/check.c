@@ -49,7 +49,7 @@ static const char *const units[] = {
     [CM_UNIT_BYTES] = "bytes",       [CM_UNIT_PS] = "ps",
 };
 
-/* Returns a copy in the arena of the verdict. */
+/* Returns a copy in the arena of the verdict; "" if out of memory. */
 static const char *keep(struct check *check, const char *text) {
     const char *copy = arena_strdup(check->arena, text);
     return copy == NULL ? "" : copy;
@@ -90,6 +90,7 @@ static int by_weight(const void *left, const void *right) {
     return order != 0 ? order : (left > right) - (left < right);
 }
 
+/* Adds a finding. Beyond MAX_FINDINGS, keeps the largest regressions and counts the others. */
 static void gather(struct gathered *gathered, const struct cm_check_finding *finding,
                    enum judgement judgement) {
     if (judgement > gathered->worst) gathered->worst = judgement;

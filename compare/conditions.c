@@ -108,7 +108,7 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
             add_named(finder, "trip_counts", old[i].name, old[i].size, CM_UNKNOWN);
 }
 
-/* Values in the map of index_ops for operators without a description. */
+/* index_ops maps operators to the indices of their descriptions, or to one of these. */
 #define OP_UNKNOWN (MAP_NONE - 1)
 #define OP_CUSTOM  (MAP_NONE - 2) /* custom operator without a recorded description */
 
@@ -127,8 +127,8 @@ static const char *op_key(struct finder *finder, const char *op) {
     return arena_printf(finder->arena, "op_costs.%s", op);
 }
 
-/* Returns true if the other side has the operator as an unknown one, or as a built-in one that
- * the description replaces. `at`: its value in the other side's map of index_ops. */
+/* Returns true if the operator is unknown on the other side, or built in there and replaced by
+ * the description here. `at`: value of the operator in the other side's map of index_ops. */
 static bool lacks_description(const struct cm_description *description, uint32_t at) {
     return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
 }
@@ -210,7 +210,7 @@ static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
     return sum;
 }
 
-/* Adds the numbers of nodes that sums omit unless both are 0, also if they are equal. */
+/* Adds the numbers of nodes that sums omit, even if they are equal, unless both are 0. */
 static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_t is) {
     if (was != 0 || is != 0)
         add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),

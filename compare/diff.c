@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the rows of a comparison: one tree with the modules of both sides, in the order of the
- * new side; removed modules follow their siblings. Rows have indices; values stay in the
- * results. */
+ * new side; removed modules follow their siblings. Rows have the indices of modules in the two
+ * results, which keep the values. */
 #include "compare/diff.h"
 
 #include "compare/conditions.h"
@@ -138,6 +138,7 @@ static void build_rows(struct builder *builder) {
         find_status(builder, index);
         const struct cm_diff_module *row = &builder->rows[index];
         const struct match *match = builder->match;
+        /* removed children are pushed first, so that they get the last rows */
         if (row->old_module != CM_NO_INDEX) {
             const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
             for (size_t i = was->n_children; i-- > 0;)
@@ -204,7 +205,7 @@ static void make_metrics(struct cm_diff *diff, struct arena *arena) {
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
         if (metric.timed && no_times) continue;
-        /* A part that is 0, or absent from a profile of an older version, is irrelevant. */
+        /* Omit a part that is 0, or absent from a profile of an older version. */
         if (metric.is_part &&
             ((total.old_value == 0 && total.new_value == 0) || !total.in_old || !total.in_new))
             continue;

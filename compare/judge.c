@@ -30,7 +30,7 @@ static struct range extended_to_zero(struct range range, bool bounds_count) {
     return range;
 }
 
-/* Two upper bounds are compared as values: both are computed in the same way. */
+/* Judges one bound. Two upper bounds compare as values: they are computed in the same way. */
 static enum judgement judge_bound(const struct bound *bound, const struct figure *figure) {
     const bool relative = bound->kind != BOUND_ABSOLUTE;
     const bool bounds_count = figure->bounds_count ||

@@ -9,11 +9,10 @@
 #include "compare/limit.h"
 #include "costmodel/check.h"
 
-/* Best first. A limit takes the best one of its bounds, a case the worst one of its findings.
- */
+/* Best first. A limit has the best of its bounds, a case the worst of its findings. */
 enum judgement { JUDGED_PASS, JUDGED_AMBIGUOUS, JUDGED_NOT_COMPARED, JUDGED_REGRESSION };
 
-/* A value with its spread; low == high unless it was measured. */
+/* A value with its spread; low == value == high unless it was measured. */
 struct range {
     int64_t value; /* CM_UNKNOWN: unknown */
     int64_t low;

@@ -156,8 +156,8 @@ static int read_bound(const struct parse *parse, const char *text, struct bound 
     return CM_OK;
 }
 
-/* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot; "latency" is an
- * alias of latency_ps. */
+/* Parses [MODULES:] METRIC [@ BATCH]. MODULES may contain a colon, METRIC cannot; "latency" is
+ * an alias of latency_ps. */
 static int read_subject(const struct parse *parse, const char *from, const char *to) {
     struct limit *limit = parse->limit;
     const char *colon = to;
@@ -215,8 +215,8 @@ bool limit_is_relative(const struct limit *limit) {
     return false;
 }
 
-/* Returns `old` increased by `percent` millionths of a percent, rounded down. The products are
- * split so that only the sum can overflow. */
+/* Returns `old` increased by `percent` millionths of a percent, rounded down. The product is
+ * split so that no part overflows unless the result does. */
 static int64_t add_percent(int64_t old, int64_t percent) {
     const int64_t wholes = checked_mul(old / PERCENT_WHOLE, percent);
     int64_t rest = old % PERCENT_WHOLE;

@@ -2,8 +2,8 @@
 /*
  * Matches the modules of two results in three steps:
  * 1. By path, from the root down: children of matched parents with equal name and class.
- *    Children with numeric names are aligned as sequences, because an insertion shifts all of
- *    them (align).
+ *    Children with numeric names are aligned as sequences (align), because an insertion
+ *    renumbers all that follow.
  * 2. By structure, largest first: unmatched modules with equal contents were renamed (same
  *    parent) or moved.
  * 3. By position: unmatched children of matched parents, by name with any class, then by class
@@ -25,17 +25,16 @@
 #include "support/banned.h"
 
 /*
- * Aligns two sequences, without crossings, in O(n log n). Used for the layers of a Sequential,
- * whose names are only indices. Pairs equal items, then items of equal kind in the gaps between
- * these pairs, then the items of gaps that have the same length on both sides. The first two
- * steps pair the common prefix and suffix first. In the rest, the k-th items with the same key
- * on both sides are candidate pairs; the largest set of candidate pairs without crossings is
- * kept.
+ * align() pairs the items of two sequences without crossings, in O(n log n). The items are
+ * children with numeric names, for example the layers of a Sequential. Each step aligns the
+ * gaps between the pairs of the step before. STEP_EQUAL and STEP_KIND pair the common prefix
+ * and suffix of a gap. In the rest, the k-th items with the same key on both sides are
+ * candidate pairs; the largest set of candidate pairs without crossings is kept.
  */
 struct align_item {
     uint64_t content; /* key: equal for identical items */
     uint64_t kind;    /* key: equal for items of the same kind */
-    bool anchors;     /* false: the first step pairs it only in the common prefix or suffix */
+    bool anchors;     /* false: STEP_EQUAL pairs it only in the common prefix or suffix */
     size_t module;
     size_t mate; /* index in the other sequence; CM_NO_INDEX: none */
 };
@@ -45,7 +44,8 @@ struct align_items {
     size_t n;
 };
 
-/* The steps of an alignment: each pairs items by another key. */
+/* STEP_EQUAL pairs items of equal content, STEP_KIND items of equal kind, STEP_POSITION all
+ * items of a gap that has the same length on both sides. */
 enum step { STEP_EQUAL, STEP_KIND, STEP_POSITION };
 
 /* A part of both sequences. */
@@ -96,6 +96,7 @@ static int compare_keyed(const void *a, const void *b) {
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* Lists items with their keys, sorted by key; STEP_EQUAL: only anchors. Returns the number. */
 static size_t collect(const struct align_item *items, size_t from, size_t to, enum step step,
                       struct keyed *ret) {
     size_t n = 0;
@@ -106,9 +107,9 @@ static size_t collect(const struct align_item *items, size_t from, size_t to, en
     return n;
 }
 
-/* Returns candidates of the items of `after`: that of the k-th item with a key is the k-th item
- * of `before` with this key; CM_NO_INDEX: none. Keys A B A before and A A B after give the
- * candidates 0 2 1. NULL: out of memory. */
+/* Returns the candidate in `before` of each item of `after`; CM_NO_INDEX: none. The k-th
+ * items with a key on both sides are candidates: keys A B A before and A A B after give
+ * 0 2 1. NULL: out of memory. */
 static size_t *find_candidates(const struct aligner *aligner, enum step step,
                                const struct span *span) {
     const size_t n_before = span->before_end - span->before;
@@ -131,7 +132,7 @@ static size_t *find_candidates(const struct aligner *aligner, enum step step,
     return candidates;
 }
 
-/* Returns how many of ends[0 .. n) have a candidate below `value`; they ascend. */
+/* Returns how many i in [0, n) have candidates[ends[i]] < value; these candidates ascend. */
 static size_t count_below(const size_t *candidates, const size_t *ends, size_t n,
                           size_t value) {
     size_t low = 0;
@@ -148,7 +149,7 @@ static size_t count_below(const size_t *candidates, const size_t *ends, size_t n
 /* Keeps the longest ascending subsequence of the candidates (patience sorting) and sets the
  * others to CM_NO_INDEX. Returns false if out of memory. */
 static bool keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
-    /* [k]: last item of the best run of k + 1 */
+    /* ends[k]: last item of the best run of k + 1; previous[i]: item before i in its run */
     size_t *ends = arena_array(aligner->arena, n, sizeof(*ends));
     size_t *previous = arena_array(aligner->arena, n, sizeof(*previous));
     size_t length = 0;
@@ -191,7 +192,7 @@ static void align_gaps(const struct aligner *aligner, enum step step, const stru
     align_span(aligner, step, gap);
 }
 
-/* The recursion depth is the number of steps. */
+/* Aligns a span by `step`. The recursion depth is the number of steps. */
 static void align_span(const struct aligner *aligner, enum step step, struct span span) {
     const struct arena_mark mark = arena_save(aligner->arena);
     if (step != STEP_POSITION) trim(aligner, step, &span);
@@ -229,7 +230,7 @@ struct bins {
 
 #define BINS_NO_KEY 0 /* key of an item that is not inserted; no hash has this value */
 
-/* Combines a and b non-commutatively, then finalizes as MurmurHash3 (public domain). */
+/* Returns a hash of the ordered pair (a, b), finalized as in MurmurHash3 (public domain). */
 static uint64_t bins_mix(uint64_t a, uint64_t b) {
     uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
@@ -345,7 +346,7 @@ static void pair(struct matcher *matcher, size_t before, size_t after) {
     matcher->queue[matcher->n_queue++] = after;
 }
 
-/* Returns the unmatched child of `before_parent` named as `after`; CM_NO_INDEX: none. */
+/* Returns the unmatched child of `before_parent` with the name of `after`, or CM_NO_INDEX. */
 static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
     const char *name = module_at(&matcher->after, after)->name;
     const uint64_t key = bins_mix(bins_text(name), before_parent);
@@ -422,8 +423,8 @@ enum likeness {
     N_LIKENESSES
 };
 
-/* Returns the key of an unmatched module; BINS_NO_KEY: it cannot match. Modules without weight
- * (a ReLU among many) match only as siblings. */
+/* Returns the key of an unmatched module; BINS_NO_KEY: it cannot match. Modules without
+ * params and MACs (a ReLU among many) match only as siblings. */
 static uint64_t likeness_key(const struct matcher *matcher, const struct side *side,
                              size_t index, enum likeness likeness) {
     const struct cm_module *module = module_at(side, index);
@@ -482,6 +483,7 @@ static bool has_place(const struct cm_module *module) {
     return module->type_known && !text_is_digits(module->name);
 }
 
+/* Matches the remaining children of a pair: by name with any class, then by class in order. */
 static void match_place(struct matcher *matcher, struct bins *places, size_t before,
                         size_t after) {
     const struct cm_module *module = module_at(&matcher->after, after);
@@ -503,7 +505,7 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
     }
 }
 
-/* Matches the remaining children of each pair by position. */
+/* Matches the remaining children of all pairs by position. */
 static void match_places(struct matcher *matcher) {
     const struct side *before = &matcher->before;
     const size_t n = before->result->n_modules;

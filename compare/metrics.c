@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-#define NOWHERE SIZE_MAX
+#define NOWHERE SIZE_MAX /* offset of a member that does not exist */
 
 /*
  * Relation of a metric to the training step:
@@ -130,7 +130,7 @@ size_t cm_metric_find(const char *key) {
     return CM_NO_INDEX;
 }
 
-/* Returns the row of a metric that is not a column; NULL if the result does not have it. */
+/* Returns the row of a metric; NULL if it is a column or the result does not have it. */
 static const struct extra *extra_at(size_t metric, const struct cm_result *result) {
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
@@ -165,8 +165,8 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
     *ret = (struct cm_figure){.value = read_at(result, extra->in_result)};
-    /* A metric of a training step is not an upper bound: it omits tensors that only have one.
-     */
+    /* Metrics of a training step omit tensors with only an upper bound, so they are never upper
+     * bounds. */
     const bool is_of_step = extra->of_step == STEP_IF_PRESENT && result->training.present;
     if (extra->upper_bound != NOWHERE && !is_of_step)
         memcpy(&ret->upper_bound, (const char *)result + extra->upper_bound, sizeof(bool));

@@ -87,7 +87,7 @@ static struct gaps find_gaps(const struct cm_result *result,
                              struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;
     struct gaps gaps = {.sums = find_unbounded(result, whose, arena)};
-    /* Metrics of a step also omit bounded shapes and operators without a gradient rule. */
+    /* Metrics of a step also omit shapes with only an upper bound, and unknown gradients. */
     gaps.step = find_unknown(result, coverage->unknown_shapes, whose, arena);
     if (gaps.step == NULL && coverage->n_unknown_gradients > 0)
         gaps.step = arena_printf(arena, "%s has operators with unknown gradients: %s", whose,

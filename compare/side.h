@@ -18,9 +18,9 @@ struct gaps {
 
 struct side {
     const struct cm_result *now;
-    struct cm_baseline_times times;
+    struct cm_baseline_times times; /* of `now` */
     bool has_old;
-    struct cm_result old;
+    struct cm_result old; /* the baseline profile; valid if has_old */
     struct cm_baseline_times old_times;
     struct cm_diff *diff;                     /* NULL: no baseline profile */
     size_t *of_module;                        /* module of `now` -> index into diff->modules */

@@ -68,8 +68,7 @@ static size_t blame(const struct viewer *viewer, size_t metric) {
     return cm_diff_blame(viewer->diff, metric, viewer->options->depth, viewer->scratch);
 }
 
-/* Returns the first time (`timed`), or the first other metric, that changed; CM_NO_INDEX: none.
- */
+/* Returns the first changed time (`timed`) or first other changed metric; CM_NO_INDEX: none. */
 static size_t first_changed(const struct viewer *viewer, bool timed) {
     for (size_t i = 0; i < viewer->diff->n_metrics; i++) {
         const size_t at = viewer->diff->metrics[i];
@@ -96,8 +95,8 @@ static int compare_modules(const void *a, const void *b) {
     return x->blame.module < y->blame.module ? -1 : x->blame.module > y->blame.module;
 }
 
-/* Marks the modules that contribute to a change. Times, which always differ, and metrics that
- * are not sums count only if requested. */
+/* Marks the modules that contribute to a change. A time, which always differs, or a metric that
+ * is not a sum counts only if it is view->metric. */
 static void mark_costs(const struct viewer *viewer) {
     const struct cm_diff *diff = viewer->diff;
     for (size_t i = 0; i < diff->n_metrics; i++) {
@@ -186,8 +185,9 @@ static void list_operators(const struct viewer *viewer) {
         qsort(view->operators, view->n_operators, sizeof(*view->operators), compare_operators);
 }
 
-/* The first metric is the requested one, MACs if they changed, or the first that changed (times
- * last: measured ones always differ). The second is MACs, or params if the first is MACs. */
+/* Sets view->metric: the requested metric, else MACs if they changed, else the first that
+ * changed (times last: measured times always differ). Sets view->second: MACs, or params if the
+ * first is MACs. */
 static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");

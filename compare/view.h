@@ -11,7 +11,7 @@
 struct arena;
 struct text;
 
-/* A module that contributes to the change of a cost, of view.metric or of another metric. */
+/* A module that contributes to the change of view.metric or of another cost. */
 struct view_module {
     struct cm_blame blame; /* contribution to the change of view.metric; values 0 if none */
     int64_t second;        /* contribution to the change of view.second */
@@ -31,7 +31,7 @@ struct view_operator {
 };
 
 struct view {
-    size_t metric;
+    size_t metric; /* index for cm_metric_at */
     struct cm_metric by;
     size_t second; /* second metric, shown in another column */
     struct cm_metric second_by;
@@ -46,7 +46,7 @@ struct view {
     struct view_operator *operators; /* largest change first */
 };
 
-/* CM_OK, CM_NO_MEMORY. */
+/* Makes the rows, in `arena`. CM_OK, CM_NO_MEMORY. */
 int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
               struct arena *arena, struct view *ret) __attribute__((warn_unused_result));
 
@@ -71,8 +71,8 @@ struct view_look {
     bool unicode; /* prefixes of bounds are in Unicode */
 };
 
-/* Append "14.07 GMACs", "<= 3.0 k", ">= 1.2 ms" (a sum that omits nodes), "?" if unknown, "-"
- * if absent. */
+/* Append the old or new value: "14.07 GMACs", "<= 3.0 k" (an upper bound), ">= 1.2 ms" (a sum
+ * that omits nodes), "?" if unknown, "-" if absent. */
 void view_append_old(struct text *text, struct view_look look, const struct cm_change *change);
 void view_append_new(struct text *text, struct view_look look, const struct cm_change *change);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --formula: profiles a model at chosen sizes, finds the axes of a grid, fits polynomials. */
+/* --formula: profiles a model at chosen sizes and fits polynomials in these sizes. */
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
 
@@ -9,14 +9,14 @@
 
 struct variable {
     const char *name; /* of the dim; NULL: the batch */
-    size_t same_as;   /* the variable whose size it takes; usually itself */
+    size_t same_as;   /* the variable to which it is tied (equal sizes); itself: not tied */
     struct axis axis;
     int64_t largest; /* largest profiled size */
 };
 
 struct point {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES];
-    /* Metrics by module, then live bytes by node. NULL: the model does not accept the sizes. */
+    /* The figures: metrics by module, then live bytes by node. NULL: sizes not accepted. */
     const int64_t *values;
 };
 
@@ -43,12 +43,12 @@ struct points {
  * report, none of which affects a formula. */
 struct cm_options points_plain_options(const struct points *points);
 
-/* Metrics of a module by index: "params" ... "peak_activation_bytes". */
+/* Number and keys of the metrics of a module: "params" ... "peak_activation_bytes". */
 size_t points_n_metrics(void);
 const char *points_metric(size_t index);
 
-/* Sets *ret to the profile at the sizes, an earlier one if there is one; NULL if the model does
- * not accept them. Returns CM_OK, CM_NO_MEMORY or CM_REFUSED (a limit). */
+/* Sets *ret to the profile at the sizes, made earlier or now; NULL if the model does not accept
+ * these sizes. Returns CM_OK, CM_NO_MEMORY or CM_REFUSED (a limit). */
 int points_at(struct points *points, const int64_t *sizes,
               const struct point **ret) CM_MUST_CHECK;
 
@@ -56,9 +56,9 @@ int points_at(struct points *points, const int64_t *sizes,
 int points_profile(const struct points *points, const int64_t *sizes,
                    struct cm_diagnostics *diag, struct cm_result **ret) CM_MUST_CHECK;
 
-/* Finds the anchor and the variables and, for each, the first size, the step and the degree.
- * Sets *ret_fixed to the reason if the batch cannot be a variable. Returns CM_USAGE or
- * CM_REFUSED if a profile does, or if a dim cannot vary. */
+/* Finds the variables, the anchor, and the axis of each variable. Sets *ret_fixed to the reason
+ * if the batch cannot be a variable. Returns CM_USAGE or CM_REFUSED if a profile fails with
+ * this status or a dim cannot vary. */
 int formula_find_axes(struct points *points, const char **ret_fixed) CM_MUST_CHECK;
 
 /* Fits and checks the polynomials. Fills the modules of *ret. */

@@ -2,9 +2,9 @@
 /*
  * Finds the axes of the grid. All variables start at the anchor, a size that the model accepts.
  * Then one variable at a time takes equal steps, and the differences of the figures (struct
- * point) give the degree. Strided operators round sizes down, so figures are polynomial only at
- * sizes that are multiples of the stride apart. So step 1 is tried first, then others until the
- * figures are polynomial.
+ * point) give the degree. With strided operators, which round sizes down, the figures are
+ * polynomial only if the step is a multiple of the stride: the steps of `steps` are tried in
+ * turn until the figures are polynomial.
  */
 #include "formula/formula.h"
 
@@ -17,7 +17,7 @@
 #include "support/banned.h"
 
 #define LINE_POINTS   (POLYNOMIAL_MAX_DEGREE + 2) /* one more than determine a polynomial */
-#define LARGEST_BEGIN 256
+#define LARGEST_BEGIN 256  /* largest first size of a line, unless it is the anchor */
 #define ANY_BATCH     7919 /* a size that models do not contain */
 #define MAX_LINES     3    /* accepted lines tried per step */
 
@@ -30,13 +30,13 @@ static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 10
 static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
                                 7, 9, 10, 12, 14, 24, 28, 48, 56};
 
-/* Points to check the polynomial at, in steps from the first point of a line. */
+/* Points at which the polynomial is checked, in steps from the first point of a line. */
 static const int64_t far[] = {13, 38, 101};
 
 #define N_FAR   (int)(sizeof(far) / sizeof(*far))
 #define N_STEPS (sizeof(steps) / sizeof(*steps))
 
-/* Binds the dims with this batch; 0: the batch of the options. */
+/* Sets *ret to the symbolic dims, bound with this batch; 0: with the batch of the options. */
 static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
     struct cm_options options = points_plain_options(points);
     if (batch > 0) options.batch = batch;
@@ -82,7 +82,8 @@ static void set_anchor(struct points *points, int64_t size) {
     for (size_t i = 0; i < points->n_variables; i++) points->anchor[i] = size;
 }
 
-/* Finds a size that the model accepts for all symbolic dims, or fails with the error at one. */
+/* Finds a size that the model accepts for all symbolic dims. Else fails with the error at the
+ * first size. */
 static int find_anchor(struct points *points) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {
@@ -116,8 +117,8 @@ static int find_reason(struct points *points, const char **ret_fixed) {
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-/* Makes the batch the first variable, if the model accepts another batch than that of the file.
- * Earlier profiles lack it and are dropped. */
+/* Makes the batch the first variable if the model accepts a batch other than the file's. Drops
+ * the earlier profiles, because their sizes do not include the batch. */
 static int add_batch(struct points *points, const char **ret_fixed) {
     const struct point *point = NULL;
     if (points->options->batch > 0 || !is_known(points->fixed)) return CM_OK;
@@ -150,7 +151,8 @@ struct line {
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
 };
 
-/* Gets the figures at `size` of the variable and those tied to it, the anchor of all others. */
+/* Sets *ret to the figures with `size` for the variable and those tied to it, and the anchor
+ * for all others; NULL: not accepted by the model. */
 static int values_at(struct points *points, size_t variable, int64_t size,
                      const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
@@ -192,11 +194,11 @@ static size_t count_polynomials(const struct points *points, const struct line *
 
 /* The best axis so far. */
 struct best {
-    size_t n_polynomials; /* of the root, plus one; 0: no axis yet */
+    size_t n_polynomials; /* polynomial figures of the root, plus one; 0: no axis yet */
     struct axis axis;
 };
 
-/* Profiles a line. Sets *ret_accepted if the model accepts all points except far ones. */
+/* Profiles a line, updates *best. *ret_accepted: all points except far ones are accepted. */
 static int try_line(struct points *points, size_t variable, struct axis axis, struct best *best,
                     bool *ret_accepted) {
     struct line line = {{NULL}, {NULL}};
@@ -222,7 +224,8 @@ static bool is_done(const struct points *points, const struct best *best) {
     return best->n_polynomials > points->n_metrics - 1;
 }
 
-/* Tries lines from step, 2 * step, 4 * step, ..; if none is accepted, that from the anchor. */
+/* Tries the lines that start at step, 2 * step, 4 * step, ...; if none is accepted, the line
+ * that starts at the anchor. */
 static int try_step(struct points *points, size_t variable, int64_t step, struct best *best) {
     const int64_t anchor = points->anchor[variable];
     int n_lines = 0;

@@ -5,9 +5,9 @@
  * grid. A figure that no polynomial fits is reported as samples ("other").
  *
  * The peak of the model is the maximum of the live bytes at its nodes, each of which is a
- * polynomial. A polynomial is dropped if each of its coefficients is at most that of another
- * one: since sizes are positive, it never exceeds the other. Few remain. If more than
- * MAX_ALTERNATIVES remain, only those are shown that are the peak of some profile.
+ * polynomial. Polynomial p is dropped if each coefficient is at most the same coefficient of
+ * another one, q: since sizes are positive, p never exceeds q. If more than MAX_ALTERNATIVES
+ * remain, only those that give the peak of some profile are shown.
  */
 #include "formula/formula.h"
 
@@ -19,11 +19,11 @@
 
 #include "support/banned.h"
 
-#define MAX_GRID         1024
-#define N_CHECKS         6
-#define N_SHOWN          4  /* samples of a figure that is not a polynomial */
-#define MAX_CANDIDATES   64 /* polynomials of nodes for the peak */
-#define MAX_ALTERNATIVES 4  /* shown in max(...) */
+#define MAX_GRID         1024 /* points */
+#define N_CHECKS         6    /* points outside the grid */
+#define N_SHOWN          4    /* samples of a figure that is not a polynomial */
+#define MAX_CANDIDATES   64   /* polynomials of nodes for the peak */
+#define MAX_ALTERNATIVES 4    /* shown in max(...) */
 
 struct fit {
     struct points *points;
@@ -90,7 +90,7 @@ static int profile_grid(struct fit *fit) {
     int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
     for (size_t i = 0; i < fit->interpolation.n_points; i++) {
         const struct point *point = NULL;
-        size_t rest = i;
+        size_t rest = i; /* of the index: the last axis varies fastest */
         for (size_t axis = fit->n_axes; axis > 0; axis--) {
             const struct axis *line = &fit->axes[axis - 1];
             const size_t length = (size_t)line->degree + 1;
@@ -105,7 +105,7 @@ static int profile_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/* Profiles points outside the grid; nearer ones if the model does not accept such sizes. */
+/* Profiles N_CHECKS points outside the grid; if the model does not accept one, a nearer one. */
 static int profile_checks(struct fit *fit) {
     static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
@@ -125,7 +125,7 @@ static int profile_checks(struct fit *fit) {
     return CM_OK;
 }
 
-/* Finds the profiles of the grid. No profile is added after this. */
+/* Finds the profiles of the grid. Adding a profile later could move points->items. */
 static int find_grid(struct fit *fit) {
     const struct points *points = fit->points;
     fit->in_grid = arena_array(fit->scratch, points->n, sizeof(*fit->in_grid));
@@ -183,6 +183,7 @@ static enum found fit_interpolate(const struct fit *fit, size_t figure) {
     return FOUND;
 }
 
+/* Returns the exponent of the axis's variable in a term: terms are numbered as grid points. */
 static int exponent_of(const struct fit *fit, size_t term, size_t axis) {
     for (size_t i = fit->n_axes; i > axis + 1; i--) term /= (size_t)fit->axes[i - 1].degree + 1;
     return (int)(term % ((size_t)fit->axes[axis].degree + 1));
@@ -223,7 +224,7 @@ static bool fit_list_terms(const struct fit *fit, size_t *ret_n,
     return all_fit;
 }
 
-/* Lists two points of the grid, then points that the polynomial misses. */
+/* Lists two points of the grid, then points where the polynomial has another value. */
 static void list_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
     const struct points *points = fit->points;
@@ -341,7 +342,8 @@ static void load(const struct front *front, size_t index) {
            fit->interpolation.n_points * sizeof(*fit->numerators));
 }
 
-/* Returns how many points that are not done have this peak; if `mark`, marks them as done. */
+/* Returns at how many points, of those not done, polynomial `index` gives the peak. If `mark`,
+ * marks these as done. */
 static size_t count_new(const struct front *front, size_t index, bool *done, bool mark) {
     const struct points *points = front->fit->points;
     size_t n = 0;
@@ -358,7 +360,7 @@ static size_t count_new(const struct front *front, size_t index, bool *done, boo
 }
 
 /* Chooses polynomials greedily: next is the one that gives the peak of the most points not yet
- * covered. Returns false if some points stay uncovered, or if out of memory. Drops the
+ * done. Returns false if some points are not done at the end, or if out of memory. Drops the
  * polynomials that are not chosen if there are more than MAX_ALTERNATIVES. */
 static bool choose(struct front *front) {
     const struct points *points = front->fit->points;
@@ -386,6 +388,7 @@ static bool choose(struct front *front) {
     return all_covered;
 }
 
+/* Sets the peak to the maximum of node polynomials if it has this value in all profiles. */
 static void fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
     const struct points *points = fit->points;
     struct front front = {.fit = fit,

@@ -15,7 +15,7 @@
 #include "support/banned.h"
 
 #define MAX_PROFILES 4096
-#define MAX_BYTES    ((size_t)1 << 30) /* of figures */
+#define MAX_BYTES    ((size_t)1 << 30) /* of the figures of all profiles */
 
 static const char peak[] = "peak_activation_bytes";
 
@@ -95,7 +95,7 @@ static int copy_values(struct points *points, const struct analysis *analysis,
             if (!points->paths[i]) return CM_NO_MEMORY;
         }
     }
-    /* Folding may depend on a size, and modules on folding. */
+    /* Sizes that change the modules are not accepted. Folding can depend on sizes. */
     if (modules->n_modules != points->n_modules) return CM_OK;
     for (size_t i = 0; i < points->n_modules; i++)
         if (!text_equal(points->paths[i], modules->modules[i].path)) return CM_OK;

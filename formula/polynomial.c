@@ -36,7 +36,8 @@ static bool add_product(wide *sum, wide a, wide b) {
            !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* Row k: degree! step^degree / (k! step^k) * (x - from) (x - from - step) ... , k factors. */
+/* Sets basis[k][i] to the coefficient of x^i in degree! step^degree / (k! step^k) times the k
+ * factors (x - from) (x - from - step) ... */
 static void fill_basis(const struct axis *axis, wide basis[N_POWERS][N_POWERS]) {
     for (int k = 0; k <= axis->degree; k++) {
         wide *row = basis[k];
@@ -83,7 +84,7 @@ static bool transform_line(const struct interpolation *interpolation, size_t axi
 
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret) {
-    /* Forward differences of degree 4 are up to 16 times as large, so below 2^127. */
+    /* Forward differences up to degree 4 are at most 16 times as large, so below 2^127. */
     const wide limit = (wide)1 << 120;
     for (size_t i = 0; i < interpolation->n_points; i++) ret[i] = values[i];
     for (size_t axis = 0; axis < interpolation->n_axes; axis++) {

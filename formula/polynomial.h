@@ -26,22 +26,22 @@ __extension__ typedef __int128 wide;
 struct interpolation {
     size_t n_axes;
     const struct axis *axes;
-    size_t n_points; /* of the grid, last axis fastest; also the number of coefficients */
-    wide denominator;
+    size_t n_points;  /* of the grid, last axis fastest; also the number of coefficients */
+    wide denominator; /* of all coefficients */
     wide (*basis)[POLYNOMIAL_MAX_DEGREE + 1][POLYNOMIAL_MAX_DEGREE + 1]; /* by axis */
-    wide *work;
+    wide *work;                                                          /* n_points; scratch */
 };
 
 /* Returns CM_OK or CM_NO_MEMORY. `axes` is borrowed. */
 int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_axes,
                        struct interpolation *ret) __attribute__((warn_unused_result));
 
-/* Computes the n_points numerators of the coefficients; that of x^i y^j ... has the index of
- * grid point (i, j ...). Returns false if one does not fit 128 bits. */
+/* Computes the n_points numerators of the coefficients. The coefficient of x^i y^j has the
+ * index of grid point (i, j). Returns false if a number does not fit 128 bits. */
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret);
 
-/* Returns true if the polynomial has exactly that value at the point. */
+/* Returns true if the polynomial has exactly this value at the point `at`. */
 bool polynomial_has_value(const struct interpolation *interpolation, const wide *numerators,
                           const int64_t *at, int64_t value);
 

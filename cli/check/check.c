@@ -187,6 +187,7 @@ static int use_profile(struct check *check, struct cm_result *taken,
         return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
                           blocking);
     if (budget == NULL) return CM_OK;
+    /* the profile must have the convention, batches and dims of the budget */
     if (budget->convention[0] != '\0' &&
         !text_equal(budget->convention, taken->options.convention))
         return diag_error(diag, DIAG_COMPARE,
