@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* Returns the difference; 0 if both are unknown. */
+/* Returns is - was; 0 if both are unknown. */
 static int64_t difference_of(int64_t was, int64_t is) {
     return !is_known(was) && !is_known(is) ? 0 : checked_sub(is, was);
 }

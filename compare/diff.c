@@ -25,7 +25,7 @@ bool diff_is_unchanged(const struct cm_change *change) {
 typedef bool figure_getter(size_t metric, const struct cm_result *result, size_t index,
                            struct cm_figure *ret);
 
-/* Absent values are 0. The difference of partial sums is unknown. */
+/* Returns the change of a metric: absent values are 0, differences of partial sums unknown. */
 static struct cm_change change_of(const struct cm_diff *diff, size_t metric, figure_getter *get,
                                   size_t old_index, size_t new_index) {
     struct cm_figure was = {.value = 0};

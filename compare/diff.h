@@ -7,7 +7,7 @@
 
 #include "costmodel/compare.h"
 
-/* Returns true if both sides have the same value; unknown equals unknown. */
+/* Returns true if both sides have the same value and bounds; unknown equals unknown. */
 bool diff_is_unchanged(const struct cm_change *change);
 
 /* cm_diff_of_module or cm_diff_of_operator. */

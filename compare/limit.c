@@ -220,7 +220,7 @@ bool limit_is_relative(const struct limit *limit) {
 static int64_t add_percent(int64_t old, int64_t percent) {
     const int64_t wholes = checked_mul(old / PERCENT_WHOLE, percent);
     int64_t rest = old % PERCENT_WHOLE;
-    /* rest < 10^8 and percent <= 10^12 in millionths: split again */
+    /* rest < 10^8 and percent <= 10^12: their product can exceed 2^63, so split again */
     const int64_t high = checked_mul(rest, percent / PERCENT_ONE) / 100;
     const int64_t low =
         (rest * (percent / PERCENT_ONE) % 100) * PERCENT_ONE + rest * (percent % PERCENT_ONE);

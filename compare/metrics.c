@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of comparable metrics: the columns of the reports, then metrics of whole models.
+/* The table of comparable metrics: the columns of the reports, then other metrics.
  * Diff and check use this table only. */
 #include "costmodel/compare.h"
 

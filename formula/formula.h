@@ -36,7 +36,7 @@ struct points {
     size_t capacity;
     struct point *items;
     const char *batch_dim; /* name of the batch dim in the file; NULL: none */
-    int64_t fixed;         /* batch of the file if it is not a variable */
+    int64_t fixed;         /* batch of the latest profile; CM_UNKNOWN: no batch axis */
 };
 
 /* Returns the caller's options without those for times, dumps, memory limits and parts of the

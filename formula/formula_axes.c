@@ -219,7 +219,7 @@ static int try_line(struct points *points, size_t variable, struct axis axis, st
     return CM_OK;
 }
 
-/* Returns true if at most one figure of the root, the peak, is not polynomial. */
+/* Returns true if at most one figure of the root, usually the peak, is not polynomial. */
 static bool is_done(const struct points *points, const struct best *best) {
     return best->n_polynomials > points->n_metrics - 1;
 }
