@@ -163,13 +163,14 @@ static int prepare(struct check *check) {
     if (status == CM_OK) status = list_limits(check);
     if (status == CM_OK)
         status = check_plan_make(call, request, check->budget, check->baseline, &check->plan);
-    /* imported times are of one batch */
-    const size_t n_batches = check->plan.n_batches + check->plan.n_limit_batches;
-    if (status == CM_OK && request->timing.times.n > 0 && n_batches > 1)
-        status = options_fault(call, "option --times requires one batch, got %zu", n_batches);
     if (status == CM_OK && !request->update)
         status = check_plan_take_limits(call, check->n_limits, check->limits, &check->plan);
-    return status;
+    if (status < 0) return status;
+    /* imported times are of one batch */
+    const size_t n_batches = check->plan.n_batches + check->plan.n_limit_batches;
+    if (request->timing.times.n > 0 && n_batches > 1)
+        return options_fault(call, "option --times requires one batch, got %zu", n_batches);
+    return CM_OK;
 }
 
 /* Uses a profile that was read from a file, unless an option requires a new one or the budget
