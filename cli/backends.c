@@ -255,8 +255,10 @@ static int print_listing(const struct listing *listing, bool all) {
         size_t column = 0;
         printf("\nbuilt-in devices of the roofline backend:\n");
         for (size_t i = 0; device_name_at(i) != NULL; i++) {
-            if (column + strlen(device_name_at(i)) > MAX_COLUMNS)
-                column = 0 * (size_t)printf("\n");
+            if (column + strlen(device_name_at(i)) > MAX_COLUMNS) {
+                printf("\n");
+                column = 0;
+            }
             column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_name_at(i));
         }
         printf("\n");

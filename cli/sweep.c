@@ -248,7 +248,6 @@ static int run(const struct invocation *call, const struct request *request,
     if (outcome.n_failed > 0) printf(", %zu failed", outcome.n_failed);
     printf("\n");
     return CM_OK;
-    return status;
 }
 
 int command_sweep(const struct invocation *call) {

@@ -2,7 +2,6 @@
 /* Regression gate: each limit at each batch is one case; the worst case is the verdict. */
 #include "costmodel/check.h"
 
-#include <stdlib.h>
 
 #include "compare/baseline.h"
 #include "compare/blame.h"
@@ -49,7 +48,7 @@ static const char *const units[] = {
     [CM_UNIT_BYTES] = "bytes",       [CM_UNIT_PS] = "ps",
 };
 
-/* Returns a copy in the arena of the verdict; "" if out of memory. */
+/* Returns a copy in the arena of the verdict. */
 static const char *keep(struct check *check, const char *text) {
     const char *copy = arena_strdup(check->arena, text);
     return copy == NULL ? "" : copy;
@@ -70,7 +69,7 @@ static int read_limits(struct check *check, const char *convention) {
     return CM_OK;
 }
 
-/* The findings of a case. */
+/* The findings of a case, largest regression first. */
 struct gathered {
     struct cm_check_finding list[MAX_FINDINGS];
     size_t n;
@@ -85,23 +84,20 @@ static int compare_weights(const struct cm_check_finding *left,
     return (left->value < right->value) - (left->value > right->value);
 }
 
-static int by_weight(const void *left, const void *right) {
-    const int order = compare_weights(left, right);
-    return order != 0 ? order : (left > right) - (left < right);
-}
-
-/* Adds a finding. Beyond MAX_FINDINGS, keeps the largest regressions and counts the others. */
+/* Inserts a finding behind those of equal weight; a full list drops its last one. */
 static void gather(struct gathered *gathered, const struct cm_check_finding *finding,
                    enum judgement judgement) {
+    struct cm_check_finding *list = gathered->list;
+    size_t at = gathered->n;
     if (judgement > gathered->worst) gathered->worst = judgement;
-    if (gathered->n == MAX_FINDINGS) {
-        qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
-        struct cm_check_finding *last = &gathered->list[MAX_FINDINGS - 1];
-        if (compare_weights(finding, last) < 0) *last = *finding; /* of equal ones, the first */
+    if (at == MAX_FINDINGS) {
         gathered->more++;
-        return;
+        if (compare_weights(finding, &list[--at]) >= 0) return;
+    } else {
+        gathered->n++;
     }
-    gathered->list[gathered->n++] = *finding;
+    for (; at > 0 && compare_weights(finding, &list[at - 1]) < 0; at--) list[at] = list[at - 1];
+    list[at] = *finding;
 }
 
 /* Adds a not-compared finding, so that a limit that matches no value does not pass. */
@@ -176,7 +172,6 @@ static void begin_case(const struct limit *limit, int64_t batch, struct gathered
 static void end_case(struct check *check, struct gathered *gathered,
                      struct cm_check_case *ret) {
     struct cm_verdict *verdict = check->verdict;
-    qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
     for (size_t i = 0; i < gathered->n; i++) {
         gathered->list[i].path = keep(check, gathered->list[i].path);
         gathered->list[i].because = keep(check, gathered->list[i].because);
