@@ -2,7 +2,6 @@
 /* Regression gate: each limit at each batch is one case; the worst case is the verdict. */
 #include "costmodel/check.h"
 
-
 #include "compare/baseline.h"
 #include "compare/blame.h"
 #include "compare/judge.h"
@@ -48,7 +47,7 @@ static const char *const units[] = {
     [CM_UNIT_BYTES] = "bytes",       [CM_UNIT_PS] = "ps",
 };
 
-/* Returns a copy in the arena of the verdict. */
+/* Returns a copy in the arena of the verdict; "" if out of memory. */
 static const char *keep(struct check *check, const char *text) {
     const char *copy = arena_strdup(check->arena, text);
     return copy == NULL ? "" : copy;

@@ -334,7 +334,7 @@ const struct constant *constant_loaded(const struct constant *constant,
 
 bool constant_equal(const struct constant *a, const struct constant *b) {
     if (a == b) return true;
-    if (!a || !b || a->dtype != b->dtype || a->n_elements != b->n_elements) return false;
+    if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
     const bool ints = constant_has_ints(a) && constant_has_ints(b);
     if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
     if (a->n_elements > CONSTANT_MAX_ELEMENTS) return false;

@@ -324,6 +324,25 @@ static void does_not_load_unreadable_constants(void **state) {
     assert_null(constant_unreadable(&constant, &reader));
 }
 
+static void compares_dtypes_shapes_and_elements(void **state) {
+    const struct fixture *f = *state;
+    int64_t dims[] = {2, 3};
+    int64_t transposed[] = {3, 2};
+    const struct shape shape = {2, dims};
+    const struct shape other = {2, transposed};
+    const int64_t elements[] = {1, 2, 3, 4, 5, 6};
+    const int64_t others[] = {1, 2, 3, 4, 5, 7};
+    const struct constant *a = constant_ints(f->arena, DTYPE_INT64, &shape, elements);
+    const struct constant *splat = constant_splat_int(f->arena, DTYPE_INT64, &shape, 1);
+    assert_true(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &shape, elements)));
+    assert_false(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &shape, others)));
+    assert_false(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &other, elements)));
+    assert_false(constant_equal(a, constant_ints(f->arena, DTYPE_INT32, &shape, elements)));
+    assert_false(constant_equal(a, splat));
+    assert_false(constant_equal(a, NULL));
+    assert_true(constant_equal(NULL, NULL));
+}
+
 static void loads_an_empty_tensor(void **state) {
     const struct fixture *f = *state;
     int64_t dims[] = {3, 0};
@@ -423,6 +442,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(returns_loaded_constants_and_splats_unchanged, make,
                                         end),
         cmocka_unit_test_setup_teardown(does_not_load_unreadable_constants, make, end),
+        cmocka_unit_test_setup_teardown(compares_dtypes_shapes_and_elements, make, end),
         cmocka_unit_test_setup_teardown(loads_an_empty_tensor, make, end),
         cmocka_unit_test_setup_teardown(reports_out_of_memory, make, end),
         cmocka_unit_test(widens_small_floats_exactly),
