@@ -20,7 +20,7 @@
 /* Figures of parameters: each tensor counts once, so they are not sums over nodes. */
 #define COSTS_OF_PARAMS (CM_COST_BIT(params) | CM_COST_BIT(buffers) | CM_COST_BIT(weight_bytes))
 
-/* Returns the figure whose bit is 1 << index. */
+/* Returns a pointer to the figure whose bit in a set is 1 << index. */
 static inline int64_t *costs_figure(struct cm_costs *costs, size_t index) {
     return (int64_t *)((char *)costs + index * sizeof(int64_t));
 }
@@ -33,7 +33,7 @@ static inline bool costs_contain(uint32_t set, size_t index) {
     return (set >> index & 1) != 0;
 }
 
-/* Adds the figures that are in `set`, except unknown ones. */
+/* Adds the figures that are in `set`; skips unknown ones. */
 static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs, uint32_t set) {
     struct cm_costs addend = *costs;
     for (size_t i = 0; i < N_COSTS; i++)

@@ -105,10 +105,10 @@ struct iteration {
     const struct iteration *outer;  /* run of the enclosing body; NULL if not executed */
     struct iteration *before;       /* the previous run of the same body, or NULL */
     int64_t runs;                   /* per run of `outer` */
-    bool is_iteration;              /* one of several, `runs` is 1 */
+    bool is_iteration;              /* one of several iterations; `runs` is 1 */
     bool is_assumed;                /* `runs` is unknown and set to 1 */
     bool is_alternative;            /* the body is a branch, see infer_table.alternative */
-    bool is_dropped;                /* a later walk replaced it */
+    bool is_dropped;                /* a later walk replaced this run */
     const struct value_info *infos; /* of iterations.values */
 };
 
@@ -116,9 +116,9 @@ struct iteration {
 struct iterations {
     size_t n_values;
     const uint32_t *values; /* inputs of the body and outputs of its nodes */
-    struct iteration *last; /* NULL: the body never runs, or is not inside an executed Loop */
-    bool is_executed;       /* it is inside an executed Loop */
-    bool is_mixed; /* a branch whose condition is static in some runs only: counted in all */
+    struct iteration *last; /* newest run; NULL if none, or if no Loop around it is executed */
+    bool is_executed;       /* the body is inside an executed Loop */
+    bool is_mixed; /* a branch whose condition is static in only some runs; counted in all */
 };
 
 struct infer_table {
@@ -126,8 +126,8 @@ struct infer_table {
     int64_t *runs;            /* by graph: runs per run of the enclosing graph */
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
     bool is_open;      /* some output dims or trip counts are unknown */
-    /* By graph: the runs of bodies whose shapes differ between iterations; NULL if no Loop was
-     * executed. If one was, `infos` contain what is the same in every run. */
+    /* By graph: the runs of bodies inside executed Loops; NULL if no Loop was executed. `infos`
+     * of such a body contain only what is the same in every run. */
     struct iterations *iterations;
     /* Upper-bound variant of this table: data-dependent dims and trip counts at their maximum.
      * Points to this table if every shape is static. */
@@ -143,12 +143,12 @@ struct fused_pattern {
     uint32_t last;           /* node that produces the result */
     size_t n_nodes;
     const uint32_t *nodes; /* in file order */
-    bool foldable; /* Conv+BN: counted as two operations; of_node has none of its nodes */
+    bool foldable;         /* Conv+BN: counted as two operations; of_node omits its nodes */
 };
 
 struct fused_patterns_table {
     size_t n;
-    struct fused_pattern *items; /* in the order of their results */
+    struct fused_pattern *items; /* in the order of `last` */
     uint32_t *of_node;           /* by node: index into items, ID_NONE */
 };
 
@@ -174,7 +174,7 @@ struct liveness_table {
     uint32_t *node_at;       /* by step */
     int64_t *live;           /* by step: bytes of live activations and inputs */
     int64_t peak_bytes;      /* maximum of `live`; DIM_OVERFLOW if a sum overflows */
-    uint32_t peak_node;      /* node of that step, ID_NONE in an empty graph */
+    uint32_t peak_node;      /* node of the peak step; ID_NONE in an empty graph */
     int64_t file_peak_bytes; /* the peak in file order */
     bool upper_bound;        /* some sizes are upper bounds */
     bool peak_upper_bound;   /* some sizes at the peak are upper bounds */
@@ -183,8 +183,8 @@ struct liveness_table {
 
 struct in_place_table {
     uint32_t *overwrites; /* by value: the root whose bytes it could overwrite, ID_NONE */
-    size_t n_overwriting; /* number of such values */
-    int64_t peak_bytes;   /* the peak with all of them in place */
+    size_t n_overwriting; /* values that could overwrite a root */
+    int64_t peak_bytes;   /* the peak if all of them are in place */
 };
 
 struct arena_plan_table {
@@ -227,15 +227,15 @@ struct params_table {
 };
 
 struct count_table {
-    /* By node: rows of the result, in `result_arena`. Only the costs are set, except figures of
-     * parameters, and multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW
-     * past 2^63. api/assemble.c fills in the rest. */
+    /* By node: rows of the result, in `result_arena`. Only `costs` is set, without figures of
+     * parameters, for all runs of the node's graph; a figure is CM_UNKNOWN if unknown,
+     * DIM_OVERFLOW past 2^63. api/assemble.c fills in the rest. */
     struct cm_node *nodes;
     int64_t *runs;           /* by graph: per run of the model; 0 for a branch not counted */
     int64_t *upper_runs;     /* by graph: upper bound of `runs` if unknown */
     scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
-    struct value_info *run_infos; /* scratch, by value: infos in the run of a body that is being
-                                     counted; NULL if no Loop is executed */
+    struct value_info *run_infos; /* scratch, by value: infos in the one run of a body that is
+                                     being counted; NULL if no Loop is executed */
 };
 
 struct modules_table {
@@ -270,14 +270,14 @@ enum training_phase {
     PHASE_FORWARD,
     PHASE_RECOMPUTE, /* of a checkpointed module, during backward */
     PHASE_BACKWARD,
-    PHASE_STEP, /* of the optimizer */
+    PHASE_STEP, /* optimizer update */
 };
 
 /* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
 struct training_table {
-    const struct optimizer *optimizer; /* NULL: no step is requested, and nothing else is set */
+    const struct optimizer *optimizer; /* NULL: no step is requested; all else is unset */
     int64_t learned;                   /* elements that the optimizer updates */
-    int64_t frozen;                    /* learned elements that it does not update */
+    int64_t frozen;                    /* elements of frozen parameters */
     int64_t weight_bytes;              /* params and buffers */
     int64_t gradient_bytes;            /* of params */
     int64_t optimizer_bytes;
@@ -303,7 +303,7 @@ struct training_table {
  * requested, the table is empty and its times are DIM_UNKNOWN. */
 struct gradient_kernels_table {
     size_t n;
-    struct cm_primitive *items; /* distinct; last the optimizer's */
+    struct cm_primitive *items; /* distinct; the optimizer's is the last */
     int64_t *runs;              /* by item: in one step */
     int64_t backward_ps;        /* with recomputation */
     int64_t update_ps;          /* of the optimizer */
@@ -319,7 +319,7 @@ struct explain_table {
 struct memory_required_table {
     size_t n_weights;
     struct cm_weights *weights; /* by dtype and storage; in `result_arena` */
-    int64_t weight_bytes;       /* without weights that are graph inputs: the arena has those */
+    int64_t weight_bytes;       /* except weights that are graph inputs: the arena has them */
     int64_t required_bytes;     /* on the device, without workspace */
 };
 
@@ -334,7 +334,7 @@ struct kernels_table {
     /* By node: */
     int64_t *read;            /* bytes that its kernel reads for the node */
     int64_t *written;         /* bytes that its kernel writes for the node */
-    struct cm_fusion *fusion; /* in_graph: 0 for views, and nodes counted with another node */
+    struct cm_fusion *fusion; /* in_graph is 0 for views and nodes counted with another node */
     uint32_t *kernel;         /* identifies the kernel of the node */
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */
@@ -372,8 +372,8 @@ struct imported_layer {
     size_t n_nodes;
     const uint32_t *nodes; /* nodes that share its time */
     size_t n_places;
-    const uint32_t *places; /* if it has no nodes: its time counts for the smallest module that
-                               contains these nodes, or for the model */
+    const uint32_t *places; /* nodes that locate a layer without nodes: its time counts for the
+                               smallest module that contains them; for the model if none */
     size_t n_inside;
     const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
     double expected_s;      /* seconds of its nodes on the modelled device; 0: unknown */
@@ -384,7 +384,7 @@ struct imported {
     const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
     size_t n;
     struct imported_layer *layers; /* in execution order */
-    double placed_share; /* share of the time that is not CM_UNPLACED; negative: no time */
+    double placed_share; /* share of the time outside CM_UNPLACED layers; negative: no time */
     int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
 };
 
@@ -394,8 +394,8 @@ struct estimate_table {
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
     double *unfused_s;    /* by product of a group: sum of its members, seconds; or NULL */
-    size_t n_cached;      /* measured in earlier runs */
-    int64_t cached_since; /* oldest of these, seconds since 1970 */
+    size_t n_cached;      /* primitives that were measured in an earlier run of the program */
+    int64_t cached_since; /* oldest of these measurements, seconds since 1970 */
     bool has_ceilings;    /* false for modelled devices */
     struct ceilings ceilings;
     struct network_time network;
@@ -443,7 +443,7 @@ struct breakdown_table {
     size_t n_states;
     const struct cm_state_share *states; /* of all nodes */
     bool invented;                       /* some times are invented by the fake backend */
-    double measured_share; /* of the MACs, in nodes that were measured; negative: no MACs */
+    double measured_share; /* share of MACs in measured nodes; negative: no node has MACs */
     size_t n_untimed;
     struct cm_untimed *untimed; /* most MACs first */
     size_t n_kernels;
@@ -456,7 +456,7 @@ struct advice_table {
 };
 
 struct input_pipeline_table {
-    struct cm_input_pipeline *pipeline; /* in `result_arena`; NULL: not requested, no times */
+    struct cm_input_pipeline *pipeline; /* in `result_arena`; NULL: not requested or untimed */
 };
 
 struct analysis {

@@ -20,8 +20,8 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
 
 /*
  * Clears the tables of the pass that gives `stale` and of all later passes, and runs these
- * passes, for example with other options than before. What their last run allocated may have
- * been freed. The tables of the passes before are still those of an earlier run.
+ * passes, for example with other options than before. The tables of the earlier passes are kept
+ * as they are. The memory of the cleared tables may already be freed.
  */
 int pipeline_run_from(struct analysis *analysis, enum pass_facts stale) CM_MUST_CHECK;
 

@@ -17,9 +17,10 @@ struct cm_diagnostics;
 /* Kinds of search. Each has its own budget of steps; a step takes about 20 ns. */
 enum work_kind { WORK_SCHEDULES, WORK_ARENAS, N_WORK_KINDS };
 
-#define WORK_STEPS ((int64_t)1 << 27) /* of each kind */
+#define WORK_STEPS ((int64_t)1 << 27) /* for WORK_SCHEDULES; WORK_ARENAS has half of it */
 
-/* All runs together process at most WORK_NODES nodes, or WORK_RUNS runs if that is more. */
+/* All runs together process at most WORK_NODES nodes, or the nodes of WORK_RUNS runs if these
+ * are more. */
 #define WORK_NODES ((int64_t)1 << 21)
 #define WORK_RUNS  16
 
@@ -29,19 +30,20 @@ struct work {
     bool is_exhausted;  /* a search ended early, or a run was refused */
     struct arena *arena;
     const uint32_t
-        *order; /* schedule of an earlier run, or NULL: used if a search ends early */
+        *order; /* schedule of an earlier run, used if a search ends early; NULL: none */
 };
 
 /* Returns the full budget for one profile of a model of `n_nodes` nodes. */
 struct work work_start(struct arena *arena, size_t n_nodes);
 
 /* Returns how many steps a search may do: `max_steps`, but at most half of the remaining steps,
- * since later searches need the rest. `work` NULL: `max_steps`. */
+ * because later searches need the rest. If `work` is NULL, returns `max_steps`. */
 int64_t work_share(const struct work *work, enum work_kind kind, int64_t max_steps);
-/* Subtracts the `steps` that a search did. `max_steps` is the argument that work_share got: the
- * work is exhausted if the search ended at a smaller share. */
+/* Subtracts the `steps` of a finished search. If the search was stopped by a share smaller than
+ * `max_steps` (the argument of work_share), the work is marked as exhausted. */
 void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t max_steps);
-/* Subtracts one run of the passes. Returns false if the run is refused: no work is left. */
+/* Subtracts one run of the passes over `n_nodes` nodes. Returns false if no node is left: the
+ * run is refused and the work marked as exhausted. */
 bool work_run(struct work *work, size_t n_nodes);
 /* Adds a note if the work is exhausted. */
 void work_note(const struct work *work, struct cm_diagnostics *diag);

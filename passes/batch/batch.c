@@ -4,7 +4,7 @@
  * a dim that is neither bound nor determined by the model is an error that names the option.
  * --value sets the contents of inputs, so that shapes that depend on them (a Reshape's shape, a
  * Resize's scales) are known.
- * The batch is the leading symbol of the first input, wherever it occurs, and is 1 by default.
+ * --batch binds the leading symbol of the first input, wherever it occurs, by default to 1.
  * rebatch.c handles files exported with a fixed batch.
  */
 #include <string.h>
@@ -22,7 +22,7 @@
 
 #define MAX_LISTED 12 /* names or elements in a message */
 
-/* Symbols tried for dims that the model determines, at most; each takes two walks. */
+/* Maximum number of sizes tried for symbols that no option binds; each takes two walks. */
 #define MAX_TRIED 8
 
 struct batch_work {
@@ -34,7 +34,7 @@ struct batch_work {
     struct batch_table *table;
     struct cm_diagnostics *diag;
     struct map *index; /* symbols by name */
-    uint32_t first;    /* the input whose leading dim may be the batch, ID_NONE */
+    uint32_t first;    /* the input whose leading dim may be the batch; ID_NONE if none */
 };
 
 static const struct cm_input_option *input_option(const struct batch_work *work,
@@ -58,7 +58,7 @@ static void list_name(struct text *text, size_t index, const char *name) {
     text_append_name(text, name);
 }
 
-/* Finds the input of that name; an error if there is none. */
+/* Sets *ret to the input of that name. Reports an error if there is none. */
 static int find_input(const struct batch_work *work, const char *name,
                       const struct value **ret) {
     struct text names;
@@ -225,7 +225,8 @@ static int bind_batch_symbol(const struct batch_work *work) {
 
 /* --- Symbols that no option binds, if the model accepts one size only. --- */
 
-/* Returns the type of an input with the sizes bound so far, and other dims unknown. */
+/* Returns the type of an input with the dims bound so far; other dims are unknown. NULL: out of
+ * memory. */
 static const struct value_info *input_of(const struct batch_work *work, struct arena *arena,
                                          const struct value *value) {
     struct value_info *info = arena_alloc(arena, sizeof *info);
@@ -256,6 +257,7 @@ static int infer_model(const struct batch_work *work, struct arena *arena,
     return status < 0 ? status : walk_graph(&walk, 0);
 }
 
+/* Sets *ret to true if the model is valid with the symbol at that size. */
 static int is_valid(const struct batch_work *work, struct symbol *symbol, int64_t size,
                     bool *ret) {
     struct infer_table table = {0};
@@ -269,8 +271,8 @@ static int is_valid(const struct batch_work *work, struct symbol *symbol, int64_
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-/* Tries the sizes of output dims that have the name of an unbound symbol; binds the symbol if
- * the model is invalid with a larger size. */
+/* Tries the inferred size of each output dim that has the name of an unbound symbol. Binds the
+ * symbol if the model is valid with this size, but not with one more. */
 static int bind_from_outputs(const struct batch_work *work, const struct infer_table *table) {
     const struct model *model = work->analysis->model;
     int n_tried = 0;
@@ -297,8 +299,8 @@ static int bind_from_outputs(const struct batch_work *work, const struct infer_t
 
 /*
  * Binds unbound symbols whose size the model determines. Example: the inputs past.key [B,2,P,D]
- * and the outputs present.key [B,2,T,D] share the symbol D, and the inferred present.key is
- * [B,2,?,32] without knowing D; if the model is valid for D = 32 and not for 33, D is 32.
+ * and the outputs present.key [B,2,T,D] share the unbound symbol D, but present.key is inferred
+ * as [B,2,?,32]. If the model is valid for D = 32 and not for D = 33, D is 32.
  */
 static int bind_derived_symbols(const struct batch_work *work) {
     struct infer_table infos = {0};
@@ -346,6 +348,7 @@ static int unbound(const struct batch_work *work, uint32_t id, int axis) {
     return status;
 }
 
+/* Sets *ret to the size of a dim of an input; reports an error if the dim is unbound. */
 static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64_t *ret) {
     const struct value *value = &work->values[id];
     const char *name = symbol_at(value, axis);
@@ -396,7 +399,7 @@ static int make_input(const struct batch_work *work, uint32_t id, struct value_i
 
 /* --- Contents of inputs. --- */
 
-/* Returns false if the text is not an element of the type. */
+/* Parses one element of --value. Returns false if the text is not an element of the dtype. */
 static bool read_element(enum dtype dtype, const char *text, struct number *ret) {
     *ret = (struct number){.given = true, .real = dtype_is_float(dtype)};
     if (ret->real) return text_to_real(text, &ret->r) && fold_store(dtype, ret);
@@ -441,7 +444,8 @@ static int set_texts(const struct batch_work *work, const struct cm_value_option
     return arena_failed(arena) ? diag_no_memory(work->diag) : CM_OK;
 }
 
-/* Sets info->value of an input whose type and dims are known, and emits a note. */
+/* Sets info->value to the contents that --value lists, and emits a note. The dtype and dims of
+ * *info must be known. */
 static int set_contents(const struct batch_work *work, const struct value *input,
                         const struct cm_value_option *option, struct value_info *info) {
     static const char *const empty[] = {""};
@@ -505,6 +509,7 @@ static bool first_is_symbolic(const struct batch_work *work) {
     return value->type->shape.rank > 0 && !is_known(value->type->shape.dims[0]);
 }
 
+/* Sets table->batch. Re-batches the model if --batch differs from the file's fixed batch. */
 static int settle_batch(const struct batch_work *work) {
     const int64_t batch = work->options->batch;
     const struct value_info *info =

@@ -33,8 +33,9 @@ int batch_axis_power(const struct probe *probe, uint32_t value) {
     return power;
 }
 
-/* Returns the largest power of the batch that the size of an output may have: 1, or if squares
- * are accepted, 2 for a product of two batched operands and for results computed from it. */
+/* Returns the largest power of the batch that the size of an output may have. It is 1; if
+ * squares are accepted, 2 for a product of two batched operands and results computed from it.
+ */
 static int allowed_power(const struct probe *probe, const struct node *node,
                          const struct op *op) {
     int n_batched = 0;
@@ -91,8 +92,9 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
-/* Returns batch_location.outer of an output that is not a view: that of the operands whose
- * batch axis has the same size; 0 (unknown) if none has, as after a Concat or Tile. */
+/* Returns batch_location.outer of an output that is not a view: the `outer` of the operands
+ * whose batch axis has the same size. Returns 0 (unknown) if they disagree or no operand has
+ * this size, as after a Concat or Tile. */
 static int64_t outer_inherited(const struct probe *probe, const struct node *node,
                                int64_t size) {
     int64_t outer = 0;
@@ -179,7 +181,7 @@ static const char *objection_to_lost_batch(const struct probe *probe, const stru
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         const struct value_info *info = before(probe, value);
-        /* it may hold the batch */
+        /* this output holds or may hold the batch */
         if (!value_info_is_complete(info) || info->value || holds_batch(probe, value))
             return NULL;
     }
@@ -201,8 +203,8 @@ static const char *objection_to_lost_batch(const struct probe *probe, const stru
 
 /*
  * Returns why a Reshape with a fixed target cannot be right, or NULL. It cannot if the place of
- * the batch in its operand is unknown, and either no axis of its output grew, or an axis of the
- * batch's size did not.
+ * the batch in the operand is unknown, and either no axis of the output grew, or an axis of the
+ * batch's size did not grow.
  */
 static const char *objection_to_target(const struct probe *probe, const struct node *node,
                                        const struct op *op, bool in_body) {
@@ -227,8 +229,8 @@ static const char *objection_to_target(const struct probe *probe, const struct n
 static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
                                      bool per_sample, uint32_t *ret_node);
 
-/* Returns why the body of a Loop (over samples: the batch is its trip count), Scan or If
- * cannot be right, or NULL. */
+/* Returns why the body of a Loop, Scan or If cannot be right, or NULL. A Loop whose trip count
+ * scales with the batch is a loop over samples. */
 static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
                                      uint32_t *ret_node) {
     const struct graph *body = &probe->model->graphs[graph];
@@ -395,7 +397,7 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     return false;
 }
 
-/* Gives the operand another shape; keeps its contents if all elements are equal. */
+/* Sets the shape of the operand. Keeps its contents only if all elements are equal. */
 static int scale_operand(const struct probe *probe, const struct shape *shape,
                          struct value_info *info) {
     const struct constant *value = info->value;

@@ -8,7 +8,8 @@
 
 #include "passes/infer/walk.h"
 
-/* A prime larger than any plausible dim: its multiples in the second walk hold the batch. */
+/* Batch of the second walk: a prime larger than any plausible dim, so that a dim that grows by
+ * the factor of the batch holds the batch. */
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */
@@ -48,15 +49,16 @@ struct probe {
 };
 
 /*
- * Returns why the node, though inferred at both batches, cannot be right (static text), or
- * NULL; *ret_node is the node at fault, which may be in a body. Its outputs must scale with the
- * batch, the batch may only vanish in a reduction or a loop over samples, and the batch axis
- * must be known at a Reshape with a fixed target.
+ * Checks a node that was inferred at both batches. Its outputs must scale with the batch, the
+ * batch may only vanish in a reduction or a loop over samples, and the batch axis must be known
+ * at a Reshape with a fixed target. Returns NULL, or the objection (static text); then
+ * *ret_node is the node at fault, which may be in a body.
  */
 const char *batch_axis_objection(const struct probe *probe, uint32_t node, uint32_t *ret_node);
 /* Sets probe->places of the node's outputs. */
 void batch_axis_locate_outputs(struct probe *probe, uint32_t node);
-/* Adds `change`, at batch `batch`, to overrides[change->node]. CM_OK or CM_NO_MEMORY. */
+/* Adds `change` for the batch size `batch` to overrides[change->node]. Returns CM_OK or
+ * CM_NO_MEMORY. */
 int batch_axis_apply(const struct probe *probe, const struct override **overrides,
                      const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
 
@@ -66,16 +68,16 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
  */
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
                              struct batch_location out[SHAPE_MAX_RANK]);
-/* Lists where the batch may be in a tensor of that shape, if `prefix` elements come before it
- * in row-major order. Returns how many. */
+/* Lists where the batch may be in a tensor of that shape, if `prefix` elements come before the
+ * batch in row-major order. Returns how many. */
 size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
                                int64_t prefix, struct batch_location out[SHAPE_MAX_RANK]);
-/* Appends to the list. Out of memory, the arena has failed. */
+/* Appends the change to the list; without memory, only marks the arena as failed. */
 void batch_axis_push(struct arena *arena, struct change_list *list,
                      const struct batch_change *change);
 
-/* Returns the power of the batch in the value's size, that is, how many of its axes grew by the
- * factor of the batch; -1 if a dim changed otherwise. */
+/* Returns the power of the batch in the value's size: how many of its axes grew by the batch's
+ * factor; -1 if the rank changed, or a dim changed by another factor. */
 int batch_axis_power(const struct probe *probe, uint32_t value);
 /* Returns the contents of the value if it is a list of at most SHAPE_MAX_RANK integers that are
  * equal at both batches; else NULL. */
@@ -84,12 +86,13 @@ const struct constant *batch_axis_fixed_list(const struct probe *probe, uint32_t
 int batch_axis_grown_axis(const struct probe *probe, uint32_t value);
 /* Returns true if the contents of the value are equal at both batches. */
 bool batch_axis_is_fixed(const struct probe *probe, uint32_t value);
-/* Finds an operand of shape arithmetic that lists dims, one of which grew. Sets *ret to the
- * dims at the file's batch. Returns the axis, or -1. */
+/* Finds an operand whose contents list dims, one of which scales with the batch. Sets *ret to
+ * the dims at the file's batch. Returns the axis of the scaled dim, or -1. */
 int batch_axis_grown_list(const struct probe *probe, uint32_t node, struct shape *ret);
 /*
  * Finds an operand that lists the dims of output 0 (of Expand, Resize) with the file's batch on
- * the axis where another operand holds it. Sets *ret to the change that would scale it.
+ * the axis where another operand holds the batch. Sets *ret to the change that would scale the
+ * listed dim. Returns false if there is none.
  */
 bool batch_axis_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
 
@@ -98,11 +101,11 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node, struct bat
 struct tiling_search;
 
 /*
- * Finds where the constants that products are computed from were tiled, and appends to
- * `tilings` the change that scales each place. `probe` is at a solution of the search
- * (rebatch.c) at PROBE_BATCH, `changes` are its changes. Sets *ret to the state for
- * constant_products_undecided; NULL if there is no product of constants. Returns CM_OK or
- * CM_NO_MEMORY.
+ * Finds where an export tiled the constant operands of products, and appends the change that
+ * scales each of these places to `tilings`. `probe` must be at a solution of the search
+ * (rebatch.c) at PROBE_BATCH, and `changes` be the changes of this solution. Sets *ret to the
+ * state for constant_products_undecided; NULL if there is no product of constants. Returns
+ * CM_OK or CM_NO_MEMORY.
  */
 int constant_products_find(struct probe *probe, const struct change_list *changes,
                            struct change_list *tilings,

@@ -14,8 +14,9 @@
  *    0 of the last MatMul".
  * 2. p is the output of a MatMul of constants. A trial shows that p grows along axis 0 if t
  *    does: the demand is propagated to t. A trial that scales w does not fit.
- * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with [8,1,1]
- *    scales axis 0 of t: this change is added to `tilings`, and the whole chain has batch 8.
+ * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with
+ *    [PROBE_BATCH,1,1] scales axis 0 of t: this change is added to `tilings`, and makes the
+ *    whole chain have batch 8.
  * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
  */
 #include "passes/batch/batch_axis.h"
@@ -35,14 +36,15 @@ struct request {
     const struct request *next; /* for the same value */
 };
 
-/* A batch axis that the uses of a constant need: dims[axis] = outer * batch * inner. Before a
- * Reshape of [10,32] to [10,1,32] there are two: [10*N,32] and [10,N*32]. */
+/* A batch axis that the uses of a constant need: dims[axis] = outer * batch * inner. A constant
+ * may have several: if a Reshape of [10,32] to [10,1,32] must yield [10,N,32], its operand may
+ * be [10*N,32] or [10,N*32]. */
 struct demand {
     int axis;
     int64_t outer;  /* 0 if unknown */
     bool required;  /* a use does not fit without it */
     bool costs;     /* a product lies between the value and a use */
-    bool is_images; /* that product has a batch axis by definition: a convolution */
+    bool is_images; /* this product has a batch axis by definition: a convolution */
     const struct request *requests;
 };
 
@@ -101,12 +103,12 @@ static bool find_products(const struct tiling_search *search) {
     return found;
 }
 
-/* --- Trials: shapes of one node with some operands scaled. --- */
+/* --- Trials: infer one node with some operands scaled. --- */
 
 /*
- * Infers the outputs of the node with the changes, then restores them. Returns true if the
- * shapes are valid and output `value` grew along `axis` only; with value ID_NONE, if no output
- * changed its shape.
+ * Infers the outputs of the node with the changes, then restores the outputs. Returns true if
+ * the shapes are valid and output `value` grew along `axis` only. If `value` is ID_NONE, no
+ * output may change its shape instead.
  */
 static bool fits_with(const struct tiling_search *search, uint32_t node_id,
                       const struct batch_change *changes, size_t n, uint32_t value, int axis) {
@@ -164,8 +166,8 @@ static bool is_tileable(const struct tiling_search *search, uint32_t node_id, si
     return is_fixed(search, value) && value_info_is_complete(before(search, value));
 }
 
-/* Returns true if that axis of a tileable operand may be the batch. An axis of a weight matrix
- * must have exactly the size of the batch. */
+/* Returns true if axis change->axis of a tileable operand may be the batch. In a weight matrix
+ * the axis must have exactly the size of the batch. */
 static bool may_hold(const struct tiling_search *search, const struct batch_change *change) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
     const bool is_matrix = before(search, value)->is_weight && change->dims->rank <= 2;
@@ -175,7 +177,7 @@ static bool may_hold(const struct tiling_search *search, const struct batch_chan
 
 /* --- Demands: where the batch axis of a constant comes from. --- */
 
-/* Adds the change to the requests for that axis of the operand, with the flags of `like`. */
+/* Adds the change to the operand's demand for this axis, with the flags of `like`. */
 static void demand_axis(const struct tiling_search *search, const struct batch_change *change,
                         const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
@@ -207,7 +209,8 @@ static int changed_axis(const struct tiling_search *search, uint32_t node, size_
     return -1;
 }
 
-/* Adds a demand to a constant operand of a node whose output holds the batch. */
+/* Adds a demand to a constant operand of a node whose output holds the batch: on the axis that
+ * the solution scales, else on the first axis of the batch's size that may be scaled. */
 static void demand_operand(const struct tiling_search *search, uint32_t node, size_t slot) {
     const uint32_t value = node_of(search, node)->inputs[slot];
     if (value == ID_NONE || !search->depends[value] || !is_tileable(search, node, slot)) return;
@@ -317,7 +320,7 @@ static bool propagate_through_reshape(const struct tiling_search *search, uint32
 
 /* --- Sources. --- */
 
-/* Returns true if all elements of the value are equal, as those of zeros and ones. */
+/* Returns true if all elements of the value are equal, as in zeros and ones. */
 static bool is_uniform(const struct tiling_search *search, uint32_t value) {
     const struct probe *probe = search->probe;
     const struct constant *stored = probe->model->values[value].constant;
@@ -335,17 +338,18 @@ static bool is_uniform(const struct tiling_search *search, uint32_t value) {
     return true;
 }
 
-/* Returns true if dims[axis] is the batch alone. */
+/* Returns true if dims[demand->axis] is exactly the batch. */
 static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
                            const struct demand *demand) {
     return before(search, value)->shape.dims[demand->axis] == search->probe->batch;
 }
 
 /*
- * Decides whether the exporter tiled a constant that has no operands, or whose node inserts the
- * batch axis. It is tiled if the file's batch is above 1, if a use is invalid unless it scales,
- * if the file records its repetition, if all elements are equal (a zero state), or if it is a
- * batch of images. If none of these is true, it may be used as stored: it is marked undecided.
+ * Decides whether the exporter tiled a constant that is stored, or whose node inserts the batch
+ * axis. The constant is tiled if the file's batch is above 1, if a use is invalid unless the
+ * constant scales, if it is a batch of images, if the file records its repetition, or if all
+ * elements are equal (a zero state). Otherwise it may also be meant as stored: if products
+ * depend on it, it is marked undecided.
  */
 static void decide_tiling(const struct tiling_search *search, uint32_t value,
                           const struct demand *demand) {
@@ -358,7 +362,7 @@ static void decide_tiling(const struct tiling_search *search, uint32_t value,
         add_tiling(search, &request->change);
 }
 
-/* Keeps only the demands for axes of exactly the batch's size if there are any: likeliest. */
+/* If demands are for axes of exactly the batch's size, drops the others, as less likely. */
 static void keep_likeliest(const struct tiling_search *search, uint32_t value) {
     struct demands *demands = &search->demands[value];
     size_t n = 0;
@@ -381,6 +385,7 @@ static void propagate(const struct tiling_search *search, uint32_t node_id, uint
     const struct op *op = search->probe->ops[node_id];
     struct batch_change list;
     const bool has_list = find_dims_operand(search, node_id, value, demand.axis, &list);
+    /* a Tile by 1, or an Expand to the same shape, is only there for the batch */
     if (has_list &&
         shape_equal(&before(search, node->inputs[0])->shape, &before(search, value)->shape)) {
         add_tiling(search, &list);
@@ -393,6 +398,7 @@ static void propagate(const struct tiling_search *search, uint32_t node_id, uint
         propagate_to_several(search, node_id, value, &demand) ||
         propagate_through_reshape(search, node_id, value, &demand))
         return;
+    /* no operand scales the output: this node inserts the batch axis */
     if (has_list) add_tiling(search, &list);
     if (has_list || !is_batch_alone(search, value, &demand)) return;
     if (op->memory != MEMORY_VIEW && search->depends[value]) *search->blocked = value;
@@ -456,8 +462,9 @@ int constant_products_find(struct probe *probe, const struct change_list *change
     return arena_failed(probe->arena) ? CM_NO_MEMORY : CM_OK;
 }
 
-/* Returns the undecided constant that the node is computed from; ID_NONE if none. Marks the
- * outputs that have a demand but do not hold the batch as undecided too. */
+/* If an operand is undecided, marks the outputs that have a demand but do not hold the batch as
+ * undecided too. Returns the constant from which they are computed; ID_NONE if none is marked.
+ */
 static uint32_t propagate_undecided(const struct tiling_search *search,
                                     const struct node *node) {
     uint32_t source = ID_NONE;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The search for constants that must change with the batch: see rebatch.h. Nodes are walked in
- * order. At a node with several possible batch axes the search makes a choice; at a node that
- * does not fit it first repairs an operand, else backtracks to the last choice. After the first
- * solution the search continues: a second one means that the file is ambiguous.
+ * order. At a node with several possible batch axes the search makes a choice. At a node that
+ * does not fit, it tries to repair an operand; if no repair fits, it backtracks to the last
+ * choice. After the first solution the search continues: a second one with other figures means
+ * that the file is ambiguous.
  */
 #include "passes/batch/rebatch.h"
 
@@ -20,14 +21,15 @@
 #define STEPS_PER_NODE 16
 #define STEPS_BASE     16384
 
-/* The same for trials with scaled constants; counts operands of the tried nodes. */
+/* Bounds on trials with scaled constants, in operands of the tried nodes. */
 #define TRIALS_PER_NODE 64
 #define TRIALS_BASE     (1 << 20)
 
-/* Whole fold budgets that backtracking refunds at most; refunds make every path fold alike. */
+/* Backtracking refunds the fold budget, so that every path folds alike; at most this many whole
+ * budgets. */
 #define REFUNDED_WALKS 16
 
-/* Maximum number of searches for constants that were tiled to the batch; each finds more. */
+/* Maximum number of searches for tiled constants; each may make more of them visible. */
 #define MAX_TILING_ROUNDS 8
 
 /* A consistent set of changes for the whole model. */
@@ -51,6 +53,7 @@ static bool batch_leads(const struct search *search) {
     return true;
 }
 
+/* Copies the current changes, infos and overrides to *ret, and settles the choices made. */
 static int keep_solution(struct search *search, struct solution *ret) {
     const struct model *model = search->analysis->model;
     struct arena *arena = search->probe.arena;
@@ -87,7 +90,8 @@ static int64_t macs_of(const struct search *search, const struct value_info *inf
     return macs;
 }
 
-/* Compares sizes of values, output shapes and MACs of the current solution with `other`. */
+/* Returns true if the current solution and `other` have the same sizes of values, shapes of
+ * model outputs and MACs. */
 static bool is_same_solution(const struct search *search, const struct solution *other) {
     const struct model *model = search->analysis->model;
     for (uint32_t id = 0; id < model->n_values; id++) {
@@ -181,8 +185,9 @@ static int refuse(const struct search *search, uint32_t node, uint32_t first, co
     return status;
 }
 
-/* Returns true if a Gather treats the value as data, not as a table: it selects along an axis
- * other than 0. At a batch of 1, floats may still be a table (angles by position). */
+/* Returns true if the use is a Gather that treats the value as data, not as a table: it selects
+ * along an axis other than 0. At a batch of 1, floats may still be a table (angles by
+ * position). */
 static bool gathers_from_data(const struct search *search, const struct use *use,
                               const struct value_info *info) {
     const struct model *model = search->analysis->model;
@@ -193,7 +198,7 @@ static bool gathers_from_data(const struct search *search, const struct use *use
     return dtype_is_integer(info->dtype) || search->probe.batch > 1;
 }
 
-/* Returns true if a use requires a learned tensor: the input is a weight. */
+/* Returns true if a use of the input requires a learned tensor. */
 static bool is_weight_input(const struct search *search, uint32_t value_id,
                             const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];
@@ -213,7 +218,7 @@ static bool has_batch_axis(const struct search *search, uint32_t value, uint32_t
                               !is_weight_input(search, value, info));
 }
 
-/* Copies the infos of the inputs, with `batch` in place of the file's batch. */
+/* Sets ret[input] to the infos of the inputs, with `batch` in place of the file's batch. */
 static int batched_inputs(const struct search *search, const struct value_info *const *inputs,
                           uint32_t first, int64_t batch, const struct value_info **ret) {
     const struct graph *graph = &search->analysis->model->graphs[0];
@@ -232,6 +237,7 @@ static int batched_inputs(const struct search *search, const struct value_info *
     return CM_OK;
 }
 
+/* Infers the model at the file's batch, and prepares the walk at PROBE_BATCH. */
 static int start(struct search *search, const struct batch_table *table, uint32_t first) {
     const struct analysis *analysis = search->analysis;
     const struct model *model = analysis->model;
@@ -244,7 +250,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->before = walk_make(analysis, "batch", probe->arena, table->inputs, &search->before);
     int status = walk_start(&probe->before);
     if (status == CM_OK) status = walk_graph(&probe->before, 0);
-    if (status < 0 && status != CM_NO_MEMORY) { /* again, for its messages */
+    if (status < 0 && status != CM_NO_MEMORY) { /* walk again, to report the messages */
         probe->before.diag = analysis->diag;
         status = walk_start(&probe->before);
         if (status == CM_OK) status = walk_graph(&probe->before, 0);
@@ -261,7 +267,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.inputs = inputs;
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
-    probe->after.executed = &search->before; /* a state that grows only at PROBE_BATCH: error */
+    probe->after.executed = &search->before; /* execute no Loop only at PROBE_BATCH */
     status = rebatch_reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);
@@ -345,8 +351,8 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
 }
 
 /*
- * Finds the first solution. Searches with the likeliest places and at most one batch axis per
- * value; if that fails, with less likely places too; if that fails and it is allowed, with the
+ * Finds the first solution, in up to three attempts: with the likeliest places and at most one
+ * batch axis per value; with less likely places too; and, if `allow_squares`, with the
  * likeliest places and products of the batch with itself.
  */
 static int solve_widening(struct search *search, bool allow_squares, uint32_t first) {
@@ -374,7 +380,8 @@ static void load_solution(struct search *search, const struct solution *found) {
            model->n_nodes * sizeof *found->overrides);
 }
 
-/* Searches again with constants that are repeated for each sample. */
+/* Searches again with the constants of `tilings` scaled. Refuses the model if this changes the
+ * shape of a value that depends on the inputs. */
 static int solve_tiled(struct search *search, const struct change_list *tilings,
                        struct solution *found, uint32_t first) {
     const struct model *model = search->analysis->model;
@@ -399,8 +406,9 @@ static int solve_tiled(struct search *search, const struct change_list *tilings,
 }
 
 /*
- * Moves changes of constant operands to where the constants were tiled, if products lie in
- * between. A constant that scales now may require others to scale, hence the rounds.
+ * If products lie between a tiled constant and the operand that the solution changed, changes
+ * the constant instead. Repeats this, because a constant that scales now may require others to
+ * scale.
  */
 static int scale_products(struct search *search, struct solution *found, uint32_t first) {
     struct change_list tilings = {0};

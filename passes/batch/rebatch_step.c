@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of the search: see rebatch.h. */
+/* One step of the search for stale constants: see rebatch.h. */
 #include "passes/batch/rebatch.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 
 #include "support/banned.h"
 
-/* ALL_OPERANDS: scale all together. One alone is tried if there are at most MAX_SINGLE. */
+/* ALL_OPERANDS: scale all operands together. Each operand alone is tried too if a node has at
+ * most MAX_SINGLE. */
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
@@ -25,7 +26,7 @@ void rebatch_undo_changes(struct search *search, size_t n) {
     }
 }
 
-/* Walks the node at PROBE_BATCH. Returns as rebatch_step does. */
+/* Walks the node at PROBE_BATCH. Returns the same statuses as rebatch_step. */
 static int try_node(struct search *search, uint32_t node) {
     const bool is_first = cm_diagnostics_count(search->sink) == 0;
     uint32_t at_fault = node;
@@ -39,7 +40,7 @@ static int try_node(struct search *search, uint32_t node) {
     return status < 0 ? CONTRADICTION : CM_OK;
 }
 
-/* Changes the target of the node to hold the batch at the candidate's place; walks the node. */
+/* Changes the node's target to hold the batch at the candidate's place, then walks the node. */
 static int apply_candidate(struct search *search, uint32_t node_id,
                            const struct batch_location *candidate) {
     const struct node *node = &search->analysis->model->nodes[node_id];
@@ -54,9 +55,9 @@ static int apply_candidate(struct search *search, uint32_t node_id,
     return try_node(search, node_id);
 }
 
-/* Returns true if the operand, too, has the batch's size on every alternative axis, and holds
- * the batch on the first. Then the target probably keeps these axes: the batch stays on its
- * axis. */
+/* Returns true if the operand has the batch's size on every alternative axis, as the output
+ * has, and holds the batch on the first. Then the target probably keeps these axes, and the
+ * batch stays on its axis. */
 static bool keeps_axes(const struct search *search, const struct node *node,
                        const struct choice *choice) {
     const struct shape *in = &before(search, node->inputs[0])->shape;
@@ -74,9 +75,9 @@ static void swap_places(struct batch_location *a, struct batch_location *b) {
 }
 
 /*
- * Puts the axes of exactly the batch's size first, as the likeliest ones, with the batch axis
- * of the operand before the others. Drops all other axes unless unlikely places are asked for.
- * Returns the number of axes of the batch's size.
+ * Puts the axes of exactly the batch's size first, as the likeliest ones, and among these the
+ * batch axis of the operand. Drops all other axes, unless probe.unlikely is set. Returns the
+ * number of axes of the batch's size.
  */
 static size_t prefer_batch_sized(const struct search *search, const struct node *node,
                                  struct choice *choice) {
@@ -102,10 +103,10 @@ static bool has_axis(const struct choice *choice, int axis) {
 }
 
 /*
- * Places the batch if the node's operand holds it and its target lists the output's dims;
- * `status` is that of walking it unchanged. A target that fits unchanged (its elements scaled
- * with the batch, or a -1 became the batch) is kept, unless an axis of exactly the batch's size
- * precedes the one that grew.
+ * Places the batch in a node's target that lists the output's dims, if the node's operand holds
+ * the batch. `status` is the result of walking the node unchanged. A target that fits unchanged
+ * (its elements scaled with the batch, or a -1 became the batch) is kept, unless an axis of
+ * exactly the batch's size precedes the axis that grew.
  */
 static int place_target(struct search *search, size_t step, int status) {
     uint32_t node_id = node_at(search, step);
@@ -158,9 +159,9 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     return learned ? NULL : &info->shape;
 }
 
-/* Scales each constant operand whose dim is `size` on the batch axis of `partner`, counted from
- * the front or the back. `is_index`: only integer operands. `only`: this operand alone, or
- * ALL_OPERANDS. */
+/* Scales each constant operand whose dim is `size` on the batch axis of `partner`. The axis is
+ * counted from the front, or if `from_back` from the back. `is_index`: scales only integer
+ * operands. `only`: the slot of the one operand to scale, or ALL_OPERANDS. */
 static void change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
                            int axis, int64_t size, bool from_back, bool is_index, size_t only) {
     const struct node *node = &search->analysis->model->nodes[node_id];
@@ -190,7 +191,8 @@ static int repair_list(struct search *search, uint32_t node_id) {
 }
 
 /* Repairs a node that does not fit by scaling its constant operands whose dim is `size` on the
- * batch axis: all of them, or else one (the data of a ScatterND, not its indices). */
+ * batch axis: all of them, or if that does not fit, one (the data of a ScatterND, not its
+ * indices). */
 static int repair_constants_of_size(struct search *search, uint32_t node_id,
                                     const struct shape *partner, int axis, int64_t size,
                                     bool is_index) {
@@ -209,9 +211,9 @@ static int repair_constants_of_size(struct search *search, uint32_t node_id,
 }
 
 /* Repairs a node by scaling constant operands that have the file's batch on the batch axis. If
- * type inference refused the node (`misfit`), it requires equal dims, so the size to find is
- * the partner's, a multiple of the batch. Indices may have that size, too: the output has
- * theirs. */
+ * type inference refused the node (`misfit`), the node requires equal dims: the operands must
+ * have the partner's dim, a multiple of the batch. Otherwise index operands may have this dim
+ * too, because the output takes its dims from the indices. */
 static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     struct shape listed;
@@ -241,8 +243,8 @@ int rebatch_reset_sink(struct search *search) {
 }
 
 /* Returns the axis on which a constant state of a Loop or Scan must hold the batch; -1: none.
- * If the body fits, that is a dim that changes in the first iteration, because the batch joins
- * it; if not, the first dim that is the file's batch. */
+ * If the body fits, it is the axis that changes in the first iteration, when the batch joins
+ * the state; if not, the first axis of the file's batch. */
 static int state_axis(const struct search *search, const struct graph *body, size_t slot,
                       const struct shape *shape) {
     const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
@@ -286,6 +288,7 @@ static void change_trips(struct search *search, uint32_t node_id, uint32_t graph
     rebatch_add_change(search, &change);
 }
 
+/* Repairs a Loop or Scan by scaling its states, or else its trip count. */
 static int repair_loop(struct search *search, uint32_t node_id) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct attr *attr = node_attr(node, "body");

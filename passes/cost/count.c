@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass count: computes MACs, FLOPs, integer operations and bytes of every node, by the formulas
- * of its operator, times the runs of its graph. If the condition of an If is not static, only
- * the more expensive branch is counted. Parameters are counted by tensor, in pass params.
+ * Pass count: computes MACs, FLOPs, integer operations and bytes of every node by the formulas
+ * of its operator, and multiplies them by the runs of its graph. If the condition of an If is
+ * not static, only the more expensive branch is counted. Parameters are counted by tensor, in
+ * pass params.
  */
 #include "passes/cost/count.h"
 
@@ -59,8 +60,8 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
 
 /*
  * Computes the terms. A fused pattern is counted once, at its last node, and *context becomes
- * its context: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
- * keep the node.
+ * the context of the pattern, so that FLOPs depend on neither opset nor exporter. Conventions
+ * with `sees_nodes` count the single nodes instead.
  */
 static void find_terms(const struct analysis *analysis, const struct convention *convention,
                        const struct op_source *source, struct op_context *context,
@@ -82,7 +83,7 @@ static void find_terms(const struct analysis *analysis, const struct convention 
         ret->n = convention_terms(convention, context, &integers, ret->terms);
 }
 
-/* Returns how often the run of a body happens in one pass through the model. */
+/* Returns how often the run of a body happens in one run of the model. */
 static int64_t iteration_runs(const struct model *model, const struct iteration *iteration,
                               const int64_t *runs) {
     int64_t product = iteration->runs;
@@ -116,7 +117,7 @@ static void add_terms(const struct count_terms *run, int64_t runs, struct count_
     }
 }
 
-/* Computes the terms of all runs together: 10 output elements for runs of 1, 2, 3 and 4. */
+/* Sums the terms over all runs: runs with 1, 2, 3 and 4 output elements give one term of 10. */
 static void sum_terms(const struct analysis *analysis, const struct convention *convention,
                       uint32_t id, struct count_terms *ret) {
     const struct infer_table *infer = &analysis->infer;
@@ -180,7 +181,7 @@ static void scale(struct cm_costs *costs, int64_t runs) {
     costs->upper_bound = 0;
 }
 
-/* Computes the runs of each graph in one pass through the model: a product over its parents. */
+/* Computes the runs of each graph in one run of the model: a product over its parents. */
 static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
                        int64_t *runs) {
     const struct model *model = analysis->model;
@@ -195,7 +196,8 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
     }
 }
 
-/* MACs, FLOPs, integer operations and bytes written, in the order of their precedence. */
+/* MACs, FLOPs, integer operations and bytes written; a later one decides if all before are
+ * equal. */
 struct branch_cost {
     int64_t figures[4];
 };
@@ -206,6 +208,7 @@ static bool is_more_expensive(const struct branch_cost *a, const struct branch_c
     return false;
 }
 
+/* Sums the costs of each graph, nested graphs included; unknown figures count as 0. */
 static void graph_costs(const struct analysis *analysis, const struct count_table *table,
                         struct branch_cost *costs) {
     const struct model *model = analysis->model;
@@ -225,8 +228,8 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     }
 }
 
-/* Sets dropped[graph] for all but the most expensive branch of a node, and graphs inside them.
- */
+/* Sets dropped[graph] for all branches of a node except the most expensive one, and for the
+ * graphs nested in them. */
 static void drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                   bool *dropped) {
     const struct model *model = analysis->model;
@@ -280,8 +283,8 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     return analysis->count.runs[node->graph] != analysis->count.upper_runs[node->graph];
 }
 
-/* Replaces figures that are data-dependent by their upper bounds, unless those could overflow a
- * sum over all nodes. */
+/* Replaces data-dependent figures by their upper bounds, except bounds so large that a sum over
+ * all nodes could overflow. */
 static void count_upper_bounds(const struct analysis *analysis,
                                const struct convention *convention, uint32_t id,
                                struct cm_costs *costs) {
@@ -336,7 +339,8 @@ static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t
         sum->activation_bytes = activations;
 }
 
-/* Replaces unknown figures by their upper bounds; all figures if runs were assumed. */
+/* Replaces unknown figures by their upper bounds; if the number of runs was assumed, replaces
+ * all figures. */
 static void bound_unknown(const struct analysis *analysis, const struct convention *convention,
                           uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
@@ -353,7 +357,7 @@ static void bound_unknown(const struct analysis *analysis, const struct conventi
     }
 }
 
-/* Counts the nodes of a body inside an executed Loop: each run with its own shapes. */
+/* Counts the nodes of a body inside an executed Loop, each run with the shapes of this run. */
 static void count_iterations(const struct analysis *analysis, struct count_table *table,
                              uint32_t graph_id) {
     const struct graph *graph = &analysis->model->graphs[graph_id];
@@ -399,8 +403,8 @@ static int check_overflow(const struct analysis *analysis, uint32_t id,
     return CM_OK;
 }
 
-/* Marks the nodes with work but without a time, which sums of times omit. Nodes in an opaque
- * block are not marked: a module has the time of the block. */
+/* Marks the times of nodes with work but without a time as partial, because sums of times omit
+ * them. Does not mark nodes in an opaque block: the block's time counts for a module. */
 static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
     const bool is_modelled = analysis->estimate.facts.modelled;
     if (!analysis->estimate.done) return;

@@ -17,7 +17,8 @@
 
 #include "support/banned.h"
 
-/* Finds a node by its name or by that of an output; *ret_n: number of matching nodes. */
+/* Returns the first node that has the name, or an output of the name; ID_NONE if there is none.
+ * Sets *ret_n to the number of such nodes. */
 static uint32_t find_name(const struct analysis *analysis, const char *name, size_t *ret_n) {
     const struct model *model = analysis->model;
     uint32_t found = ID_NONE;
@@ -72,8 +73,8 @@ static void explain_node(const struct analysis *analysis, uint32_t id,
     };
 }
 
-/* Sums over all nodes of the module, not only the listed ones: another convention counts other
- * nodes. Unknown figures are left out. */
+/* Sums over all nodes of the module, not only the listed ones, because another convention may
+ * count other nodes. Unknown figures are left out. */
 static void sum_module(const struct analysis *analysis, uint32_t module,
                        const struct convention *convention, struct cm_explained_by *ret) {
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
@@ -137,6 +138,7 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
                : CM_OK;
 }
 
+/* Explains the module of that path, or the node of that name or number (17, #17). */
 static int find(const struct analysis *analysis, const char *name, struct cm_explanation *ret) {
     size_t n = 0;
     for (uint32_t id = 1; id < analysis->modules.n_modules; id++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds where patterns may end: see match.h. Each pattern has key operators that it cannot
- * match without. Each node of a key operator passes the pattern on to its readers, as long as
- * they may be part of the pattern. A node that may produce the result, and that the pattern
- * reaches from all of its keys, is a candidate. Operators are classified once per kind, not per
- * node.
+ * Finds the nodes that may produce the result of a pattern: see match.h. A pattern cannot match
+ * without its key operators. A walk over the nodes propagates each pattern from the nodes of
+ * its keys to the nodes that read their results, as long as these may be part of the pattern. A
+ * node is a candidate if it may produce the result and the pattern reaches it from all keys.
+ * Operators are classified once per kind, not per node.
  */
 #include "passes/fusion/match.h"
 
@@ -26,14 +26,14 @@ enum key {
 };
 
 struct reached {
-    pattern_set from[N_KEYS]; /* by key: patterns that reach a node from a node of that key */
+    pattern_set from[N_KEYS]; /* by key: patterns that reach the node from a node of that key */
 };
 
 struct kind {
     size_t n_nodes;
-    pattern_set ends;    /* patterns whose result it may produce */
-    pattern_set passes;  /* patterns that it may be part of */
-    struct reached keys; /* patterns whose key it is, or that have no key of that sort */
+    pattern_set ends;    /* patterns whose result its nodes may produce */
+    pattern_set passes;  /* patterns that its nodes may be part of */
+    struct reached keys; /* by key: patterns for which it is the key, or that lack this key */
 };
 
 struct search {
@@ -75,7 +75,8 @@ static bool next_call(const char **text, struct word *ret) {
     return false;
 }
 
-/* Returns true if a fused pattern may replace it: the model has its first operator. */
+/* Returns true if the model may contain the operator in decomposed form: it has the first
+ * operator of a pattern for it. */
 static bool may_be_decomposed(const struct search *search, struct word type) {
     for (size_t i = 0; i < patterns_count(); i++) {
         const struct pattern_row *row = patterns_at(i);
@@ -87,7 +88,7 @@ static bool may_be_decomposed(const struct search *search, struct word type) {
     return false;
 }
 
-/* Finds the rarest operator that the pattern requires. Returns false if the model lacks one. */
+/* Finds the rarest operator that the pattern requires. Returns false if the model lacks it. */
 static bool find_key(const struct search *search, const char *text, struct word *ret) {
     struct word call;
     size_t fewest = SIZE_MAX;
@@ -98,7 +99,7 @@ static bool find_key(const struct search *search, const char *text, struct word 
         fewest = n;
         *ret = call;
     }
-    BUG_ON(fewest == SIZE_MAX); /* each pattern names one */
+    BUG_ON(fewest == SIZE_MAX); /* each pattern names an operator */
     return fewest > 0;
 }
 
@@ -220,6 +221,7 @@ int candidates_find(const struct analysis *analysis, struct candidates *ret) {
             if (node->inputs[i] == ID_NONE) continue;
             const uint32_t producer = model->values[node->inputs[i]].node;
             if (producer == ID_NONE) continue;
+            /* a producer that is not visited yet may be reached by any pattern */
             for (int key = 0; key < N_KEYS; key++)
                 set.from[key] |= producer < id ? passed_on[producer].from[key] : UINT64_MAX;
         }

@@ -2,8 +2,8 @@
 /*
  * Pass fuse_patterns: finds the nodes into which an exporter decomposed one operation, by the
  * patterns of ops/onnx/patterns.c. Nodes are visited from last to first, so that the longest
- * form matches: a LayerNorm with scale and shift before the bare one inside it. The nodes stay
- * in the graph; later passes count, name and describe the operation by its row.
+ * form matches: a LayerNorm with scale and shift is found before the bare one inside it. The
+ * nodes stay in the graph; later passes count, name and describe the operation by its row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +78,7 @@ static bool set_attr(const struct finder *finder, const char *source, struct att
     return found != NULL;
 }
 
+/* Sets the node's attributes as the row's `attributes` describes. */
 static int bind_attrs(const struct finder *finder, struct node *node) {
     const struct match *match = &finder->match;
     struct arena *arena = finder->analysis->arena;
@@ -107,7 +108,7 @@ static int bind_attrs(const struct finder *finder, struct node *node) {
     return CM_OK;
 }
 
-/* Makes the operation as one node, in the place of `last`. NULL: out of memory. */
+/* Returns the operation as one node with the outputs of `last`. NULL: out of memory. */
 static const struct node *make_node(struct finder *finder, uint32_t last) {
     struct node *node = arena_alloc(finder->analysis->arena, sizeof *node);
     if (!node) return NULL;
@@ -136,8 +137,8 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 /*
- * Returns true if the row counts as many MACs as the nodes. The counts differ if a mask or a
- * value repeats the product by broadcasting, or if an operand is a vector.
+ * Returns true if the row counts as many MACs as the nodes together. The counts differ if
+ * broadcasting with a mask or other operand repeats the product, or if an operand is a vector.
  */
 static bool has_same_macs(const struct finder *finder, const struct fused_pattern *fused) {
     struct arena *arena = finder->analysis->arena;
@@ -156,6 +157,7 @@ static bool has_same_macs(const struct finder *finder, const struct fused_patter
     return same;
 }
 
+/* Adds the match to the table, unless the row would change the number of MACs. */
 static int add_fused(struct finder *finder, uint32_t last) {
     struct arena *arena = finder->analysis->arena;
     struct fused_patterns_table *table = finder->table;

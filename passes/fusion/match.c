@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matches patterns by backtracking: see match.h. A failed attempt at a term undoes its
- * bindings; a term that matched is not retried another way when a later one fails, which keeps
- * the search small. Patterns nest a few levels deep, and so does the recursion.
+ * bindings. A term that matched is not retried another way when a later term fails, which keeps
+ * the search small. The recursion is as deep as patterns nest: a few levels.
  */
 #include "passes/fusion/match.h"
 
@@ -90,7 +90,8 @@ static bool is_transparent(const struct match *match, uint32_t node) {
     return may_be_equal(dim_from_back(&from->shape, 0), dim_from_back(&to->shape, 0));
 }
 
-/* Makes the value's producer part of the match and returns its operand if it is transparent. */
+/* If the value's producer is transparent, adds it to the match and returns its operand; else
+ * returns the value. */
 static uint32_t skip_transparent(struct match *match, uint32_t value) {
     uint32_t node = producer(match, value);
     if (!is_transparent(match, node) || !add_node(match, node)) return value;
@@ -132,7 +133,7 @@ static bool element(const struct constant *constant, int64_t i, double *ret) {
     return true;
 }
 
-/* Reads a constant whose elements are all the same number. */
+/* Sets *ret to the number that all elements of a constant equal. Returns false without one. */
 static bool number_of(const struct match *match, uint32_t value, double *ret) {
     const struct constant *constant = value == ID_NONE ? NULL : info_of(match, value)->value;
     if (!constant || constant->n_elements < 1) return false;
@@ -151,12 +152,13 @@ static bool is_close(double have, double want) {
     return fabs(have - want) <= TOLERANCE * fabs(want);
 }
 
-/* Every float type represents integers and halves exactly; other numbers are rounded. */
+/* Compares integers and multiples of 0.5 exactly, because every float type represents them;
+ * other numbers may be rounded. */
 static bool is_number(double have, double want) {
     return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
 }
 
-/* Reads attribute `name`, or its default. */
+/* Sets *ret to attribute `name`, or to its default. Returns false without such a number. */
 static bool attr_number(const struct match *match, uint32_t node, const char *name,
                         double *ret) {
     const struct attr *attr = name ? node_attr(node_of(match, node), name) : NULL;
@@ -173,7 +175,7 @@ static bool attr_number(const struct match *match, uint32_t node, const char *na
 
 /* --- Reduction axes. --- */
 
-/* Records the axes of the first reduction; returns false if those of a later one differ. */
+/* Records the axes of the first reduction. Returns false if a later one has other axes. */
 static bool record_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
     bool seen[SHAPE_MAX_RANK] = {false};
     int sorted[SHAPE_MAX_RANK];
@@ -195,7 +197,7 @@ static bool record_axes(struct match *match, size_t n, const int64_t *axes, int 
     return n_sorted > 0;
 }
 
-/* Records the axes of a reduction, from its attribute or input 1, or of a softmax. */
+/* Records the axes of a reduction (from its attribute or input 1), or the axis of a softmax. */
 static bool match_axes(struct match *match, uint32_t node) {
     double axis = 0;
     double keeps = 1;
@@ -279,7 +281,8 @@ static bool may_have_role(const struct match *match, enum pattern_role role, uin
     }
 }
 
-/* Binds the name to the value. All occurrences of a name are one value, apart from casts. */
+/* Binds the name to the value, or checks that an earlier occurrence of the name is bound to the
+ * same value, apart from casts. */
 static bool match_bind(struct match *match, const struct pattern *pattern, uint32_t value) {
     double number = 0;
     if (pattern->role == ROLE_IGNORED) return true;
@@ -307,7 +310,7 @@ struct items {
     struct item at[MAX_TERMS];
 };
 
-/* State of a match to return to. */
+/* State of a match, to which a failed attempt returns. */
 struct mark {
     size_t n_names;
     size_t n_nodes;
@@ -329,7 +332,7 @@ static bool match_pattern(struct match *match, const struct pattern *pattern, ui
 static bool match_term(struct match *match, enum pattern_kind kind,
                        const struct pattern_term *term, const struct item *item);
 
-/* Matches the terms from index i on with the items that are not in `used`, in any order. */
+/* Matches terms[i..] in any order with the items whose bits are not set in `used`. */
 static bool match_any_order(struct match *match, const struct pattern_term *const *terms,
                             const struct items *items, size_t i, unsigned used) {
     if (i == items->n) return true;
@@ -368,9 +371,9 @@ static bool split(struct match *match, struct items *items, size_t i) {
 }
 
 /*
- * Splits nested sums until there are as many items as terms, and tries each way to do so. Items
- * before `from` are not split any more, so that no way is tried in several orders of its
- * splits.
+ * Splits items that are nested sums (or products) until there are as many items as terms, then
+ * matches them. Tries every choice of items to split. Does not split items before `from`, so
+ * that the same splits are not tried in several orders.
  */
 static bool match_items(struct match *match, const struct pattern_term *const *terms, size_t n,
                         const struct items *items, size_t from) {
@@ -429,7 +432,8 @@ static bool match_power(struct match *match, const struct pattern *base, double 
     return match_all_terms(match, PATTERN_PRODUCT, terms, (size_t)exponent, value);
 }
 
-/* Returns a for Neg(a) in a sum, Reciprocal(a) or 1 / a in a product; else ID_NONE. */
+/* Returns `a` if the value is Neg(a) in a sum, or Reciprocal(a) or 1 / a in a product; else
+ * ID_NONE. */
 static uint32_t inverse_operand(struct match *match, enum pattern_kind kind, uint32_t value) {
     uint32_t node = producer(match, value);
     enum op_algebra algebra = algebra_of(match, node);
@@ -494,7 +498,7 @@ static bool match_arguments(struct match *match, const struct pattern *pattern, 
     return true;
 }
 
-/* Matches an operator of one operand that is itself a fused pattern. */
+/* Matches a call with one argument with the nodes of another pattern for that operator. */
 static bool match_nested(struct match *match, const struct pattern *pattern, uint32_t value) {
     const size_t first_name = match->first_name;
     if (match->nested == MATCH_MAX_NESTED || pattern->n != 1) return false;
@@ -593,7 +597,7 @@ static bool parameters_fit(const struct match *match) {
            (!shift || may_be_parameter(match, info_of(match, shift->value)));
 }
 
-/* Returns false if the result is larger than "x": an operand broadcasts it. */
+/* Returns false if the result is larger than "x", because an operand broadcasts "x". */
 static bool result_fits(const struct match *match) {
     const struct shape *x = named_shape(match, "x");
     const struct shape *result = &info_of(match, match->result)->shape;
@@ -620,5 +624,6 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
     if (is_closed(match, value)) return true;
+    /* an inner value is read outside: try without the nodes that compute shared values */
     return match_once(match, value, true) && is_closed(match, value);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides whether a value is the result of a pattern: finds the nodes between it and the values
- * that the pattern's names bind to, in whatever order and form an exporter wrote them. Terms of
- * sums and factors of products match in any order and bracketing; a - b is a + (-b), a / b is
- * a * (1 / b), x^2 is x * x, a square root is a power. One attempt takes bounded time on any
- * graph.
+ * Decides whether a value is the result of a pattern: finds the nodes that compute the value
+ * from the values to which the pattern's names bind. Exporters write the same operation in
+ * several forms, so terms of sums and factors of products match in any order and bracketing;
+ * a - b is a + (-b), a / b is a * (1 / b), x^2 is x * x, a square root is a power. One attempt
+ * takes bounded time on any graph.
  */
 #ifndef PASSES_FUSION_MATCH_H
 #define PASSES_FUSION_MATCH_H
@@ -24,11 +24,11 @@ enum pattern_kind {
     PATTERN_POWER,   /* its only term to the power `number` */
     PATTERN_PRODUCT, /* of its terms or their reciprocals */
     PATTERN_SUM,     /* of its terms or their negatives */
-    PATTERN_LABEL,   /* its only term, which gets a name */
-    PATTERN_NAME,
+    PATTERN_LABEL,   /* its only term, whose value gets the name `name` */
+    PATTERN_NAME,    /* a value with the role of the name */
 };
 
-/* The values to which a name may bind. */
+/* The values to which a name may bind: see the syntax in ops/onnx/patterns.h. */
 enum pattern_role {
     ROLE_ANY,
     ROLE_IGNORED,
@@ -43,15 +43,15 @@ struct pattern;
 
 struct pattern_term {
     const struct pattern *of;
-    bool inverse; /* reciprocal of a factor, negative of a term */
+    bool inverse; /* of a product: the reciprocal; of a sum: the negative */
     bool optional;
 };
 
 struct pattern {
     enum pattern_kind kind;
     enum pattern_role role;
-    double number;
-    const char *name;
+    double number;    /* of PATTERN_NUMBER and PATTERN_POWER */
+    const char *name; /* of PATTERN_CALL, PATTERN_LABEL and PATTERN_NAME */
     size_t n;
     const struct pattern_term *terms;
 };
@@ -77,17 +77,17 @@ struct match_patterns {
     struct match_pattern *items;
 };
 
-/* Binding of a name of the pattern to a value, or to a number that is an attribute. */
+/* Binding of a name of the pattern to a value or to a numeric attribute. */
 struct match_name {
     const char *name;
-    uint32_t value; /* ID_NONE if it is an attribute: `number` only */
-    double number;
+    uint32_t value; /* ID_NONE if bound to an attribute */
+    double number;  /* of the attribute, or of a value with ROLE_EPSILON */
 };
 
 struct match {
     const struct op_source *source;
     const struct match_patterns *patterns;
-    const uint32_t *taken; /* by node: ID_NONE if it may be part of a match */
+    const uint32_t *taken; /* by node: ID_NONE if the node may be part of a match */
     const struct match_pattern *pattern;
     uint32_t result; /* the matched value */
     uint32_t graph;  /* the graph of all nodes of the match */
@@ -100,7 +100,7 @@ struct match {
     int axes[SHAPE_MAX_RANK];        /* ascending */
     int rank;                        /* of the reduced tensor */
 
-    bool strict;       /* split inner sums and products only if they have one use */
+    bool strict;       /* inner sums and products are split only if they have one use */
     size_t nested;     /* current depth of nested patterns */
     size_t first_name; /* index of the first name of the innermost pattern */
     size_t steps;      /* remaining */
@@ -118,7 +118,7 @@ const struct match_name *match_name(const struct match *match, const char *name)
 typedef uint64_t pattern_set; /* pattern i is bit i modulo 64, so patterns may share a bit */
 
 struct candidates {
-    struct match_patterns patterns; /* that may occur, in the analysis' arena */
+    struct match_patterns patterns; /* that may match; in analysis->arena */
     const pattern_set *ends_at; /* by node, in scratch: patterns whose result it may produce */
 };
 

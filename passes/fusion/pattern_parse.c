@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recursive-descent parser of fused patterns. They are built in, a line long and nested a few
- * levels deep: a syntax error is a bug.
+ * Recursive-descent parser of fused patterns. The texts are built in, a line long and nested a
+ * few levels deep: a syntax error is a bug.
  */
 #include <ctype.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool add_term(struct terms *terms, const struct pattern *of, bool inverse
     return true;
 }
 
-/* Order in which terms are matched: cheap and specific ones first. */
+/* Returns the sort key of a term: cheap and specific terms are matched first. */
 static enum pattern_kind rank_of(const struct pattern *pattern) {
     return pattern->role == ROLE_EPSILON ? PATTERN_NUMBER : pattern->kind;
 }
@@ -67,7 +67,7 @@ static struct pattern *new_pattern(struct parser *parser, enum pattern_kind kind
     return n == 0 || pattern->terms ? pattern : NULL;
 }
 
-/* Makes a sum or product. Returns a single term as it is. */
+/* Makes a sum or product with sorted terms. Returns a single term as it is. */
 static const struct pattern *join(struct parser *parser, enum pattern_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;
@@ -90,7 +90,7 @@ static struct pattern *wrap(struct parser *parser, enum pattern_kind kind,
     return pattern;
 }
 
-/* strtod would use the decimal point of the locale. */
+/* Parses a number. strtod would use the decimal point of the locale. */
 static double parse_digits(struct parser *parser) {
     double number = 0;
     double place = 1;
@@ -156,7 +156,7 @@ static const struct pattern *parse_atom(struct parser *parser) {
     }
     if (!accept(parser, '(')) return parse_named(parser);
     const struct pattern *inside = parse_sum(parser);
-    if (inside) expect(parser, ')'); /* out of memory stops in the middle */
+    if (inside) expect(parser, ')'); /* else out of memory, in mid-text */
     return inside;
 }
 

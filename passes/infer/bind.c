@@ -69,7 +69,7 @@ static int check_node(const struct node *node, const struct op *op,
     int status = check_count(diag, "inputs", n_given(node->inputs, node->n_inputs),
                              op->min_inputs, op->max_inputs);
     if (status < 0) return status;
-    /* an output may be omitted by an empty name, but not all of them */
+    /* an empty name omits an output; only an empty list has too few */
     status = check_count(diag, "outputs", n_given(node->outputs, node->n_outputs),
                          node->n_outputs == 0 ? op->min_outputs : 0, op->max_outputs);
     if (status < 0) return status;
@@ -85,7 +85,7 @@ static int check_node(const struct node *node, const struct op *op,
     return CM_OK;
 }
 
-/* Entry of the cache of row look-ups. Those of one type differ in domain and opset. */
+/* Entry of the cache of row look-ups. Entries of one type differ in domain or opset. */
 struct cached_row {
     const struct node *node; /* the first node that was looked up */
     const struct op *op;
@@ -98,7 +98,7 @@ struct row_cache {
     struct map index; /* type -> index of the first entry of its list */
     struct cached_row *rows;
     uint32_t n_rows;
-    uint32_t recent[N_RECENT]; /* indices into rows, by a hash of the address of the type */
+    uint32_t recent[N_RECENT]; /* last index into rows, by a hash of the type's address */
 };
 
 static bool is_row_of(const struct cached_row *row, const struct node *node) {
@@ -106,7 +106,7 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
            (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
 }
 
-/* Sets *ret to the index in `rows` of the node's operator, which is added if it is new.
+/* Sets *ret to the index in `rows` of the node's operator row; adds the row if it is new.
  * Operators of --op-costs take precedence over built-in ones. */
 static int find_row(struct row_cache *cache, const struct cm_options *options,
                     const struct node *node, uint32_t *ret) {

@@ -37,7 +37,7 @@ struct op_source context_source(const struct analysis *analysis) {
     };
 }
 
-/* Makes a context of `op` at `node`. The caller fills its inputs, *ret_inputs, and outputs. */
+/* Makes a context of `op` at `node`. The caller sets the inputs (*ret_inputs) and outputs. */
 static int make(const struct op_source *source, const struct node *node, const struct op *op,
                 struct op_context *ret, const struct value_info ***ret_inputs) {
     struct op_room *room = source->room;

@@ -32,13 +32,13 @@ struct op_source {
 /* Returns the tables of the analysis. Requires HAS_TYPES. */
 struct op_source context_source(const struct analysis *analysis);
 
-/* Makes the context of a node whose outputs are to be inferred. */
+/* Makes the context of a node with unknown outputs, for shape inference. */
 int context_make(const struct op_source *source, uint32_t node,
                  struct op_context *ret) CM_MUST_CHECK;
-/* Makes the context of a node whose outputs are inferred. */
+/* Makes the context of a node with its inferred outputs. */
 int context_make_inferred(const struct op_source *source, uint32_t node,
                           struct op_context *ret) CM_MUST_CHECK;
-/* Sets *ret to `training` of the node's context. */
+/* Sets *ret to the member `training` of the node's context. */
 int context_trains(const struct op_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
 /* Makes the context of a fused pattern as one node. */
 int context_make_fused(const struct op_source *source,

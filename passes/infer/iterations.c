@@ -53,7 +53,7 @@ int iterations_store(const struct walk *walk, struct iteration *iteration) {
     return CM_OK;
 }
 
-/* Returns true if the run or one around it was dropped. */
+/* Returns true if the run or an enclosing run was dropped. */
 static bool is_replaced(const struct iteration *run) {
     while (run && !run->is_dropped) run = run->outer;
     return run != NULL;
@@ -86,8 +86,8 @@ void iterations_load(const struct infer_table *table, const struct iteration *it
 
 /* --- After the walk. --- */
 
-/* Removes runs that a later walk replaced and those of bodies that do not run. Sets the runs of
- * the graph to the largest sum in any one run of the enclosing body. */
+/* Removes dropped runs and runs that happen 0 times. Sets table->runs[graph] to the largest sum
+ * of runs inside one run of the enclosing body. */
 static void remove_replaced(const struct model *model, struct infer_table *table,
                             uint32_t graph) {
     const uint32_t parent = model->graphs[graph].parent;
@@ -118,8 +118,8 @@ static void remove_replaced(const struct model *model, struct infer_table *table
     of_graph->is_mixed = some && !all;
 }
 
-/* Merges value i of the body over all of its runs: dims that differ become unknown, or with
- * OP_UPPER_BOUND the largest. */
+/* Merges value i of the body over all runs of the body. A dim that differs between runs becomes
+ * unknown, or with OP_UPPER_BOUND the largest. */
 static int merge_runs(const struct walk *walk, const struct iterations *of_graph, size_t i,
                       enum op_bound bound, struct value_info *ret) {
     struct op_context context = {.model = walk->model, .arena = walk->arena, .bound = bound};

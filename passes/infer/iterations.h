@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores the runs of bodies inside a Loop that is executed iteration by iteration, each with
- * its own shapes. Example: iteration i of a torch.split appends x[2 * i : 2 * i + 2].
+ * Stores the runs of bodies inside a Loop that is executed iteration by iteration, because the
+ * shapes may differ between runs. Example: iteration i of a torch.split appends
+ * x[2 * i : 2 * i + 2], which may be shorter in the last iteration.
  */
 #ifndef PASSES_INFER_ITERATIONS_H
 #define PASSES_INFER_ITERATIONS_H
@@ -10,25 +11,25 @@
 
 struct walk;
 
-/* Appends a run of the body inside walk->run. Returns NULL if out of memory. */
+/* Appends a run of the body; walk->run is its enclosing run. Returns NULL if out of memory. */
 struct iteration *iterations_add(const struct walk *walk, uint32_t graph);
-/* Copies the infos of the body's values, after the body was walked. */
+/* Copies the infos of the body's values into the run, after the body was walked. */
 int iterations_store(const struct walk *walk, struct iteration *iteration) CM_MUST_CHECK;
-/* Removes the newest runs of the body inside walk->run, with the runs inside them. */
+/* Removes the runs of the body whose enclosing run is walk->run, or was itself removed. */
 void iterations_drop(const struct walk *walk, uint32_t graph);
 /* Returns the newest run of the body, or NULL. */
 struct iteration *iterations_last(const struct infer_table *table, uint32_t graph);
 
-/* After the walk of the model: removes runs that a later walk replaced, and sets table->infos
- * of the bodies to what is the same in every run. */
+/* Call after the walk of the model: deletes removed runs, and merges the infos of all runs of a
+ * body in table->infos, which then contain only what is the same in every run. */
 int iterations_finish(const struct walk *walk) CM_MUST_CHECK;
-/* After the walk for upper bounds: sets the infos of values whose shapes are static in each
- * run, but differ between runs, to the largest shapes. */
+/* Call after the walk for upper bounds: if a shape is static in each run but differs between
+ * runs, sets the value's info to the largest of these shapes. */
 int iterations_finish_upper(const struct walk *upper) CM_MUST_CHECK;
 
 /* Returns true if the graph is a body inside an executed Loop. */
 bool iterations_exist(const struct infer_table *table, uint32_t graph);
-/* Copies into `infos` (by value) the infos of the run and of those around it. */
+/* Copies the infos of the run and of its enclosing runs into `infos` (by value). */
 void iterations_load(const struct infer_table *table, const struct iteration *iteration,
                      struct value_info *infos);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors whose contents are out of reach (value_info.is_data_missing), because their external
- * data file is missing, or because the model was read from a pipe. The analysis continues
- * without them; a node whose output shape, trip count or branch depends on them is an error.
+ * Handles tensors whose contents cannot be read (value_info.is_data_missing), because their
+ * external data file is missing or the model was read from a pipe. The analysis continues
+ * without the contents, but reports an error if an output shape, trip count or branch depends
+ * on them.
  */
 #include "passes/infer/bind.h"
 #include "passes/infer/walk.h"
@@ -10,8 +11,8 @@
 
 #include "support/banned.h"
 
-/* Returns true if the contents cannot be read. Consecutive tensors are often in one external
- * file, so the answer for the last file is kept. */
+/* Returns true if the contents cannot be read. Remembers the result for the last external file,
+ * because consecutive tensors are often in the same file. */
 static bool is_unreadable(struct walk *walk, const struct constant *constant) {
     if (constant->place != CONSTANT_EXTERNAL)
         return constant_unreadable(constant, &walk->model->reader) != NULL;
@@ -41,7 +42,7 @@ bool missing_data_prevents_fold(const struct op_context *context) {
 
 /* --- Messages. --- */
 
-/* Returns the stored tensor that the value is; NULL if it is computed or an input. */
+/* Returns the tensor of an initializer or of a Constant node; NULL for other values. */
 static const struct constant *stored_tensor(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     if (value->constant || value->node == ID_NONE) return value->constant;
@@ -49,7 +50,7 @@ static const struct constant *stored_tensor(const struct model *model, uint32_t 
     return attr && attr->kind == ATTR_TENSOR ? attr->tensors[0] : NULL;
 }
 
-/* Returns the first operand of the node whose data is missing; ID_NONE if none. */
+/* Returns the first operand of the node that has no data; ID_NONE if all have. */
 static uint32_t missing_operand(const struct infer_table *table, const struct node *node) {
     for (size_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] != ID_NONE && table->infos[node->inputs[i]].is_data_missing)
@@ -57,8 +58,7 @@ static uint32_t missing_operand(const struct infer_table *table, const struct no
     return ID_NONE;
 }
 
-/* Returns the tensor from which a value without data is computed; the value itself if it is
- * passed into a body. */
+/* Returns the tensor or body input from which a value without data is computed. */
 static uint32_t origin_of(const struct model *model, const struct infer_table *table,
                           uint32_t id) {
     while (model->values[id].node != ID_NONE) {
@@ -96,10 +96,10 @@ static int refuse(const struct walk *walk, uint32_t operand, const char *what) {
     return status;
 }
 
-/* --- Shapes, trip counts and branches that depend on them. --- */
+/* --- Shapes, trip counts and branches that depend on missing contents. --- */
 
-/* Returns the operand whose contents decide the output shapes; ID_NONE also if they depend on
- * an operand of unknown shape, which is not the fault of this node. */
+/* Returns the first operand whose missing contents decide an output shape, else ID_NONE. Also
+ * returns ID_NONE if the shape of an operand is unknown: then an earlier node is at fault. */
 static uint32_t shape_operand(const struct walk *walk, const struct op_context *context) {
     const struct node *node = context->node;
     uint32_t found = ID_NONE;
@@ -133,7 +133,8 @@ int missing_data_check(const struct walk *walk, const struct op_context *context
     return shape == ID_NONE ? CM_OK : refuse(walk, shape, "the output shape");
 }
 
-/* Returns true if the tensor is shape arithmetic, or a number that a pattern may require. */
+/* Returns true if the contents may be needed: as shape arithmetic, or as a number in a fused
+ * pattern. */
 static bool is_missed(const struct analysis *analysis, const struct infer_table *table,
                       uint32_t id) {
     const struct value *value = &analysis->model->values[id];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of all nodes: see node_order.h. An explicit stack of bodies avoids C recursion. */
+/* Lists all nodes: see node_order.h. An explicit stack of bodies avoids C recursion. */
 #include "passes/infer/node_order.h"
 
 #include "ir/graph.h"

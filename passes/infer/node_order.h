@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All nodes of a model in file order, the bodies of a node right after it. */
+/* Lists all nodes of a model in file order, the nodes of a body right after its owner. */
 #ifndef PASSES_INFER_NODE_ORDER_H
 #define PASSES_INFER_NODE_ORDER_H
 

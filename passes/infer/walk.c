@@ -15,13 +15,14 @@
  * must never be read. Other constants are folded up to CONSTANT_MAX_ELEMENTS. */
 #define MAX_FOLDED_FLOATS 64
 
-/* Elements that folds of one walk may produce. A model has a few long tables, and shapes of a
- * few elements at its nodes; if every node folded a table, that would take gigabytes. */
+/* Budgets of one walk (struct op_budget), in elements. A model has a few long tables, and a few
+ * elements of shape arithmetic per node; if every node folded a table, that would take
+ * gigabytes. */
 #define LONG_ELEMENTS           ((int64_t)1 << 21)
 #define SHORT_ELEMENTS_PER_NODE 256
 
-/* The bodies of nested Loops are walked until their state is stable, while the nodes walked are
- * at most MIN_WALKS plus this many times the nodes of the model. */
+/* The bodies of nested Loops are walked again until their state is stable, or until MIN_WALKS +
+ * WALKS_PER_NODE * (nodes of the model) nodes were walked. */
 #define WALKS_PER_NODE 8
 #define MIN_WALKS      4096
 
@@ -33,8 +34,8 @@
 #define MAX_EXECUTED_TRIPS 64
 #define EXECUTION_WORK     ((int64_t)1 << 17)
 
-/* Elements that folds inside executed Loops may produce, and how many must be left after an
- * iteration to execute the next one. */
+/* Elements that folds inside executed Loops may produce. At least RUN_RESERVE must be left
+ * after an iteration, or execution stops. */
 #define RUN_ELEMENTS ((int64_t)1 << 20)
 #define RUN_RESERVE  ((int64_t)1 << 14)
 
@@ -136,7 +137,7 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
     struct shape bounded;
     if (value_info_is_static(&upper) || upper.kind != info->kind) return upper;
     if (upper.kind == CM_TYPE_SEQUENCE || upper.kind == CM_TYPE_OPTIONAL) {
-        upper = *info; /* which bounds its elements, too */
+        upper = *info; /* bounds the elements of the sequence, too */
         upper.is_upper_bound = true;
         return upper;
     }
@@ -150,8 +151,8 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
     return upper;
 }
 
-/* Walks the body once. Inside an executed Loop, this is a run of the body: of the iterations of
- * a Loop if `is_iteration`, else the only run inside walk->run. */
+/* Walks the body once. Inside an executed Loop, stores the walk as a run of the body: one of
+ * several iterations if `is_iteration`, else the only run inside walk->run. */
 static int walk_run(struct walk *walk, uint32_t graph_id, bool is_iteration, size_t n_inputs,
                     const struct value_info *inputs, const struct value_info **ret_outputs) {
     const struct graph *graph = &walk->model->graphs[graph_id];
@@ -307,7 +308,8 @@ static int infer_types(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-/* Infers a node with bodies. walk->mark is the state before it, is_open about it alone. */
+/* Infers a node with bodies. Meanwhile walk->mark is the state before the node, and
+ * walk->table->is_open refers to this node alone. */
 static int infer_control(struct walk *walk, struct op_context *context) {
     const struct walk_mark *outer = walk->mark;
     struct walk_mark mark = {.n_assumed = walk->n_assumed, .is_open = walk->table->is_open};
@@ -355,8 +357,8 @@ static void mark_constant(struct walk *walk, const struct op_context *context,
         output->is_data_missing || (!output->value && missing_data_prevents_fold(context));
 }
 
-/* Replaces unknown types and dims by those that the file declares: for example of the output of
- * an unknown operator, or a data-dependent dim that the exporter knew. */
+/* Replaces unknown types and dims by those that the file declares. Examples: the type of the
+ * output of an unknown operator, a data-dependent dim that the exporter knew. */
 static int apply_declared_type(const struct walk *walk, uint32_t value,
                                struct value_info *info) {
     const struct type *type = walk->model->values[value].type;
@@ -409,9 +411,9 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
     return false;
 }
 
-/* Sets *ret to the operand at that bound. If the operator is not monotone in it, it stays
- * exact; if it is monotone in its dims only, its contents are unknown; if outputs fall as it
- * rises, the bounds of its contents are swapped. */
+/* Sets *ret to the operand at the bound, by the operator's monotonicity in the operand: not
+ * monotone: exact; in dims only: unknown contents; falling: the contents at the opposite
+ * bound. */
 static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
                             enum op_bound bound, struct value_info *ret) {
     const char letter = monotone_letter(context->op, slot);
@@ -432,7 +434,7 @@ static int operand_at_bound(struct walk *walk, const struct op_context *context,
     return CM_OK;
 }
 
-/* Copies the context with its operands at that bound and its outputs unknown. */
+/* Copies the context, with its operands at the bound and its outputs unknown. */
 static int context_at_bound(struct walk *walk, const struct op_context *context,
                             enum op_bound bound, struct op_context *ret) {
     const struct value_info **inputs =
@@ -464,7 +466,8 @@ static bool is_nonnegative(const struct constant *value) {
     return true;
 }
 
-/* Returns false if an operand may be negative where the operator is not monotone. */
+/* Returns false if the operator is monotone only for non-negative operands, and an operand may
+ * be negative. */
 static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {
@@ -475,7 +478,7 @@ static bool is_monotone_here(const struct op_context *context) {
     return true;
 }
 
-/* Folds the outputs, whose shapes are known, with operands at that bound. */
+/* Folds the outputs, whose shapes are known, with the operands at the bound. */
 static int fold_at_bound(struct walk *walk, const struct op_context *context,
                          enum op_bound bound, struct op_context *ret) {
     int status = context_at_bound(walk, context, bound, ret);
@@ -487,7 +490,7 @@ static int fold_at_bound(struct walk *walk, const struct op_context *context,
     return status < 0 ? status : fold_contents(walk, ret);
 }
 
-/* Returns true if no element of `a` exceeds that of `b`. */
+/* Returns true if no element of `a` exceeds the same element of `b`. */
 static bool is_at_most(const struct constant *a, const struct constant *b) {
     const bool ints = constant_has_ints(a) && constant_has_ints(b);
     if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;

@@ -27,14 +27,14 @@ struct walk {
     const struct infer_table *exact; /* walk_upper_bounds: table of the first walk; else NULL */
     int depth;                       /* nested bodies around the current node; 0: main graph */
     const struct infer_table
-        *executed;                /* an earlier walk: execute Loops as it did; NULL: all */
+        *executed;                /* only Loops that this earlier walk executed; NULL: all */
     struct iteration *run;        /* current run of a body; NULL outside executed Loops */
-    const struct walk_mark *mark; /* messages before the innermost node whose body is walked */
+    const struct walk_mark *mark; /* message state before the innermost node with bodies */
     const char *location;         /* external file that was checked last; NULL: none yet */
     bool is_missing;              /* that file cannot be read */
     /* Set by walk_start: */
     enum trip_outcome *trip_outcomes; /* by node: outcome of `trips` */
-    bool *has_assumed;                /* by node: the note about its assumption was emitted */
+    bool *has_assumed;                /* by node: a note about an assumption was emitted */
     uint32_t *assumed;                /* nodes with has_assumed, in the order of the notes */
     size_t n_assumed;
     int64_t nested_trips;    /* product of the trip counts of executed Loops around the node */
@@ -52,7 +52,8 @@ struct walk walk_make(const struct analysis *analysis, const char *pass, struct 
 int walk_start(struct walk *walk) CM_MUST_CHECK;
 /* Sets walks_limit anew, as if the walk started now. */
 void walk_renew_search(struct walk *walk);
-/* Infers the outputs of a node whose operands are inferred; unknown after an error. */
+/* Infers the outputs of a node, whose operands must be inferred. After an error the outputs are
+ * unknown. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
 /* Walks the main graph, then merges the infos of all iterations of executed Loops. */
 int walk_model(struct walk *walk) CM_MUST_CHECK;
@@ -63,27 +64,27 @@ int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
 /*
  * Second walk, with data-dependent dims at their maximum (the number of boxes that a detector
  * keeps). The bounds of an operand are propagated through operators that are monotone in it
- * (enum monotone in ops/op.h). If outputs fall as the operand rises, the lower bound of its
- * contents gives the upper bound of theirs. Other unknown outputs stay unknown. So dims and
- * contents are never below those at run time. Values that the first walk knows are unchanged.
- * Sets *ret to the table of the second walk, or to that of the first if it has no unknown dims
- * or trip counts.
+ * (enum monotone in ops/op.h). If the outputs of an operator fall as the operand rises, the
+ * lower bound of the operand's contents gives the upper bound of the outputs' contents. Other
+ * unknown outputs stay unknown. So dims and contents are never below those at run time. Values
+ * that the first walk knows are unchanged. Sets *ret to the table of the second walk, or to
+ * exact->table if that has no unknown dims or trip counts.
  */
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 
-/* --- missing_data.c: tensors whose contents are out of reach. --- */
+/* --- missing_data.c: tensors whose contents cannot be read. --- */
 
-/* Drops the contents of a stored tensor that are out of reach. */
+/* Drops the contents of a stored tensor if they cannot be read. */
 void missing_data_drop(struct walk *walk, struct value_info *info);
 
-/* Returns true if only operands that are out of reach prevent the node from being folded. */
+/* Returns true if the node could be folded if the missing contents of operands were known. */
 bool missing_data_prevents_fold(const struct op_context *context);
 
-/* Returns CM_OK, or CM_REFUSED after a message if contents that are out of reach decide a
- * shape, trip count or branch of the node, whose outputs are in the table. */
+/* Call when the outputs of the node are in the table. Returns CM_OK, or CM_REFUSED after a
+ * message if an output shape, the trip count or the branch depends on missing contents. */
 int missing_data_check(const struct walk *walk, const struct op_context *context) CM_MUST_CHECK;
 
-/* Notes how many tensors are out of reach, if any of them is shape arithmetic. */
+/* Emits a note that counts the missing tensors that shape arithmetic or a pattern may need. */
 void missing_data_note(const struct analysis *analysis, const struct infer_table *table);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the class of each module and its arguments. In order of preference, the class is the
- * one that the exporter recorded, the function called, or that of the only operator or fused
- * pattern in the module (member `module` of its row). Containers of numbered children are
- * Sequential, or ModuleList if they are never called. Without a class, a module has its
- * instance name instead.
+ * one that the exporter recorded, the name of the called function, or the class of the only
+ * operator or fused pattern in the module (member `module` of its row). A container of numbered
+ * children is a Sequential, or a ModuleList if it is never called. A module without a class has
+ * its instance name instead.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 struct classifier {
     const struct module_tree *tree;
     struct arena *result_arena; /* lifetime of the result */
-    struct map classes;         /* interned */
+    struct map classes;         /* the interned class names */
     const char *last;           /* most recently used class */
     uint32_t *from;             /* by module: its nodes are nodes[from[i] .. from[i + 1]) */
     uint32_t *nodes;            /* computing nodes in the first call of each leaf module */
@@ -73,7 +73,7 @@ static const char *class_of(const struct op_context *context) {
     return text.failed ? NULL : text_string(&text);
 }
 
-/* Class and arguments of a node; `class` is NULL if it is not a module. */
+/* Class and arguments of a node; `class` is NULL if the node has none. */
 struct description {
     const char *class;
     const char *arguments;
@@ -100,8 +100,8 @@ static int make_context(const struct module_tree *tree, uint32_t node,
                  : context_make_inferred(&source, node, ret);
 }
 
-/* Returns the class and arguments by the row. If the row's `describe` writes nothing, the node
- * has no class: a Gather of activations is not an Embedding. */
+/* Returns the class and arguments that the row of the node or pattern gives. If `describe` of
+ * the row writes nothing, the node has no class: a Gather from activations is no Embedding. */
 static struct description describe(const struct module_tree *tree, uint32_t node,
                                    const struct fused_pattern *fused) {
     const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];
@@ -118,7 +118,7 @@ static struct description describe(const struct module_tree *tree, uint32_t node
 
 /* The nodes of a leaf that have a class. */
 struct main_node {
-    uint32_t node; /* the first; ID_NONE if there is none, or they have several classes */
+    uint32_t node; /* the first of them; ID_NONE if there are none, or several classes */
     size_t n;
     bool alone; /* all other nodes are views and copies */
     struct description is;
@@ -146,7 +146,7 @@ static struct main_node find_main(const struct module_tree *tree, const uint32_t
     return main;
 }
 
-/* Describes a leaf by its nodes; the class is NULL if they do not determine it. */
+/* Describes a leaf by its nodes; the class is NULL if the nodes do not determine it. */
 static struct description describe_leaf(const struct module_tree *tree, const uint32_t *nodes,
                                         size_t n) {
     const struct description none = {NULL, ""};
@@ -170,7 +170,7 @@ static struct description describe_leaf(const struct module_tree *tree, const ui
     return (struct description){main.is.class, text_string(&text)};
 }
 
-/* Interns the class. */
+/* Sets the module's class to an interned copy. If memory runs out, the arena has failed. */
 static void set_class(struct classifier *classifier, const char *class,
                       struct cm_module *module) {
     if (strcmp(classifier->last, class) != 0) {
@@ -206,7 +206,7 @@ static void classify_container(const struct module_tree *tree, size_t index) {
     module->type_known = true;
 }
 
-/* Names the root after the graph, or after the file if exporters give every graph that name. */
+/* Names the root after the graph, or after the file if the graph's name is generic. */
 static void name_root(const struct module_tree *tree) {
     static const char *const generic[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of modules by a regular expression: see module_groups.h. */
+/* Groups modules by a regular expression: see module_groups.h. */
 #include "passes/modules/module_groups.h"
 
 #include <regex.h>
@@ -15,7 +15,7 @@
 
 #define MAX_EXPRESSION_LENGTH 1024
 
-/* No path contains it, so that the name of a group is never split. */
+/* No path contains this separator, so that the name of a group is never split. */
 #define NO_SEPARATOR '\0'
 
 static int compile(const char *expression) {
@@ -25,7 +25,7 @@ static int compile(const char *expression) {
     return fault;
 }
 
-/* Returns the length of the longest valid prefix: the error follows it. */
+/* Returns the length of the longest valid prefix of the expression; the error follows it. */
 static size_t sound_length(const char *expression, struct arena *arena) {
     size_t length = strlen(expression);
     char *front = arena_strndup(arena, expression, length);
@@ -57,7 +57,7 @@ int module_groups_check(const char *expression, struct arena *arena,
     return status;
 }
 
-/* Finds or adds the group of each module: 0, the root, if the expression does not match. */
+/* Sets of_path[module] to its group, which is added if new; 0 (the root) without a match. */
 static void group_all(const char *expression, const struct paths *paths, struct paths *groups,
                       uint32_t *of_path) {
     regex_t regex;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --group REGEX replaces the tree of modules by one level of groups. A module whose path
- * matches is in the group named by the text of the first subexpression, or of the whole match
- * if there is none; nodes of other modules belong to the root.
+ * --group REGEX replaces the tree of modules by one level of groups. If the path of a module
+ * matches, its group is named by the text that the first subexpression matches, or by the whole
+ * match if there is no subexpression. Nodes of other modules belong to the root.
  */
 #ifndef PASSES_MODULES_MODULE_GROUPS_H
 #define PASSES_MODULES_MODULE_GROUPS_H

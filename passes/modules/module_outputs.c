@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists the outputs of each module: values that are produced inside it during its first call,
- * and are used outside or are outputs of the model. Constants and shape arithmetic do not
- * count; results computed with learned parameters do, even without an input (position
+ * Lists the outputs of each module: values that are produced inside the module during its first
+ * call, and are used outside or are outputs of the model. Constants and shape arithmetic are no
+ * outputs, but results computed with learned parameters are, even without an input (position
  * embeddings).
  */
 
@@ -36,7 +36,8 @@ bool module_is_result(const struct analysis *analysis, uint32_t value) {
     }
 }
 
-/* Returns the innermost scope that contains the producer and all uses of the value. */
+/* Returns the innermost scope that contains the producer and all uses of the value; ABOVE_ROOT
+ * for an output of the model. */
 static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
     const struct model *model = tree->analysis->model;
     const struct scopes *scopes = tree->scopes;
@@ -66,13 +67,14 @@ struct outputs {
 };
 
 /*
- * Adds the value to each module that it leaves, from its scope upwards. In a replayed module
- * (module_tree.h) only the first calls of its children are part of its own first call.
+ * Adds the value to the outputs of each module that it leaves, from its scope upwards. In a
+ * replayed module (module_tree.h) only the first calls of the children are part of the module's
+ * first call.
  */
 static void add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
-    bool is_repeat = false; /* the scope left before belongs to a later call than the first */
+    bool is_repeat = false; /* the previous, inner scope is not part of its first call */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && is_repeat;
@@ -102,7 +104,7 @@ int module_outputs(const struct module_tree *tree) {
                 module_is_result(tree->analysis, node->outputs[k]))
                 add_value(tree, node->outputs[k], &outputs);
     }
-    /* sort them by module */
+    /* sort the outputs by module */
     struct modules_table *table = tree->table;
     uint32_t *from = arena_array(tree->table_arena, table->n_modules + 1, sizeof *from);
     uint32_t *sorted = arena_array(tree->table_arena, outputs.n, sizeof *sorted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps scopes to modules: see module_tree.h. The children of one scope are mapped together,
- * because the module of a scope may depend on its siblings. */
+/* Maps scopes to modules: see module_tree.h. Maps all children of a scope together, because the
+ * module of a scope may depend on its siblings. */
 #include "passes/modules/module_tree.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 
 #include "support/banned.h"
 
-#define NO_CLAIM    0u /* the root of of_params: no parameter names a module */
-#define MIXED_CLAIM ID_NONE
+#define NO_CLAIM    0u      /* the root of of_params: no parameter names a module */
+#define MIXED_CLAIM ID_NONE /* parameters name several modules */
 
 /* The module of a scope: the parts of `local` below `base`. */
 struct placement {
@@ -28,7 +28,7 @@ struct mapper {
     const struct scopes *scopes;
     struct module_paths *out;
     uint32_t *claims; /* by scope: the entry of of_params that all its parameters name */
-    bool *has_params; /* by scope: parameters are used in it or below */
+    bool *has_params; /* by scope: learned parameters are used in it or below */
     struct placement *placements; /* by scope */
 };
 
@@ -36,6 +36,7 @@ static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) 
     return &mapper->scopes->paths.items[scope];
 }
 
+/* Sets claims and has_params of each scope from the parameters that its nodes use. */
 static void collect_claims(struct mapper *mapper) {
     const struct params_table *params = &mapper->analysis->params;
     for (size_t k = 0; k < mapper->scopes->n_nodes; k++) {
@@ -110,7 +111,8 @@ static bool pop_part(struct parts *parts, const char **ret, size_t *ret_length) 
     return true;
 }
 
-/* Returns true if `few` is a proper subsequence of `many` with the same last part. */
+/* Returns true if `few` is a proper subsequence of `many` with the same last part: layer1.conv1
+ * of layer1.0.conv1. */
 static bool is_subsequence(struct parts few, struct parts many) {
     const char *wanted = NULL;
     const char *part = NULL;
@@ -128,6 +130,7 @@ static bool is_subsequence(struct parts few, struct parts many) {
     return !wants && n_more > 0;
 }
 
+/* Returns the placement of a scope, and sets its call number. */
 static struct placement place(const struct mapper *mapper, uint32_t scope) {
     const struct scope_notes *notes = scopes_notes(mapper->scopes, scope);
     int *repeat = &mapper->out->repeat[scope];
@@ -159,7 +162,7 @@ static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
     return mapper->out->of_params.items[mapper->placements[scope].base].parent;
 }
 
-/* Moves the siblings from `scope` up to `end` into a container of of_params. */
+/* Moves the siblings from `scope` to the one before `end` into a container of of_params. */
 static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
                      uint32_t container) {
     for (; scope != end; scope = scope_at(mapper, scope)->next) {
@@ -173,7 +176,8 @@ static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
     }
 }
 
-/* If two layers moved into one container, moves the activations between them into it, too. */
+/* If two layers moved into one container, moves siblings without parameters between them
+ * (activation functions) into the container too. */
 static void join_between(const struct mapper *mapper, uint32_t parent) {
     uint32_t last = ID_NONE; /* last moved sibling; reset by an unmoved one with parameters */
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
@@ -189,6 +193,7 @@ static void join_between(const struct mapper *mapper, uint32_t parent) {
     }
 }
 
+/* Maps all children of a scope to modules. */
 static void place_family(const struct mapper *mapper, uint32_t parent) {
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
          scope = scope_at(mapper, scope)->next)
@@ -207,7 +212,7 @@ static void place_family(const struct mapper *mapper, uint32_t parent) {
     }
 }
 
-/* Adds modules with parameters but without nodes at the end: out_proj of an attention. */
+/* Adds modules that have parameters but no nodes at the end: out_proj of an attention. */
 static void enter_param_modules(const struct mapper *mapper) {
     struct module_paths *out = mapper->out;
     size_t n = out->of_params.n;

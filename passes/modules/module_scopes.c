@@ -35,7 +35,7 @@ uint32_t scopes_enter_distinct(struct scopes *scopes, const char *text, size_t l
     const uint32_t scope = paths_enter(&scopes->paths, text, length);
     for (uint32_t at = scope; at != 0; at = scopes->paths.items[at].parent) {
         struct scope_notes *notes = scopes_note(scopes, at);
-        if (!notes || notes->distinct) break; /* so are its parents */
+        if (!notes || notes->distinct) break; /* its parents are distinct already */
         notes->distinct = true;
     }
     return scope;

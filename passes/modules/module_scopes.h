@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes: the modules of nodes as the file writes them. The scope of "/net/net.0_1/Conv" is
- * net/net.0_1, the second call of module net.0 (module_tree.h). module_sources.h finds them.
+ * The set of scopes. A scope is a call of a module as the file writes it: the scope of
+ * "/net/net.0_1/Conv" is net/net.0_1, the second call of module net.0 (module_tree.h).
+ * module_sources.h finds the scopes.
  */
 #ifndef PASSES_MODULES_MODULE_SCOPES_H
 #define PASSES_MODULES_MODULE_SCOPES_H
@@ -13,9 +14,9 @@
 struct scope_notes {
     const char *path;  /* path of the called module; NULL: derive it from the text */
     const char *class; /* of that module; NULL if unknown */
-    uint32_t entries;  /* calls of that module under this scope's name, if the source counts */
-    bool is_repeat;    /* not the first call, if `path` is set */
-    bool distinct;     /* a number at the end of its name is part of it: "conv2d_1" */
+    uint32_t entries;  /* calls with this scope's name so far; 0 if the source does not count */
+    bool is_repeat;    /* if `path` is set: not the first call of the module */
+    bool distinct;     /* a number at the end is part of the module's name: "conv2d_1" */
 };
 
 struct scopes {
@@ -28,15 +29,16 @@ struct scopes {
     const uint32_t *nodes; /* all nodes, in the order of order_nodes */
 };
 
+/* Returns the notes of a scope; notes without content if none were written. */
 const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope);
-/* Returns the notes to write, valid until the next call. NULL: out of memory. */
+/* Returns the notes of a scope for writing, valid until the next call. NULL: out of memory. */
 struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope);
-/* Enters "a.b.c" as the scope a/b/c. Like the next one, fails as paths_enter does. */
+/* Enters "a.b.c" as the scope a/b/c. This function and the next fail as paths_enter does. */
 uint32_t scopes_enter_module(struct scopes *scopes, const char *path, size_t length);
 /* Enters a scope whose parts are distinct modules: a number at the end is not a second call. */
 uint32_t scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length);
-/* Returns true if an output of the node is a parameter: it is an Identity of an equal one
- * (param_uses.c). Such a node does not count as a user of parameters. */
+/* Returns true if an output of the node is a parameter: the node is an Identity of an equal
+ * parameter (param_uses.c) and does not count as a user of parameters. */
 bool scopes_makes_param(const struct analysis *analysis, uint32_t node);
 
 #endif

@@ -65,8 +65,8 @@ static const char *owner_of_params(const struct scope_finder *finder, uint32_t n
     return owner;
 }
 
-/* Changes the modules of a convolution with a folded BatchNorm to those of its parameters: it
- * may have the module path of one of the two, and the parameters of the other. */
+/* Changes the modules of a convolution with a folded BatchNorm to those of its parameters: the
+ * node may have the module path of one of the two layers and the parameters of the other. */
 static void follow_params(const struct scope_finder *finder, uint32_t node,
                           struct stack *stack) {
     size_t length = 0;
@@ -91,7 +91,7 @@ static size_t length_before(const char *text, char mark) {
     return numbered ? (size_t)(at - text) : strlen(text);
 }
 
-/* Enters the module below `outer` as one part: "net.0", at its second call "net.0@1". */
+/* Enters the module below `outer` as one part: "net.0", for its second call "net.0@1". */
 static uint32_t enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
                             uint32_t entry) {
     struct arena *arena = finder->analysis->arena;
@@ -104,6 +104,7 @@ static uint32_t enter_entry(struct scope_finder *finder, uint32_t outer, const c
     return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text));
 }
 
+/* Enters a new call of the module below `outer`, and notes its path and class. */
 static uint32_t enter_part(struct scope_finder *finder, uint32_t outer,
                            const struct module_stack_entry *part) {
     uint32_t scope = enter_entry(finder, outer, part->path, 0);
@@ -120,6 +121,8 @@ static uint32_t enter_part(struct scope_finder *finder, uint32_t outer,
     return scope;
 }
 
+/* Returns the scope of a node in these modules. The leading modules that it shares with the
+ * last node are the same calls; the others are new calls. */
 static uint32_t walk_to(struct scope_finder *finder, const struct stack *stack) {
     struct visit *visit = finder->visit;
     uint32_t scope = 0;
@@ -155,7 +158,7 @@ uint32_t metadata_find(struct scope_finder *finder, uint32_t node) {
 
 /* --- Functions. --- */
 
-/* Enters the call below `outer` by its class in lower case: logsoftmax for LogSoftmax. */
+/* Enters the call below `outer` under its class in lower case: logsoftmax for LogSoftmax. */
 static uint32_t enter_by_class(struct scope_finder *finder, const struct call *call,
                                uint32_t outer) {
     size_t length = length_before(call->function, '.');
@@ -166,7 +169,7 @@ static uint32_t enter_by_class(struct scope_finder *finder, const struct call *c
     return paths_enter_below(&finder->scopes->paths, outer, text, length);
 }
 
-/* Returns true if an operand is a parameter of the module with which the call's name begins. */
+/* Returns true if an operand is a parameter of the outermost module in the call's name. */
 static bool owns_any(const struct scope_finder *finder, const struct call *call) {
     const struct params_table *params = &finder->analysis->params;
     const char *name = call->name + strspn(call->name, "/");
@@ -181,9 +184,9 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
 }
 
 /*
- * The module of a call is the scope in its name, else the common module of its parameters, else
- * a module named by its class. A call with parameters of all modules is the model itself, even
- * if the exporter gave it the scope of its last module.
+ * Returns the scope of a call: the scope in its name, else the common module of its parameters,
+ * else a module named by its class. A call with parameters of all modules is the model itself,
+ * even if the exporter gave it the scope of its last module.
  */
 static uint32_t enter_call(struct scope_finder *finder, const struct call *call) {
     const struct params_table *params = &finder->analysis->params;
@@ -206,7 +209,7 @@ static uint32_t enter_call(struct scope_finder *finder, const struct call *call)
     return scope != outer ? scope : enter_by_class(finder, call, outer);
 }
 
-/* Returns the scope of the call; with "_1" at its end for a second call, as in PyTorch. */
+/* Returns the scope, with "_1" at its end if this is its second call, as PyTorch writes it. */
 static uint32_t number_calls(struct scope_finder *finder, uint32_t scope) {
     struct paths *paths = &finder->scopes->paths;
     const struct path path = paths->items[scope];

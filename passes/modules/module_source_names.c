@@ -69,7 +69,7 @@ static uint32_t enter_unwrapped(struct scope_finder *finder, const char *name, s
                        : scopes_enter_distinct(finder->scopes, text_string(&text), text.length);
 }
 
-/* Enters name[0..length); returns ID_NONE if it is empty: a name without a slash. */
+/* Enters the scope name[0..length). Returns ID_NONE if it is empty: a name without a slash. */
 static uint32_t enter_scope(struct scope_finder *finder, const char *name, size_t length) {
     if (length == 0) return ID_NONE;
     if (name[0] != '/') return enter_unwrapped(finder, name, length);
@@ -95,7 +95,8 @@ uint32_t slashes_find(struct scope_finder *finder, uint32_t id) {
     return enter_scope(finder, name, scope);
 }
 
-/* Returns the scope of a part of a fused node's name, maybe fused itself, or ID_NONE. */
+/* Returns the scope of one part of a fused node's name, or ID_NONE. The part may itself be the
+ * name of a fused node. */
 static uint32_t enter_fused_part(struct scope_finder *finder, const char *name, size_t length) {
     size_t front = strlen(FUSED_FRONT);
     while (length > front && strncmp(name, FUSED_FRONT, front) == 0) {
@@ -106,7 +107,7 @@ static uint32_t enter_fused_part(struct scope_finder *finder, const char *name, 
     return enter_scope(finder, name, length - last_part(name, length));
 }
 
-/* Source fused: names of nodes that an optimizer fused contain those of their parts:
+/* Source fused: the name of a node that an optimizer fused contains the names of its parts:
  * "fused /a/Conv", "/a/Conv + /b/Relu", onnxruntime's "/a/MatMul/MatMulAddFusion". */
 uint32_t fused_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
@@ -164,8 +165,8 @@ static size_t mxnet_param(const char *name) {
     return 0;
 }
 
-/* Returns true if at least half of the parameters follow the convention. Names of this kind
- * have no mark of a path, so the whole file must support the guess. */
+/* Returns true if at least half of the parameters follow the convention. Names of this kind do
+ * not show that they are paths, so the whole file must support the guess. */
 static bool is_convention(const struct scope_finder *finder,
                           size_t (*length)(const char *name)) {
     const struct params_table *params = &finder->analysis->params;
@@ -182,7 +183,7 @@ bool mxnet_start(struct scope_finder *finder) {
     return is_convention(finder, mxnet_param);
 }
 
-/* A layer with parameters is named by them, any other by its output: "relu_0.tmp_0". */
+/* Takes the layer's name from its parameters, else from its outputs: "relu_0.tmp_0". */
 uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
     const struct params_table *params = &finder->analysis->params;
     const struct node *node = &finder->model->nodes[id];
@@ -199,7 +200,8 @@ uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
     return ID_NONE;
 }
 
-/* Names of blocks end in a number: "resnetv10_stage1_conv0" is resnetv10/stage1/conv0. */
+/* Splits the name after the number of each block: "resnetv10_stage1_conv0" is
+ * resnetv10/stage1/conv0. */
 uint32_t mxnet_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
     const char *own = strstr(name, "__"); /* the operator: "_fwd", "__plus0" */

@@ -47,7 +47,7 @@ static void add_source(struct modules_table *table, const char *name, size_t n) 
     if (n > 0) table->sources[table->n_sources++] = (struct cm_name_count){name, (int64_t)n};
 }
 
-/* Asks one source for all nodes of unknown scope. Returns how many it located. */
+/* Asks one source for the scopes of all nodes without one. Returns how many it located. */
 static size_t ask_source(struct scope_finder *finder, const struct module_source *source,
                          bool forced, struct modules_table *table) {
     struct scopes *scopes = finder->scopes;
@@ -67,9 +67,9 @@ static size_t ask_source(struct scope_finder *finder, const struct module_source
 
 /*
  * Nodes that no source locates join their neighbours: each gets the innermost scope around all
- * its producers and consumers. A chain of such nodes is treated as one node. A node whose
- * operands are constants belongs to the module that reads its outputs; a node between two
- * modules to the one around both.
+ * its producers and consumers. A chain of such nodes is treated as one node. So a node whose
+ * operands are constants belongs to the module that reads its outputs, and a node between two
+ * modules belongs to the module around both.
  */
 struct joiner {
     const struct model *model;
@@ -88,7 +88,8 @@ static uint32_t scope_from(const struct joiner *joiner, const uint32_t *side, ui
     return scope == ID_NONE ? side[node] : scope;
 }
 
-/* Returns the scope of values that enter or leave a graph: its owner's, or the root. */
+/* Returns the scope of values that enter or leave a graph: the scope of its owner, or the root
+ * for the main graph. */
 static uint32_t outside(const struct joiner *joiner, const uint32_t *side, uint32_t graph) {
     uint32_t owner = joiner->model->graphs[graph].owner;
     return owner == ID_NONE ? 0 : scope_from(joiner, side, owner);

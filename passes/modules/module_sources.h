@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the scope of every node. Asks the module sources, most reliable first; the first that
- * locates a node decides. The other nodes join their neighbours. A new source is a row in
- * module_sources.c.
+ * Finds the scope of every node. A module source derives scopes from one kind of data in the
+ * file. The most reliable source that locates a node decides; nodes that no source locates join
+ * their neighbours. A new source is a row in module_sources.c.
  */
 #ifndef PASSES_MODULES_MODULE_SOURCES_H
 #define PASSES_MODULES_MODULE_SOURCES_H
@@ -24,7 +24,7 @@ struct module_source {
     bool guesses; /* a heuristic: used only if earlier sources locate no node of the file */
     bool foreign; /* its modules are unrelated to the names of parameters */
     /* Initializes the source. Returns false if the file has no data for it. NULL: no
-     * initialization. Out of memory, this function and `find` leave the arena failed. */
+     * initialization. If memory runs out in `start` or `find`, the arena has failed. */
     bool (*start)(struct scope_finder *finder);
     /* Returns the node's scope, ID_NONE if the source does not locate the node. */
     uint32_t (*find)(struct scope_finder *finder, uint32_t node);
@@ -46,13 +46,14 @@ bool mxnet_start(struct scope_finder *finder);
 uint32_t mxnet_find(struct scope_finder *finder, uint32_t node);
 uint32_t types_find(struct scope_finder *finder, uint32_t node);
 
-/* Returns NULL past the last source. */
+/* Returns the source at the index; NULL past the last. */
 const struct module_source *module_source_at(size_t index);
-/* Returns NULL if there is none. */
+/* Returns the source of that name, or NULL. */
 const struct module_source *module_source_by_name(const char *name);
 
-/* Sets the scope of every node. table->sources: the number of nodes that each source located,
- * then `joined` and `none`; zeros are left out. */
+/* Sets the scope of every node. Sets table->sources to the number of nodes that each source
+ * located, then those that joined neighbours ("joined") and those in the root ("none"); omits
+ * zeros. */
 int module_sources_find_scopes(const struct analysis *analysis, struct scopes *scopes,
                                struct modules_table *table) CM_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Computes the costs of modules. Work and traffic are sums over the nodes inside. Parameters
- * are a union: each tensor that has the module's name or is used by a node inside counts once.
+ * are a union: each tensor counts once if its name is in the module or a node inside uses it.
  */
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void add_known(int64_t *sum, int64_t value) {
 /* Number of the figures before the times; times are often unknown. */
 #define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
 
-/* Fast path: adds all fields if all are known and no sum overflows. Known values are not
- * negative; all other values are. */
+/* Fast path: adds all fields if all are known and no sum overflows. Returns false otherwise.
+ * Known figures are >= 0, unknown and overflowed ones are negative. */
 static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
     uint64_t sums[N_FIGURES];
     uint64_t addends[N_FIGURES];
@@ -62,8 +62,8 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     }
 }
 
-/* Marks as partial the times of modules that contain nodes inside an opaque block but exclude
- * the block's time, which counts for the module `owner`. A parent precedes its children. */
+/* The time of an opaque block counts for one module, `owner`, and its parents. Marks the times
+ * of other modules that contain nodes of the block as partial. */
 static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
     const struct modules_table *table = tree->table;
     const uint32_t owner = module_common(table, layer->places, layer->n_places);
@@ -80,7 +80,7 @@ static void mark_inside(const struct module_tree *tree, const struct imported_la
     }
 }
 
-/* Adds the parameter to a module and its parents, up to the first that owns it already. */
+/* Adds the parameter to a module and its parents, up to the first that has it already. */
 static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
                       uint32_t param) {
     const struct modules_table *table = tree->table;
@@ -95,6 +95,7 @@ static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t
     }
 }
 
+/* Returns how many parameters the node uses; 0 if it only renames a parameter. */
 static size_t n_used(const struct module_tree *tree, uint32_t node) {
     size_t n = tree->analysis->params.n_used[node];
     return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
@@ -126,7 +127,7 @@ static int unite_params(const struct module_tree *tree) {
     return CM_OK;
 }
 
-/* Returns what of the model exceeds 2^63, or NULL. */
+/* Returns the name of the first total that overflows, or NULL. */
 static const char *overflowing(const struct cm_costs *costs) {
     const struct {
         const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of modules, and how often each is called: modules.c builds it. The steps of pass
- * modules fill in the rest: module_totals, module_outputs and module_classes, a file each.
+ * The tree of modules, and how often each module is called. modules.c builds the tree. Three
+ * more steps of pass modules fill in the rest: module_totals, module_outputs, module_classes.
  */
 #ifndef PASSES_MODULES_MODULE_TREE_H
 #define PASSES_MODULES_MODULE_TREE_H
@@ -36,12 +36,13 @@ struct module_tree {
     uint32_t *of_param;        /* by param: the module in its name, the root if it has none */
     uint32_t *first_scope;     /* by module: scope of its first call, ID_NONE if never called */
     bool *has_nodes;           /* by module: it contains nodes outside its children */
-    /* By module: a Sequential that was called several times has one scope, while its children
-     * have one per call. */
+    /* By module: true for a Sequential that was called several times but has only one scope,
+     * while its children have one scope per call. */
     bool *replayed;
 };
 
-/* Returns false for constants and shape arithmetic. */
+/* Returns true if the value may be an output of a module: an activation, a view, or a float
+ * constant that is computed with a learned parameter. */
 bool module_is_result(const struct analysis *analysis, uint32_t value);
 /* Returns the smallest module that contains all of the nodes; the root if there are none. */
 uint32_t module_common(const struct modules_table *table, const uint32_t *nodes, size_t n);
@@ -49,7 +50,7 @@ uint32_t module_common(const struct modules_table *table, const uint32_t *nodes,
 int module_totals(const struct module_tree *tree) CM_MUST_CHECK;
 /* Lists the outputs of the first call of each module. */
 int module_outputs(const struct module_tree *tree) CM_MUST_CHECK;
-/* Sets classes and their arguments. */
+/* Sets the class of each module and its arguments. */
 int module_classes(const struct module_tree *tree) CM_MUST_CHECK;
 
 #endif

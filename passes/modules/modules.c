@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass modules: recovers the module hierarchy and sums the costs of each module, in steps: the
- * scope of each node (module_sources), the module of each scope (module_paths), with --group
- * the groups that replace both (module_groups), the tree, and the costs, outputs and classes of
- * modules (module_totals, module_outputs, module_classes).
+ * Pass modules: recovers the module hierarchy and sums the costs of each module. Its steps find
+ * the scope of each node (module_sources) and the module of each scope (module_paths), replace
+ * both by groups if --group is given (module_groups), build the tree, and find the costs,
+ * outputs and classes of modules (module_totals, module_outputs, module_classes).
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void start_module(struct cm_module *module, const char *path, const char 
     module->parent = parent;
 }
 
-/* Numbers parents before children. */
+/* Makes a row for each path, and numbers parents before children. */
 static int number_modules(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
     struct arena *arena = builder->tree->analysis->result_arena;
@@ -101,7 +101,8 @@ static void place_scopes_and_params(const struct builder *builder) {
         tree->of_param[i] = builder->number[paths->of_param_module[paths->of_param[i]]];
 }
 
-/* Returns how often each child was called, 0 if they differ or are not numbered. */
+/* Returns how often each child was called; 0 if these counts differ, or if the name of a child
+ * is not a number. */
 static int64_t calls_of_children(const struct module_tree *tree,
                                  const struct cm_module *module) {
     int64_t calls = 0;
@@ -115,9 +116,9 @@ static int64_t calls_of_children(const struct module_tree *tree,
     return calls;
 }
 
-/* Exporters mark the second call of a Sequential only on its children. A module that consists
- * of numbered children, each called k times per scope of the module, was called k times per
- * scope. */
+/* Exporters mark the second call of a Sequential only on its children. So if a module consists
+ * only of numbered children, and each was called k times per scope of the module, the module
+ * was called k times per scope. */
 static void find_replayed(struct module_tree *tree) {
     for (size_t i = tree->table->n_modules; i-- > 1;) {
         struct cm_module *module = &tree->table->modules[i];

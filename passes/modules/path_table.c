@@ -22,7 +22,7 @@
 #define FIRST_CAPACITY ((size_t)64)
 #define LISTED         8 /* children per parent that are not in the table */
 
-/* Returns the hash of a part below an entry. */
+/* Returns the hash of a part below an entry, from the hash of its name. */
 static uint32_t mix(uint32_t parent, uint32_t hash) {
     const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(mixed >> 32);
@@ -34,7 +34,7 @@ static void put_in_slot(const struct paths *paths, struct paths_slot taken) {
     paths->slots[at] = taken;
 }
 
-/* Keeps at least a third of the slots free. */
+/* Grows the hash table to keep at least a third of the slots free. */
 static int make_slot(struct paths *paths) {
     if (paths->n_slotted < paths->n_slots / 3 * 2) return CM_OK;
     struct paths grown = *paths;
@@ -104,7 +104,7 @@ static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
     }
 }
 
-/* Returns the child, or ID_NONE. *ret_crowded: its place is in the hash table. */
+/* Returns the child, or ID_NONE. Sets *ret_crowded if the child belongs in the hash table. */
 static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
                            bool *ret_crowded) {
     uint32_t child = paths->items[parent].first_child;
@@ -143,7 +143,7 @@ static uint32_t add_child(struct paths *paths, uint32_t parent, const struct par
     return entry;
 }
 
-/* Returns the child, which is added if it is new; the parent at PATHS_MAX_DEPTH. */
+/* Returns the child, which is added if it is new; the parent if it is at PATHS_MAX_DEPTH. */
 static uint32_t enter_child(struct paths *paths, uint32_t parent, const struct part *part) {
     if (paths->items[parent].depth >= PATHS_MAX_DEPTH) return parent;
     if (paths->n == paths->capacity && grow(paths) < 0) return parent;
@@ -163,7 +163,7 @@ static bool is_on_trail(const struct paths *paths, size_t depth, const char *tex
                         size_t length) {
     const size_t end = paths->trail.steps[depth].end;
     if (end > length || (end < length && text[end] != paths->separator)) return false;
-    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* "relu1" after "relu0" */
+    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* fast: relu1 after relu0 */
     return memcmp(text, paths->trail.text, end) == 0;
 }
 

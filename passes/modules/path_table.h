@@ -4,8 +4,8 @@
  * prefix is an entry; entry 0 is the root, ""; parents precede children, and children of one
  * parent are in order of first use.
  *
- * An entry stores its parent and its own part of the text, which is borrowed: entered texts
- * must live as long as the paths. paths_text makes the whole text.
+ * An entry stores its parent and its own part of the text. It points into the entered text,
+ * which must live as long as the tree. paths_text makes the whole text.
  */
 #ifndef PASSES_MODULES_PATH_TABLE_H
 #define PASSES_MODULES_PATH_TABLE_H
@@ -17,27 +17,27 @@
 
 struct arena;
 
-/* Deeper parts belong to their ancestor at this depth: no module is nested so deep, and walks
- * up the tree stay short for any file. */
+/* Deeper parts are dropped: no real module is nested so deep, and walks up the tree
+ * stay short for any file. */
 #define PATHS_MAX_DEPTH 64
 
 struct path {
-    const char *name; /* its own part: `length` bytes, without '\0' */
+    const char *name; /* own part of the text: `length` bytes, without '\0' */
     uint32_t length;
-    uint32_t hash;   /* of the name, by the seed of the tree */
+    uint32_t hash;   /* of the name, with the seed of the tree */
     uint32_t parent; /* ID_NONE for the root */
     uint32_t depth;
-    uint32_t first_child; /* ID_NONE if there is none, as for the next two */
-    uint32_t last_child;
-    uint32_t next; /* next sibling */
+    uint32_t first_child; /* ID_NONE if none */
+    uint32_t last_child;  /* ID_NONE if none */
+    uint32_t next;        /* next sibling; ID_NONE if none */
 };
 
-/* Entries along the last entered text: the next one usually shares most of its prefix. */
+/* Entries along the last entered text; the next text usually shares most of them. */
 struct paths_trail {
     const char *text;
     size_t depth;
     struct {
-        size_t end; /* of the part in the text */
+        size_t end; /* index in the text after the part */
         uint32_t entry;
     } steps[PATHS_MAX_DEPTH + 1]; /* by depth; {0, 0} for the root */
 };
@@ -54,24 +54,25 @@ struct paths {
     struct path *items;
     size_t n;
     size_t capacity;
-    struct paths_slot *slots; /* hash table of children past the first LISTED */
+    struct paths_slot *slots; /* hash table of the children after the first LISTED */
     size_t n_slots;           /* a power of two, or 0 */
-    size_t n_slotted;
+    size_t n_slotted;         /* used slots */
     struct paths_trail trail;
 };
 
-/* Functions that add entries stop at an ancestor if out of memory: the arena has failed then.
+/* If memory runs out, functions that add entries return an ancestor, and the arena has failed.
  */
 int paths_init(struct paths *paths, struct arena *arena, char separator) CM_MUST_CHECK;
-/* Reserves n entries: growing step by step leaves the old arrays in the arena. */
+/* Allocates room for n entries at once, because growing leaves the old arrays in the arena. */
 int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;
 /* Finds or adds the entry of text[0..length) and its prefixes; skips empty parts. */
 uint32_t paths_enter(struct paths *paths, const char *text, size_t length);
-/* Enters the parts below entry `base`. */
+/* Finds or adds the entry of the text below entry `base`. */
 uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length);
-/* Enters the parts of an entry of another tree of the same arena. */
+/* Finds or adds the parts of an entry of another tree in the same arena (same hash seed). */
 uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry);
-/* Finds without adding: returns the entry or ID_NONE, also if `base` is ID_NONE. */
+/* Return the entry that paths_enter_below or paths_enter_like would return, without adding it;
+ * ID_NONE if it does not exist or `base` is ID_NONE. */
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
                           size_t length);
 uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry);

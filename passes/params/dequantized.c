@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that come from DequantizeLinear: see dequantized.h. */
+/* Finds values that come from DequantizeLinear: see dequantized.h. */
 #include "passes/params/dequantized.h"
 
 #include "ops/op.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integer arithmetic of QDQ graphs: QuantizeLinear and DequantizeLinear around a Conv or a
- * MatMul mean that a runtime may compute it on integers (ops/qdq_propagation.h,
+ * Finds the integer arithmetic of QDQ graphs: a runtime may compute a Conv or MatMul between
+ * DequantizeLinear and QuantizeLinear on integers (ops/qdq_propagation.h,
  * docs/decisions/integers.md).
  */
 #ifndef PASSES_PARAMS_DEQUANTIZED_H
@@ -18,8 +18,8 @@
 bool dequantizes(const struct analysis *analysis, uint32_t node);
 
 /* Finds the values that are dequantized integers, also after nodes that only move elements.
- * Returns the scale axes by value; NULL if nothing is dequantized, or out of memory: the arena
- * has failed then. */
+ * Returns the scale axes by value; NULL if nothing is dequantized, or if memory ran out and the
+ * arena has failed. */
 scale_axes *dequantized_find(const struct analysis *analysis);
 
 /* Returns the part of the node's MACs and other operations that is on integers. */

@@ -10,7 +10,7 @@
 
 #define LARGEST_REPEAT 1000000000
 
-/* Returns where the digits at the end of text[0..length) begin. */
+/* Returns the index at which the digits at the end of text[0..length) begin. */
 static size_t trailing_digits(const char *text, size_t length) {
     while (length > 0 && text_is_digit(text[length - 1])) length--;
     return length;

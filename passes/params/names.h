@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conventions of the names in a file. Exporters keep names that a person gave ("fc1.weight")
- * and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"). Pass
- * params uses the difference to classify constants.
+ * Recognises the naming conventions of exporters. They keep names that a person gave
+ * ("fc1.weight") and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12",
+ * "17"). Pass params uses the difference to classify constants.
  */
 #ifndef PASSES_PARAMS_NAMES_H
 #define PASSES_PARAMS_NAMES_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the name without its scope or inlined call: the text after the last '/'. */
+/* Returns the text after the last '/': the name without the scope or inlined call before it. */
 const char *names_base(const char *name);
 /* Returns true if an exporter generated the name. Also true for "". */
 bool names_generated(const char *name);
@@ -22,8 +22,8 @@ bool names_parameter(const char *name);
 /* Returns the length of the module path at the front of names_base: 14 for
  * "layer1.0.conv1.weight"; 0 if it has none. */
 size_t names_module_length(const char *name);
-/* Returns 2 and the length of "relu" if name[0..length) is "relu_2", the second reuse of
- * "relu"; 0 if the name is not a reuse. */
+/* Returns 2 and sets *ret_length to the length of "relu" if name[0..length) is "relu_2", the
+ * second reuse of "relu". Returns 0 if the name is not a reuse. */
 int names_repeat(const char *name, size_t length, size_t *ret_length);
 
 /* Module path that contains the modules of several parameters: layer1 for layer1.0.conv1.weight
@@ -33,7 +33,8 @@ struct common_module {
     size_t length;
 };
 
-/* Shortens the path to the parts that it shares with the module of the parameter, if any. */
+/* Shortens the path to the parts that it shares with the module of the parameter. Ignores a
+ * parameter without a module. */
 void names_add_common(struct common_module *common, const char *param_name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the origins and purposes of tensors: see param_uses.h. A forward walk finds the
- * sources, a backward walk their purposes. */
+/* Finds the origins and purposes of tensors: see param_uses.h. A forward walk finds the sources
+ * (tensors that may be parameters), a backward walk finds their purposes. */
 #include "passes/params/param_uses.h"
 
 #include "ops/integers.h"
@@ -50,7 +50,7 @@ bool loop_state_find(const struct analysis *analysis, uint32_t id, size_t slot,
     return copied_from(analysis, body->outputs[output + 1]) == ret->inside;
 }
 
-/* Returns true if an operand is from a source. */
+/* Returns true if an operand is a source, or a view, slice or cast of one. */
 static bool reads_sources(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++)
@@ -64,7 +64,7 @@ static char role_of(const struct param_study *study, uint32_t node, size_t slot)
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
 }
 
-/* Returns true if the outputs depend on attributes and shapes only. */
+/* Returns true if the outputs depend only on attributes and shapes. */
 static bool makes_tensors(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++)
@@ -102,7 +102,8 @@ static bool passes_sources(const struct param_study *study, uint32_t id) {
     return passed;
 }
 
-/* An unchanging state carries its sources into the body and out of the node. */
+/* If a Loop state never changes and its operand is from a source, marks the state in the body
+ * and the output of the node as from a source too. */
 static void carry_states(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
@@ -137,7 +138,8 @@ static void find_node_sources(struct param_study *study) {
     }
 }
 
-/* Returns the purposes of a state in the body and after the loop; FOR_DATA if it changes. */
+/* Returns the purposes of a Loop state, in the body and after the Loop; FOR_DATA if the state
+ * changes. */
 static unsigned purposes_of_state(const struct param_study *study, uint32_t id, size_t slot) {
     struct loop_state state;
     if (!loop_state_find(study->analysis, id, slot, &state)) return FOR_DATA;
@@ -205,6 +207,7 @@ static bool joins_scales(const struct param_study *study, uint32_t id) {
     return false;
 }
 
+/* Adds the purposes for which the node uses operands that are from sources. */
 static void add_purposes(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     if (!reads_sources(study, id)) return; /* only sources have purposes */
@@ -248,7 +251,7 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     for (uint32_t id = 0; id < n_values; id++)
         if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
     const struct graph *main = &study->model->graphs[0];
-    bool is_first = true; /* data; a later input with a static shape may be a weight */
+    bool is_first = true; /* the first input is data; later static ones may be weights */
     for (size_t i = 0; i < main->n_inputs; i++) {
         const struct value *value = &study->model->values[main->inputs[i]];
         if (value->constant) continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The facts by which pass params decides: which values may be parameters, and the purposes for
- * which each is used, through views, slices and casts.
+ * Collects the facts from which pass params classifies constants: the values that may be
+ * parameters, and the purposes for which each is used, also through views, slices and casts.
  */
 #ifndef PASSES_PARAMS_PARAM_USES_H
 #define PASSES_PARAMS_PARAM_USES_H
@@ -30,24 +30,24 @@ enum param_purpose {
     FOR_STAT = 1 << 4,    /* s */
     FOR_DATA = 1 << 5,    /* x */
     FOR_OTHER = 1 << 6,   /* m, i */
-    FOR_REAL = 1 << 7,    /* its integers are dequantized */
+    FOR_REAL = 1 << 7,    /* as integers that are dequantized */
 };
 
 struct param_study {
     const struct analysis *analysis;
     const struct model *model;
     size_t n_nodes;
-    const uint32_t *nodes; /* in order */
+    const uint32_t *nodes; /* all nodes, in the order of order_nodes */
     uint8_t *sources;      /* by value: enum param_source */
     uint8_t *purposes;     /* by value: set of enum param_purpose */
     bool *is_from_source;  /* by value: it is a source, or a view, slice or cast of sources */
 };
 
-/* Allocates in the scratch of the analysis. Returns CM_OK or CM_NO_MEMORY. */
+/* Fills *ret, in the scratch arena of the analysis. Returns CM_OK or CM_NO_MEMORY. */
 int param_uses_find(const struct analysis *analysis, struct param_study *ret) CM_MUST_CHECK;
 
 /* Loop-carried state that never changes: tf2onnx passes the weights of a recurrent layer to its
- * Loop this way. The values are equal to the operand. */
+ * Loop this way. Both values are equal to the operand. */
 struct loop_state {
     uint32_t inside; /* input of the body */
     uint32_t after;  /* output of the node, ID_NONE if omitted */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass params: classifies constants as learned parameters, buffers or neither, and lists the
- * nodes that use each.
+ * nodes that use each parameter or buffer.
  *
- * PyTorch's exporter records what was learned (frontend/param_marks.c). For other files the
- * pass decides by the use of a constant (the `param_roles` of operator rows), through views,
- * slices and casts, and if the use alone is ambiguous, by whether a person named it:
- * docs/counting.md has the rules.
+ * PyTorch's exporter records which tensors were learned (frontend/param_marks.c). For other
+ * files the pass decides by the uses of a constant (the `param_roles` of operator rows), also
+ * through views, slices and casts, and if the uses are ambiguous, by whether a person named the
+ * constant. docs/counting.md has the rules.
  */
 
 #include <string.h>
@@ -31,8 +31,8 @@
  */
 #define MAX_USES ((size_t)1 << 22)
 
-/* Returns true if several dims differ from 1, as those of a mask or a table of angles. A
- * learned operand of an elementwise node is usually a vector along channels. */
+/* Returns true if several dims differ from 1, as in a mask or a table of angles. A learned
+ * operand of an elementwise node is usually a vector along channels. */
 static bool is_table(const struct shape *shape) {
     int n = 0;
     for (int axis = 0; axis < shape->rank; axis++) n += shape->dims[axis] != 1;
@@ -55,9 +55,9 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
 }
 
 /*
- * The exporter's record takes precedence, except for integers recorded as constants, which may
- * be quantized weights. An input may be an activation: it is learned only if it is used as a
- * weight or has a parameter's name.
+ * Returns true if the value is a learned parameter. The exporter's record takes precedence,
+ * except for integers recorded as constants, which may be quantized weights. An input may be an
+ * activation: it is learned only if it is used as a weight or has a parameter's name.
  */
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
@@ -108,7 +108,8 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
                       ((is_float || is_narrow(dtype)) && !names_generated(name)));
 }
 
-/* Returns how many numbers a tensor has: an operator may unpack several from each element. */
+/* Returns how many numbers a tensor has: an operator may unpack several numbers from each
+ * element. */
 static int64_t count_numbers(const struct param_study *study, uint32_t id) {
     const struct op_source source = context_source(study->analysis);
     const struct value *value = &study->model->values[id];
@@ -156,6 +157,7 @@ static int list_params(const struct param_study *study, struct params_table *tab
 
 /* --- Users: a walk from each parameter through views, slices and casts to the nodes. --- */
 
+/* A node that uses a parameter. */
 struct pair {
     uint32_t node;
     uint32_t param;
@@ -189,7 +191,8 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
     return CM_OK;
 }
 
-/* Appends a view or cast of the parameter, unless it is a parameter under another name. */
+/* Appends the value to `pending` if it is a view or cast of the parameter and not itself
+ * another parameter. */
 static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     if (value == ID_NONE || !walker->study->is_from_source[value]) return;
     const uint32_t other = walker->table->of_value[value];
@@ -198,7 +201,8 @@ static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     walker->pending[walker->n_pending++] = value;
 }
 
-/* Appends the outputs and inputs of bodies that are views or casts of the parameter. */
+/* Appends the values that are views or casts of the parameter after one use: outputs of the
+ * node, and for an unchanging Loop state the input of the body. */
 static void follow_use(struct walker *walker, const struct use *use, uint32_t param) {
     const struct node *node = &walker->analysis->model->nodes[use->node];
     const char role = op_role(walker->analysis->bind.ops[use->node], use->slot);
@@ -211,6 +215,7 @@ static void follow_use(struct walker *walker, const struct use *use, uint32_t pa
     }
 }
 
+/* Visits all nodes that use the parameter, directly or through views and casts. */
 static int find_users(struct walker *walker, uint32_t param) {
     const struct model *model = walker->analysis->model;
     walker->n_pending = 0;
@@ -227,7 +232,7 @@ static int find_users(struct walker *walker, uint32_t param) {
     return CM_OK;
 }
 
-/* Sorts the pairs by node, in the order of parameters. */
+/* Sorts the pairs by node, then by parameter. */
 static int sort_pairs(const struct walker *walker, struct params_table *table) {
     const size_t n_nodes = walker->analysis->model->n_nodes;
     struct arena *arena = walker->analysis->arena;
@@ -268,10 +273,10 @@ static int list_users(const struct param_study *study, struct params_table *tabl
 /*
  * --- The parameters of the framework's model. ---
  *
- * The file may have fewer or more: the exporter folds a BatchNorm into the layer before it,
- * drops biases that are zero, stores equal tensors once and stores transposed copies of
- * weights. PyTorch's exporter lists the names of all parameters, but not their sizes. A listed
- * parameter has a tensor in the file, or its size follows from a node:
+ * The file may have fewer or more parameters: the exporter folds a BatchNorm into the layer
+ * before it, drops biases that are zero, stores equal tensors once and stores transposed copies
+ * of weights. PyTorch's exporter lists the names of all parameters, but not their sizes. A
+ * listed parameter has a tensor in the file, or its size follows from a node:
  *
  *   fc.weight         stored only transposed, as the operand of a MatMul
  *   bn1.weight        BatchNorm bn1 was fused into a Conv: one element per output channel
@@ -281,8 +286,8 @@ static int list_users(const struct param_study *study, struct params_table *tabl
  *   embedding.weight  tied: a node of module embedding reads head.weight, which is the same
  *                     parameter and does not count twice
  *
- * The total is unknown if a size is unknown: that of a parameter that forward does not use, or
- * of an operand that the exporter computed in several steps.
+ * The total is unknown if one size is unknown: the size of a parameter that forward does not
+ * use, or of an operand that the exporter computed in several steps.
  */
 
 /* The exporter merges equal tensors of at most this many elements, and keeps the name that is
@@ -293,7 +298,7 @@ static int list_users(const struct param_study *study, struct params_table *tabl
 #define MAX_NAME 1024
 
 struct listed {
-    int64_t elements; /* DIM_UNKNOWN until found; DIM_OVERFLOW if nodes imply different sizes */
+    int64_t elements; /* DIM_UNKNOWN until found; DIM_OVERFLOW if the nodes are ambiguous */
     bool stored;
     uint32_t n_sharing; /* modules that use it instead of an equal parameter of their own */
 };
@@ -317,7 +322,7 @@ static const char *leaf_of(const char *name) {
     return dot ? dot + 1 : name;
 }
 
-/* Returns the listed parameter `leaf` of a module, or NULL. */
+/* Returns the listed parameter "module.leaf", or NULL. */
 static struct listed *find_listed(const struct framework_search *search, const char *module,
                                   size_t length, const char *leaf) {
     char name[MAX_NAME];
@@ -331,7 +336,7 @@ static struct listed *find_listed(const struct framework_search *search, const c
     return found == MAP_NONE ? NULL : &search->listed[found];
 }
 
-/* Sets the number of elements of a parameter without a tensor; NULL is ignored. */
+/* Sets the number of elements of a listed parameter without a tensor; ignores NULL. */
 static void set_elements(struct listed *listed, int64_t elements) {
     if (!listed || listed->stored || listed->elements == elements) return;
     listed->elements = listed->elements == DIM_UNKNOWN ? elements : DIM_OVERFLOW;
@@ -394,7 +399,7 @@ static void find_layer(struct framework_search *search, uint32_t id) {
     const uint32_t weight = node->inputs[slot];
     const int rank = search->analysis->infer.infos[weight].shape.rank;
     const struct shape *out = &search->analysis->infer.infos[node->outputs[0]].shape;
-    const int axis = rank == 2 ? out->rank - 1 : 1; /* of the output channels */
+    const int axis = rank == 2 ? out->rank - 1 : 1; /* axis of the output channels */
     const uint32_t param = search->of_value[weight];
     if (rank < 2 || axis < 0 || axis >= out->rank || !is_known(out->dims[axis])) return;
     const int64_t channels = out->dims[axis];
@@ -410,8 +415,8 @@ static void find_layer(struct framework_search *search, uint32_t id) {
     }
 }
 
-/* If the operand is a parameter of another module, sets the size of the absent parameter of the
- * node's own module that it replaces. */
+/* If the operand is a parameter of another module that replaces an absent parameter of the
+ * node's own module, sets the size of the absent parameter. */
 static void find_replaced(struct framework_search *search, const struct node *node,
                           uint32_t operand) {
     const struct module_stack_entry *module = module_of(node);
@@ -423,6 +428,8 @@ static void find_replaced(struct framework_search *search, const struct node *no
     if (length == module_length(name) && memcmp(name, module->path, length) == 0) return;
     struct listed *replaced = find_listed(search, module->path, length, leaf_of(name));
     if (!replaced || replaced->stored) return;
+    /* The order of the names tells tied from merged tensors (see MAX_MERGED). Small tied and
+     * large merged tensors are unexpected: their number of elements is ambiguous. */
     const bool tied = replaced < used;
     const bool small = used->elements <= MAX_MERGED;
     if (!tied && small) used->n_sharing += replaced->elements == DIM_UNKNOWN;
