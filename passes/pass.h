@@ -329,7 +329,7 @@ enum lowered {
     LOWERED_NOT,       /* see why_not */
 };
 
-/* Empty unless a device is modelled. Bytes are those of the dtypes of --precision. */
+/* Empty unless a device is modelled. Bytes are computed with the dtypes of --precision. */
 struct kernels_table {
     /* By node: */
     int64_t *read;            /* bytes that its kernel reads for the node */

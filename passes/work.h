@@ -19,8 +19,7 @@ enum work_kind { WORK_SCHEDULES, WORK_ARENAS, N_WORK_KINDS };
 
 #define WORK_STEPS ((int64_t)1 << 27) /* for WORK_SCHEDULES; WORK_ARENAS has half of it */
 
-/* All runs together process at most WORK_NODES nodes, or the nodes of WORK_RUNS runs if these
- * are more. */
+/* Runs are refused after at least WORK_RUNS runs with at least WORK_NODES nodes in total. */
 #define WORK_NODES ((int64_t)1 << 21)
 #define WORK_RUNS  16
 

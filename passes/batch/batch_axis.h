@@ -8,8 +8,8 @@
 
 #include "passes/infer/walk.h"
 
-/* Batch of the second walk: a prime larger than any plausible dim, so that a dim that grows by
- * the factor of the batch holds the batch. */
+/* Batch of the second walk: a prime larger than any plausible dim, so that a dim holds the
+ * batch if it grows by the same factor. */
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */

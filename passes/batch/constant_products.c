@@ -15,8 +15,8 @@
  * 2. p is the output of a MatMul of constants. A trial shows that p grows along axis 0 if t
  *    does: the demand is propagated to t. A trial that scales w does not fit.
  * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with
- *    [PROBE_BATCH,1,1] scales axis 0 of t: this change is added to `tilings`, and makes the
- *    whole chain have batch 8.
+ *    [PROBE_BATCH,1,1] scales axis 0 of t: this change is added to `tilings`. At batch 8
+ *    it makes the operand [8,1,1], and the whole chain scales.
  * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
  */
 #include "passes/batch/batch_axis.h"
@@ -348,8 +348,8 @@ static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
  * Decides whether the exporter tiled a constant that is stored, or whose node inserts the batch
  * axis. The constant is tiled if the file's batch is above 1, if a use is invalid unless the
  * constant scales, if it is a batch of images, if the file records its repetition, or if all
- * elements are equal (a zero state). Otherwise it may also be meant as stored: if products
- * depend on it, it is marked undecided.
+ * elements are equal (a zero state). Otherwise it may or may not be tiled: it is marked
+ * undecided if products depend on it.
  */
 static void decide_tiling(const struct tiling_search *search, uint32_t value,
                           const struct demand *demand) {

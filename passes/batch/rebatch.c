@@ -152,7 +152,7 @@ static int solve(struct search *search, size_t step) {
         step++;
         if (status == CM_OK) continue;
         if (!search->reason || step > search->deepest) {
-            /* the first error is the reason: later ones are those of failed repairs */
+            /* the first error is the reason: later errors come from failed repairs */
             const char *reason = "it does not fit";
             for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
                 const struct cm_diagnostic *message = cm_diagnostics_get(search->sink, i);
@@ -267,7 +267,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.inputs = inputs;
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
-    probe->after.executed = &search->before; /* execute no Loop only at PROBE_BATCH */
+    probe->after.executed = &search->before; /* execute only Loops that `before` executed */
     status = rebatch_reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);

@@ -123,6 +123,7 @@ static int place_target(struct search *search, size_t step, int status) {
     if (fits && !batch_axis_is_fixed(&search->probe, node->inputs[1])) return CM_OK;
     size_t n_bare = prefer_batch_sized(search, node, &choice);
     if (fits && n_bare == 0) return CM_OK;
+    /* keep a target that fits if no possible axis precedes the axis that grew */
     if (fits && has_axis(&choice, axis)) {
         bool is_first = true;
         for (size_t i = 0; i < choice.n; i++)

@@ -75,8 +75,8 @@ static bool next_call(const char **text, struct word *ret) {
     return false;
 }
 
-/* Returns true if the model may contain the operator in decomposed form: it has the first
- * operator of a pattern for it. */
+/* Returns true if nodes of the model may match a pattern for the operator: the model has the
+ * first operator of such a pattern. */
 static bool may_be_decomposed(const struct search *search, struct word type) {
     for (size_t i = 0; i < patterns_count(); i++) {
         const struct pattern_row *row = patterns_at(i);

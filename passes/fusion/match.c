@@ -133,7 +133,7 @@ static bool element(const struct constant *constant, int64_t i, double *ret) {
     return true;
 }
 
-/* Sets *ret to the number that all elements of a constant equal. Returns false without one. */
+/* If all elements of a constant are one number, sets *ret to it and returns true. */
 static bool number_of(const struct match *match, uint32_t value, double *ret) {
     const struct constant *constant = value == ID_NONE ? NULL : info_of(match, value)->value;
     if (!constant || constant->n_elements < 1) return false;
@@ -158,7 +158,7 @@ static bool is_number(double have, double want) {
     return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
 }
 
-/* Sets *ret to attribute `name`, or to its default. Returns false without such a number. */
+/* Sets *ret to attribute `name` or its default. Returns false if that is not a number. */
 static bool attr_number(const struct match *match, uint32_t node, const char *name,
                         double *ret) {
     const struct attr *attr = name ? node_attr(node_of(match, node), name) : NULL;
@@ -624,6 +624,6 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
     if (is_closed(match, value)) return true;
-    /* an inner value is read outside: try without the nodes that compute shared values */
+    /* an inner value is read outside: try again without splitting shared sums and products */
     return match_once(match, value, true) && is_closed(match, value);
 }

@@ -27,9 +27,9 @@
 #define MIN_WALKS      4096
 
 /*
- * A Loop is executed iteration by iteration if the product of its trip count and those of the
- * executed Loops around it is at most MAX_EXECUTED_TRIPS. All Loops of the model together may
- * use EXECUTION_WORK node walks and stored infos.
+ * A Loop is executed iteration by iteration if its trip count, multiplied by the trip counts of
+ * the executed Loops around it, is at most MAX_EXECUTED_TRIPS. All Loops of the model together
+ * may use EXECUTION_WORK node walks and stored infos.
  */
 #define MAX_EXECUTED_TRIPS 64
 #define EXECUTION_WORK     ((int64_t)1 << 17)
@@ -308,7 +308,7 @@ static int infer_types(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-/* Infers a node with bodies. Meanwhile walk->mark is the state before the node, and
+/* Infers a node with bodies. During the call, walk->mark is the state before the node, and
  * walk->table->is_open refers to this node alone. */
 static int infer_control(struct walk *walk, struct op_context *context) {
     const struct walk_mark *outer = walk->mark;
@@ -411,9 +411,9 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
     return false;
 }
 
-/* Sets *ret to the operand at the bound, by the operator's monotonicity in the operand: not
- * monotone: exact; in dims only: unknown contents; falling: the contents at the opposite
- * bound. */
+/* Sets *ret to the operand at the bound. An operand in which the operator is not monotone stays
+ * exact. If the operator is monotone only in the operand's dims, the contents become unknown;
+ * if outputs fall as the operand rises, the contents are at the opposite bound. */
 static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
                             enum op_bound bound, struct value_info *ret) {
     const char letter = monotone_letter(context->op, slot);

@@ -27,7 +27,7 @@ struct walk {
     const struct infer_table *exact; /* walk_upper_bounds: table of the first walk; else NULL */
     int depth;                       /* nested bodies around the current node; 0: main graph */
     const struct infer_table
-        *executed;                /* only Loops that this earlier walk executed; NULL: all */
+        *executed; /* earlier walk: execute only the Loops that it executed; NULL: all Loops */
     struct iteration *run;        /* current run of a body; NULL outside executed Loops */
     const struct walk_mark *mark; /* message state before the innermost node with bodies */
     const char *location;         /* external file that was checked last; NULL: none yet */
@@ -77,7 +77,7 @@ int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) 
 /* Drops the contents of a stored tensor if they cannot be read. */
 void missing_data_drop(struct walk *walk, struct value_info *info);
 
-/* Returns true if the node could be folded if the missing contents of operands were known. */
+/* Returns true if only missing contents of operands prevent the node from being folded. */
 bool missing_data_prevents_fold(const struct op_context *context);
 
 /* Call when the outputs of the node are in the table. Returns CM_OK, or CM_REFUSED after a

@@ -100,8 +100,9 @@ static int make_context(const struct module_tree *tree, uint32_t node,
                  : context_make_inferred(&source, node, ret);
 }
 
-/* Returns the class and arguments that the row of the node or pattern gives. If `describe` of
- * the row writes nothing, the node has no class: a Gather from activations is no Embedding. */
+/* Returns the class and arguments that the row of the node or pattern gives. If the row's
+ * `describe` writes nothing, the node has no class: a Gather of activations is not an
+ * Embedding. */
 static struct description describe(const struct module_tree *tree, uint32_t node,
                                    const struct fused_pattern *fused) {
     const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];

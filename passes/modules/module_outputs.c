@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists the outputs of each module: values that are produced inside the module during its first
- * call, and are used outside or are outputs of the model. Constants and shape arithmetic are no
- * outputs, but results computed with learned parameters are, even without an input (position
- * embeddings).
+ * call, and are used outside or are outputs of the model. Constants and shape arithmetic are
+ * not outputs, but results computed with learned parameters are, even without an input
+ * (position embeddings).
  */
 
 #include "passes/modules/module_tree.h"
@@ -74,7 +74,7 @@ struct outputs {
 static void add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
-    bool is_repeat = false; /* the previous, inner scope is not part of its first call */
+    bool is_repeat = false; /* the scope inside this one is not a first call */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && is_repeat;

@@ -65,7 +65,7 @@ static const char *owner_of_params(const struct scope_finder *finder, uint32_t n
     return owner;
 }
 
-/* Changes the modules of a convolution with a folded BatchNorm to those of its parameters: the
+/* Moves a convolution with a folded BatchNorm to the module in its parameters' names: the
  * node may have the module path of one of the two layers and the parameters of the other. */
 static void follow_params(const struct scope_finder *finder, uint32_t node,
                           struct stack *stack) {

@@ -141,6 +141,7 @@ static void join(struct scope_finder *finder, size_t n_unknown, struct modules_t
     for (size_t i = 0; i < model->n_nodes; i++) joiner.before[i] = joiner.after[i] = ID_NONE;
     for (size_t i = 0; i < scopes->n_nodes; i++)
         if (scopes->of_node[scopes->nodes[i]] == ID_NONE) unknown[n++] = scopes->nodes[i];
+    /* forward from the producers, then backward from the consumers */
     for (size_t i = 0; i < n; i++)
         joiner.before[unknown[i]] = producers_scope(&joiner, unknown[i]);
     for (size_t i = n; i-- > 0;)
