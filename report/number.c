@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reproduces Python's round(x / d, 2) and format() for integers to the last digit. Python
- * rounds twice: x / d to the nearest double, then the exact binary value of this double, half
- * to even. Both steps are computed in integers; rounding x / d once would differ from Python
- * near ties.
+ * Numbers as text. The plain styles and percentages reproduce Python's round(x / d, 2) for
+ * integers to the last digit. Python rounds twice: x / d to the nearest double, then the exact
+ * binary value of this double to two decimals, half to even. Both steps are computed in
+ * integers; rounding x / d once would differ from Python near ties.
  */
 #include "report/number.h"
 
@@ -23,7 +23,8 @@ struct binary {
 #define MANTISSA_BITS 53
 #define MANTISSA_MIN  (UINT64_C(1) << (MANTISSA_BITS - 1))
 
-/* numerator / denominator to the nearest double, half to even. Both > 0, quotient < 2^52. */
+/* Returns numerator / denominator as the nearest double, half to even. Both must be > 0, and
+ * their quotient < 2^52. */
 static struct binary binary_quotient(uint64_t numerator, uint64_t denominator) {
     struct binary value = {numerator / denominator, 0};
     uint64_t rest = numerator % denominator;
@@ -39,7 +40,7 @@ static struct binary binary_quotient(uint64_t numerator, uint64_t denominator) {
     return value;
 }
 
-/* n / 2^bits to the nearest integer, half to even. */
+/* Returns n / 2^bits rounded to the nearest integer, half to even. */
 static uint64_t shift_rounded(uint64_t n, int bits) {
     if (bits == 0) return n;
     if (bits >= 64) return 0; /* n < 2^61 here */
@@ -49,7 +50,7 @@ static uint64_t shift_rounded(uint64_t n, int bits) {
     return rest > half || (rest == half && whole % 2 == 1) ? whole + 1 : whole;
 }
 
-/* round(value, 2), in hundredths. */
+/* Returns Python's round(value, 2), in hundredths. */
 static uint64_t binary_hundredths(struct binary value) {
     return shift_rounded(100 * value.mantissa, value.scale);
 }
@@ -88,8 +89,8 @@ static uint64_t thousandths(uint64_t value, uint64_t divisor, bool *ret_more) {
     return value / divisor * 1000 + rest * 1000 / below;
 }
 
-/* Returns n / unit rounded to the nearest, half to even. `more`: the exact n is larger by less
- * than 1, so a half is rounded up. */
+/* Returns n / unit rounded to the nearest, half to even. `more`: the exact dividend exceeds
+ * n by less than 1, so a half is rounded up. */
 static uint64_t divide_rounded(uint64_t n, uint64_t unit, bool more) {
     const uint64_t whole = n / unit;
     const uint64_t twice = 2 * (n % unit);
@@ -116,7 +117,8 @@ static bool append_three(struct text *text, uint64_t value, uint64_t divisor, ui
     return true;
 }
 
-/* `value` may be negative only in the style of DeepSpeed, which does not scale it. */
+/* Appends a value with its unit and the prefix that fits. Only NUMBERS_DEEPSPEED may have
+ * negative values, which it does not scale. */
 static void append_scaled(struct text *text, enum number_style style, enum number_unit unit,
                           int64_t value) {
     const bool is_binary =
@@ -196,7 +198,8 @@ void number_append_exact(struct text *text, int64_t value) {
     }
 }
 
-/* From this ratio on, part and whole are unrelated, and mantissas would not fit. */
+/* A part of this many times the whole is "?%": the two are unrelated, and binary_quotient
+ * requires a small quotient. */
 #define MAX_RATIO 1000000
 
 void number_append_percent(struct text *text, int64_t part, int64_t whole) {
@@ -207,7 +210,7 @@ void number_append_percent(struct text *text, int64_t part, int64_t whole) {
     uint64_t hundredths = 0;
     if (part > 0 && whole > 0) {
         const struct binary share = binary_quotient((uint64_t)part, (uint64_t)whole);
-        /* 100 * share to the nearest double, as Python's % format multiplies */
+        /* Python's % format rounds 100 * share to a double */
         const uint64_t product = 100 * share.mantissa; /* < 2^60 */
         int excess = 0;
         while (product >> excess >= 2 * MANTISSA_MIN) excess++;

@@ -28,14 +28,14 @@ enum number_unit {
 
 /* How large numbers are written. */
 enum number_style {
-    NUMBERS_PLAIN,     /* two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
+    NUMBERS_PLAIN,     /* up to two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
     NUMBERS_DEEPSPEED, /* DeepSpeed's style, as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
     NUMBERS_BINARY, /* as NUMBERS_SI, but bytes by powers of 1024: "1.25 GiB" */
     NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */
 };
 
-/* Meaning of a figure that is not exact. */
+/* Whether a figure is exact or a bound. */
 enum number_bound {
     NUMBER_NO_BOUND,
     NUMBER_AT_MOST,  /* an upper bound: data-dependent dims at their maximum */
@@ -45,6 +45,7 @@ enum number_bound {
 /* Returns "", "<= " or ">= ", in Unicode "≤ " or "≥ ". */
 const char *number_bound_prefix(enum number_bound bound, bool unicode);
 
+/* Appends a number with its unit, as listed above; "?" if unknown. */
 void number_append(struct text *text, enum number_style style, enum number_unit unit,
                    int64_t value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and their folding. One code point counts as one column. Most styles are attributes, not
- * colours: attributes are readable on any background. */
+/* Writes a page and folds its lines. One code point counts as one column. Most styles are bold
+ * or faint instead of a colour, because these are readable on any background. */
 #include "report/page.h"
 
 #include <inttypes.h>
@@ -12,10 +12,10 @@
 
 #include "support/banned.h"
 
-#define RULE_WIDTH   78 /* DeepSpeed's */
-#define LABEL_WIDTH  20 /* "unknown operators: " and the like */
+#define RULE_WIDTH   78 /* columns, as in DeepSpeed's report */
+#define LABEL_WIDTH  20 /* columns; fits "unknown operators: " */
 #define FIGURE_WIDTH 16
-#define MIN_ROWS     4 /* of a table, even if the screen has no room */
+#define MIN_ROWS     4 /* of a table, even if they do not fit on the screen */
 
 /* ECMA-48 SGR sequences. */
 static const char *const sequences[] = {

@@ -42,7 +42,7 @@ struct page {
     size_t column;       /* visible characters in the line */
     size_t n_lines;      /* lines written */
     size_t label_width;  /* columns of the label of a summary line (report/text/labels.h) */
-    size_t figure_width; /* columns of its figure */
+    size_t figure_width; /* columns of the figure of a summary line */
     const char *separator;
     size_t hang;     /* indentation of continuation lines, columns */
     bool first_item; /* the next item is not preceded by a separator */
@@ -72,18 +72,19 @@ void page_end_line(struct page *page);
 /* Writes a line of dashes with a centred title; NULL: dashes only. */
 void page_rule(struct page *page, const char *title);
 
-/* Returns the number of rows of a table that the user asked for, or that the screen has room
- * for besides `n_lines` more lines; 0: any. */
+/* Returns the maximum number of rows of a table: the number that the user requested, else the
+ * rows that fit on the screen with `n_lines` more lines. 0: no limit. */
 size_t page_rows_left(const struct page *page, size_t n_lines);
 
+/* Begins a list: items are joined by `separator`, continuation lines indented by `hang`. */
 void page_list(struct page *page, const char *separator, size_t hang);
 /* Returns the text of the next item; page_item_end writes it. */
 struct text *page_item(struct page *page);
 void page_item_end(struct page *page, enum style style);
-/* Writes an item. */
+/* Writes formatted text as an item. */
 void page_item_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, plain. */
+/* The same, in plain style. */
 void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
@@ -94,14 +95,20 @@ void page_words(struct page *page, enum style style, const char *sentence);
 /* Writes a sentence as a line of its own, folded at the page width. */
 void page_paragraph(struct page *page, const char *sentence);
 
-/* Return figures for the arguments of a format, in the arena: "14.07 GMACs", "14,068,146,176",
- * "14068146176", "12.50%", and a latency, which is "0 s" if it is 0. "?" if unknown. */
+/* The following return a figure as text in the arena, for the arguments of a format. Unknown
+ * figures are "?", unknown percentages "?%". */
+
+/* "14.07 GMACs" */
 const char *page_number(struct page *page, enum number_unit unit, int64_t value);
+/* "14,068,146,176" */
 const char *page_exact(struct page *page, int64_t value);
+/* "14068146176" */
 const char *page_digits(struct page *page, int64_t value);
-const char *page_count(struct page *page, int64_t n,
-                       const char *noun); /* "1 node", "2 nodes" */
+/* "1 node", "2 nodes" */
+const char *page_count(struct page *page, int64_t n, const char *noun);
+/* "12.50%" */
 const char *page_percent(struct page *page, int64_t part, int64_t whole);
+/* "76.67 us", "0 s" */
 const char *page_time(struct page *page, int64_t ps);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats latencies, and rates, which are rounded to whole operations per second. */
+/* Formats latencies and rates. Rates are rounded to whole operations per second. */
 #include "report/times.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latencies and rates as text; latencies that were not measured are marked. */
+/* Latencies and rates as text, and the source of times that were not measured. */
 #ifndef REPORT_TIMES_H
 #define REPORT_TIMES_H
 
@@ -12,14 +12,14 @@ struct cm_costs;
 struct cm_result;
 struct text;
 
-/* "76.67 us", "0 s" */
+/* Appends "76.67 us"; "0 s" for 0, "?" if unknown. */
 void times_append(struct text *text, enum number_style style, int64_t latency_ps);
-/* The latency of these costs: ">= 76.67 us" if it omits nodes without a time. */
+/* Appends the latency of these costs: ">= 76.67 us" if it omits nodes without a time. */
 void times_append_sum(struct text *text, enum number_style style, const struct cm_costs *costs,
                       bool unicode);
 /* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
-/* Operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
+/* Appends operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
 void times_append_rate(struct text *text, enum number_style style, int64_t operations,
                        int64_t latency_ps);
 

@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* `text` is safe for a terminal. */
+/* Control characters of `text` must already be escaped (text_append_name). */
 static void put_attribute(FILE *out, const char *key, const char *text) {
     fprintf(out, " %s=\"", key);
     markup_write(out, text);

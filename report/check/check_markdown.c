@@ -22,8 +22,8 @@ struct comment {
     const struct cm_verdict *verdict;
     struct arena *arena;
     FILE *out;
-    size_t written;
-    size_t left_out;
+    size_t written;  /* bytes of rows */
+    size_t left_out; /* rows of the current table that did not fit */
 };
 
 static const char *safe(const struct text *text, const char *name) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentences that the formats of a verdict share. Names and limits come from files: they are
- * made safe for a terminal here, and each format escapes the sentences. */
+/* The sentences that all formats of a verdict share. Names and limits come from files, so they
+ * are made safe for a terminal here; each format then escapes the sentences for its syntax. */
 #include "report/check/check_report.h"
 
 #include "support/checked.h"
@@ -49,7 +49,7 @@ void check_append_short(struct text *text, const char *unit, int64_t value) {
     number_append_exact(text, value);
 }
 
-/* "at most 4.41 GMACs (4,412,112,896)"; below 1000 only "999 MACs"; "?" if unknown */
+/* Returns "at most 4.41 GMACs (4,412,112,896)"; below 1000 only "999 MACs"; "?" if unknown */
 static const char *figure(struct arena *arena, const char *unit, int64_t value,
                           bool upper_bound) {
     struct text text = {.arena = arena};

@@ -13,8 +13,8 @@
 /* One row per state of cm_check_case. */
 struct check_look {
     const char *state;
-    const char *what;   /* its meaning, a sentence */
-    enum style style;   /* in the text report */
+    const char *what;   /* meaning of the state, a sentence */
+    enum style style;   /* style of the state in the text report */
     const char *junit;  /* JUnit element in the test case; NULL: the case passed */
     const char *level;  /* SARIF level; NULL: no finding */
     const char *github; /* workflow command; NULL: none */
@@ -23,21 +23,22 @@ struct check_look {
 extern const struct check_look check_looks[];
 extern const size_t check_n_looks;
 
-/* Returns the row of a state; with fail_ambiguous, the row of a regression for "ambiguous". */
+/* Returns the row of a state. If fail_ambiguous is set, "ambiguous" has that of "regression".
+ */
 const struct check_look *check_look(const struct cm_verdict *verdict, const char *state);
 
-/* "4.41 GMACs", "?" if unknown */
+/* Appends "4.41 GMACs"; "?" if unknown. */
 void check_append_short(struct text *text, const char *unit, int64_t value);
-/* "+7.90%"; "new" if only the old value is 0, "" if either value is unknown */
+/* Appends "+7.90%"; "new" if only the old value is 0, nothing if either value is unknown. */
 void check_append_change(struct text *text, int64_t value, int64_t old);
 
-/* The following return texts in the arena, with names made safe for a terminal; of several
- * lines, the last has no newline. */
+/* The following return texts in the arena, with names made safe for a terminal; the last
+ * line has no newline. */
 
 /* "macs <= +0% at batch 1" */
 const char *check_title(struct arena *arena, const struct cm_check_case *case_);
-/* "macs is 4.41 GMACs (4,412,112,896), was 4.09 GMACs (4,089,184,256), +7.90%", then, if the
- * limit is exceeded, by how much, and the reason if the finding has one. */
+/* "macs is 4.41 GMACs (4,412,112,896), was 4.09 GMACs (4,089,184,256), +7.90%", followed by
+ * the excess over the limit and the reason, if any. */
 const char *check_sentence(struct arena *arena, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding);
 /* The findings, one per line. */

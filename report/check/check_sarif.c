@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SARIF 2.1.0 (OASIS, 2020): one rule per state, one result per finding of a case that did not
- * pass. Code scanning requires a line number; a model has no lines, so results point to line 1.
+ * SARIF 2.1.0 (OASIS, 2020): one rule per state and one result per finding, except those that
+ * passed. Code scanning requires a line number; a model has no lines, so results point to
+ * line 1.
  */
 #include "costmodel/check.h"
 
@@ -34,8 +35,8 @@ static void put_rules(FILE *out) {
     }
 }
 
-/* Writes the file, percent-encoded except for unreserved characters (RFC 3986) and slashes, and
- * the module. */
+/* Writes the file and the module. The file is percent-encoded, except for slashes and the
+ * unreserved characters of RFC 3986. */
 static void put_location(FILE *out, struct arena *arena, const char *path, const char *module) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~/";
@@ -95,8 +96,8 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
           out);
     put_rules(out);
     fputs("\n          ]\n        }\n      },\n", out);
-    if (verdict->n_unchecked >
-        0) { /* about the run, without a location (SARIF 2.1.0, 3.20.21) */
+    /* Unchecked batches concern the run and have no location (SARIF 2.1.0, 3.20.21). */
+    if (verdict->n_unchecked > 0) {
         fputs("      \"invocations\": [{\"executionSuccessful\": true, "
               "\"toolExecutionNotifications\": [{\"level\": \"note\", \"message\": {\"text\": ",
               out);

@@ -22,8 +22,8 @@ static bool is_repeated(const struct cm_verdict *verdict, size_t first, size_t c
     return false;
 }
 
-/* `layer3: params +2.75 M, macs +557.15 MMACs`: the increases of a module in all cases of a
- * batch. */
+/* Writes the increases of a module in the cases [first, end), those of one batch:
+ * `layer3: params +2.75 M, macs +557.15 MMACs`. */
 static void write_module(struct page *page, const struct cm_verdict *verdict, size_t first,
                          size_t end, const struct cm_check_blame *module) {
     page_indent(page, 4);
@@ -49,7 +49,7 @@ static void write_module(struct page *page, const struct cm_verdict *verdict, si
     page_end_line(page);
 }
 
-/* The blamed modules of the cases of one batch, each once. */
+/* Writes each module that the cases [first, end) blame, once. */
 static void write_blame(struct page *page, const struct cm_verdict *verdict, size_t first,
                         size_t end) {
     int64_t more = 0;

@@ -109,8 +109,8 @@ static struct diff_module module_row(struct gatherer *gatherer, size_t row,
     return ret;
 }
 
-/* Lists the modules that changed a cost, then those that were renamed, added, removed or
- * reworked without a change of costs. */
+/* Lists the modules that account for a change of costs, then those that were renamed, added,
+ * removed or changed without one. */
 static void gather_modules(struct gatherer *gatherer, struct diff_document *ret) {
     const struct view *view = &gatherer->view;
     size_t n = view->n_modules;
@@ -140,7 +140,7 @@ static void gather_operators(struct gatherer *gatherer, struct diff_document *re
     ret->operators = rows;
 }
 
-/* A failed allocation is found in the arena before anything is written. */
+/* Collects all rows of the document. The caller checks the arena before it writes anything. */
 static void gather(struct gatherer *gatherer, struct diff_document *ret) {
     const struct cm_diff *diff = gatherer->diff;
     struct diff_condition *conditions =

@@ -9,8 +9,8 @@
 struct cm_diff;
 struct cm_diff_options;
 
-/* Of the options, only metric and depth matter. in_html: as json_document_write. CM_OK, CM_IO,
- * CM_NO_MEMORY. */
+/* Writes the document. Uses only the options metric and depth; in_html as in
+ * json_document_write. Returns CM_OK, CM_IO or CM_NO_MEMORY. */
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
                     bool in_html, FILE *out) __attribute__((warn_unused_result));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A comparison as a comment to a pull request: the totals that changed, and the modules to
- * blame; longer lists are collapsed. GitHub rejects a comment that is too long, so rows that do
- * not fit are only counted.
+ * A comparison as a comment on a pull request: the totals that changed, and the modules that
+ * account for the change. GitHub rejects comments that are too long, so rows that do not fit
+ * are only counted.
  */
 #include "costmodel/compare.h"
 
@@ -19,7 +19,7 @@
 #include "support/banned.h"
 
 #define ROOM_OF_ENDS   600 /* bytes for "and n more" and the ends of collapsed lists */
-#define FOLDED_FROM    5   /* rows; a list with more is collapsed */
+#define FOLDED_FROM    5   /* rows; a list of more modules at no cost is collapsed */
 #define MAX_CONDITIONS ((size_t)12)
 
 struct writer {
@@ -52,7 +52,7 @@ static struct view_look look_of(const struct writer *writer, enum cm_unit unit) 
     return (struct view_look){writer->options->units, unit, true};
 }
 
-/* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */
+/* Appends "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */
 static void put_change(struct writer *writer, struct view_look look,
                        const struct cm_change *change) {
     text_append(&writer->text, "| ");

@@ -85,7 +85,7 @@ static void write_totals(struct writer *writer) {
     table_write(&table);
 }
 
-/* "and 12 more" below a table. */
+/* Writes "and 12 more" below a table. */
 static void write_rest(struct writer *writer, size_t n, size_t shown) {
     if (shown == n) return;
     page_line(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);

@@ -18,12 +18,12 @@
 /* The syntax of a diagram language. */
 struct diagram_language {
     const char *begin;
-    const char *label; /* between the name of a box and its label */
+    const char *label; /* text between the name of a box and its label */
     const char *label_end;
-    const char *arrow; /* between two boxes */
+    const char *arrow; /* text between two boxes */
     const char *arrow_end;
     const char *end;
-    const char *line_end; /* within a label */
+    const char *line_end; /* line break within a label */
     /* Appends text without control characters, escaped for a label. */
     void (*append)(struct text *label, const char *words);
 };
@@ -138,7 +138,7 @@ int cm_result_write_dot(const struct cm_result *result, const struct cm_table_op
     return write_diagram(&dot, result, options, diagnostics, out);
 }
 
-/* Mermaid: a label is HTML, in which only these characters need no entity such as #35;. */
+/* Mermaid: labels are HTML; ASCII characters not in `plain` become entities such as #35;. */
 static void append_mermaid(struct text *label, const char *words) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789 ._-,/";

@@ -63,7 +63,7 @@ static int64_t collect(const struct cm_result *result, const struct column *colu
     return sum;
 }
 
-/* Replaces ';', which separates frames, and ' ', which tools expect only before the count. */
+/* Writes a frame. Replaces ';', which separates frames, and ' ', which precedes the count. */
 static void put_frame(const char *name, struct text *safe, FILE *out) {
     text_clear(safe);
     text_append_name(safe, name);

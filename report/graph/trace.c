@@ -80,8 +80,8 @@ static void close_module(struct tracer *tracer, size_t depth) {
     end_event(json);
 }
 
-/* Closes the slices of modules that do not contain the next node, innermost first, and opens
- * the slices of the other modules that contain it. `module`: the module of the next node. */
+/* `module` is the module of the next node. Closes the open slices of modules that do not
+ * contain this node, innermost first, and opens slices for the modules that do. */
 static void enter(struct tracer *tracer, size_t module) {
     size_t chain[MAX_TRACKS];
     size_t same = 0;

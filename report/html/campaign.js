@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merged sweeps: a heat map of models by device, batch or precision, and the fastest of these for a model. */
+/* Merged sweeps: a heat map of models by device, batch or precision, and the fastest choice for each model. */
 
-const heatSteps = 7; /* classes heat-0 to heat-6 of the style */
+const heatSteps = 7; /* CSS classes heat-0 to heat-6 */
 const fastestMark = '\u2605 ';
 
 /* The keys in which combinations of the same model and dims may differ. */
@@ -73,7 +73,7 @@ function campaignChoice(report) {
 
 /*
  * Returns a line per model and dims: {name, cells, fastest}. `cells` maps a value of the column axis to its row,
- * `fastest` is the row with the most samples per second. Of equal combinations the first counts.
+ * `fastest` is the first row of rankColumns. If two rows belong to the same cell, the first is used.
  */
 function campaignLines(rows, choice) {
   const lines = new Map();
@@ -92,7 +92,7 @@ function campaignLines(rows, choice) {
   return [...lines.values()];
 }
 
-/* A logarithmic scale from the smallest to the largest positive value: step(value) is 0 to heatSteps - 1. */
+/* Returns a logarithmic scale of positive values: step(value) is 0 to heatSteps - 1, from(step) its lowest value. */
 function heatScale(values) {
   const min = d3.min(values);
   const span = Math.log(d3.max(values) / min);
@@ -177,7 +177,7 @@ function drawFastest(parent, choice, lines) {
   ], rows);
 }
 
-/* Draws a table with a row for each device, batch or precision: its figures over all models. */
+/* Draws a table with a row for each device, batch or precision, with its figures over all models. */
 function drawColumnSummary(parent, choice, lines) {
   const rows = choice.across.values.map(column => {
     const cells = lines.filter(line => line.cells.has(column)).map(line => ({line, row: line.cells.get(column)}));

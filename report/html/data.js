@@ -21,9 +21,9 @@ const allMetrics = [
   {key: 'activation_bytes', unit: 'bytes', label: 'Activation bytes', noun: 'activation bytes'},
 ];
 const resources = ['compute', 'memory', 'launch', 'occupancy', 'mixed'];
-const nKinds = 6; /* colours; all other kinds share the last */
+const nKinds = 6; /* colours of operator kinds; all kinds from the 6th on share the last */
 
-/* Numbers and returns the modules in preorder: a node is in a module if first <= node.owner.first < end. */
+/* Numbers and returns the modules in preorder: a module contains a node if first <= node.owner.first < end. */
 function numberModules(modules) {
   const stack = modules.filter(module => !isKnown(module.parent)).map(module => module.index).reverse();
   const order = [];
@@ -156,7 +156,7 @@ function timeByResource(profile, nodes) {
   return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
 }
 
-/* Returns "Compute-bound" from the share of the time that a resource limits. */
+/* Returns "Compute-bound" if one resource limits at least 60% of the time. `parts`: see timeByResource. */
 function boundText(parts) {
   const total = d3.sum(parts, part => part.value);
   if (!(total > 0)) return '';

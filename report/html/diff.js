@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Diff of two profiles: a waterfall of changes by module, two icicles, tables; verdicts of the regression gate. */
 
-const maxSteps = 12; /* of the waterfall */
+const maxSteps = 12; /* steps of the waterfall */
 
 /* Returns the paths of the children of a module in either profile. */
 function childPaths(report, path) {
@@ -18,8 +18,9 @@ function changeOf(report, path, key) {
 }
 
 /*
- * Returns {steps, cause}. The changes of the steps [{name, path, change}], largest first, add up to the change of the
- * model. A module with most of the change is replaced by its parts; cause: the last such module, else the first step.
+ * Returns {steps, cause}. steps: [{name, path, change}], largest change first; path is null if the step is not a module.
+ * The changes add up to that of the model. A module with more than openShare of the change is replaced by its parts;
+ * cause: the last such module, else the first step that is a module.
  */
 function changeSteps(report, key) {
   const total = changeOf(report, '', key);

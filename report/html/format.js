@@ -84,7 +84,7 @@ function roughly(share) {
   return share < 1 && share > 0.995 ? '>99%' : `${Math.round(100 * share)}%`;
 }
 
-/* Capitalizes an article, never a name. */
+/* Capitalizes a leading "the", but no names. */
 function sentence(text) {
   return text.startsWith('the ') ? `T${text.slice(1)}` : text;
 }
@@ -93,7 +93,7 @@ function plural(n, noun) {
   return `${exact(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/* Returns "32x64x56x56"; "?" for unknown dims. */
+/* Returns "32×64×56×56"; "?" for unknown dims. */
 function shapeText(shape) {
   if (!isKnown(shape)) return '?';
   return shape.length === 0 ? 'scalar' : shape.map(dim => isKnown(dim) ? dim : '?').join('\u00d7');

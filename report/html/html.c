@@ -50,7 +50,7 @@ int cm_html_check(struct cm_diagnostics *diagnostics) {
     return html_check_assets(&html_assets, diagnostics);
 }
 
-/* Opens a page; end_page ends it. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Opens a page, which end_page ends. Returns CM_OK, CM_USAGE or CM_NO_MEMORY. */
 static int open_page(struct html *html, struct cm_diagnostics *diag, FILE *out) {
     *html = (struct html){.out = out};
     const int status = html_check_assets(&html_assets, diag);
@@ -116,8 +116,8 @@ static int end_page(struct html *html, int status) {
     return arena_end(html->arena, status);
 }
 
-/* Writes a document as a data script, unless `status` is a failure, which is returned. CM_OK,
- * CM_IO, CM_NO_MEMORY. */
+/* Returns `status` if it is a failure. Else writes a document as a data script and returns
+ * CM_OK, CM_IO or CM_NO_MEMORY. */
 static int put_data(struct html *html, int status, const char *id,
                     const struct json_document *document, const void *base) {
     if (status != CM_OK) return status;
@@ -142,15 +142,15 @@ struct text_report {
     FILE *out;
 };
 
-/* Begins the first section, with a text report at its end. CM_OK, CM_NO_MEMORY. */
+/* Begins the first section, which ends with a text report. Returns CM_OK or CM_NO_MEMORY. */
 static int begin_overview(struct html *html, struct text_report *report) {
     begin_section(html, "overview", "Overview");
     report->out = open_memstream(&report->text, &report->size);
     return report->out == NULL ? CM_NO_MEMORY : CM_OK;
 }
 
-/* Ends it. `status`: that of writing the report, which is returned if it is a failure. CM_OK,
- * CM_NO_MEMORY. */
+/* Ends the first section with the report that the caller wrote with `status`. Returns `status`,
+ * or CM_NO_MEMORY if the report did not fit into memory. */
 static int end_overview(struct html *html, struct text_report *report, int status) {
     const bool failed = ferror(report->out) != 0;
     if (fclose(report->out) != 0 || failed) status = CM_NO_MEMORY;
@@ -173,8 +173,9 @@ static void put_exact(struct html *html, const struct cell *cell) {
     fputs("\"", html->out);
 }
 
-/* Writes a table of the first MAX_ROWS rows; of modules, only down to `depth` (-1: all).
- * Numbers are rounded, with the exact value in an attribute. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Writes a table of the first MAX_ROWS rows, without modules deeper than `depth` (-1: all).
+ * Numbers are rounded, with the exact value in an attribute. Returns CM_OK, CM_USAGE or
+ * CM_NO_MEMORY. */
 static int put_table(struct html *html, const struct rows_of *of, int depth) {
     struct cm_table_options options;
     struct listing listing;
@@ -212,7 +213,7 @@ static int put_table(struct html *html, const struct rows_of *of, int depth) {
     return listing_close(&listing, CM_OK);
 }
 
-/* Writes a section with a table, unless `status` is a failure, which is returned. */
+/* Returns `status` if it is a failure, else writes a section with a table. */
 static int put_table_section(struct html *html, int status, const struct rows_of *of,
                              const char *id, const char *heading, int depth) {
     if (status != CM_OK) return status;
@@ -239,8 +240,8 @@ static void put_fact(struct html *html, const char *label, enum number_unit unit
     fputs("\n", html->out);
 }
 
-/* Writes the main figures and the text report without modules, which are in a table of their
- * own. CM_OK, CM_NO_MEMORY. */
+/* Writes the main figures and the text report without modules, which have a table of their
+ * own. Returns CM_OK or CM_NO_MEMORY. */
 static int put_overview(struct html *html, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     const enum number_bound of_arena = memory->upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND;
@@ -274,7 +275,7 @@ static size_t modules_down_to(const struct cm_result *result, int depth) {
     return n;
 }
 
-/* Returns the depth down to which at most MAX_ROWS modules are listed; at least 1. */
+/* Returns the largest depth down to which there are at most MAX_ROWS modules; at least 1. */
 static int depth_of_rows(const struct cm_result *result) {
     int depth = 1;
     while (modules_down_to(result, depth) < result->n_modules &&
@@ -283,7 +284,7 @@ static int depth_of_rows(const struct cm_result *result) {
     return depth;
 }
 
-/* The page of a profile, and of several batches of a model. */
+/* Writes the page of a profile; `sweep` adds a table of several batches, NULL none. */
 int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
                          struct cm_diagnostics *diagnostics, FILE *out) {
     const struct rows_of modules = {ROWS_MODULES, result, NULL};
@@ -293,7 +294,7 @@ int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *
     if (result == NULL || out == NULL) return diag_null(diagnostics);
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;
-    append_file(&html, result->model.path); /* "resnet50.onnx, batch 32, NVIDIA H200 SXM" */
+    append_file(&html, result->model.path); /* title "resnet50.onnx, batch 32, NVIDIA H200" */
     if (is_known(result->options.batch))
         text_printf(&html.words, ", batch %" PRId64, result->options.batch);
     if (cm_result_timed(result) && result->measure->device[0] != '\0') {
@@ -313,7 +314,8 @@ int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *
     return end_page(&html, status);
 }
 
-/* The page of merged sweeps: a table of the first combinations, and all of them as data. */
+/* Writes the page of merged sweeps: a table of the first combinations, and all of them as data.
+ */
 int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
                         FILE *out) {
     const struct rows_of rows = {ROWS_BATCHES, NULL, sweep};
@@ -329,7 +331,7 @@ int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *dia
     return end_page(&html, status);
 }
 
-/* The page of a regression gate: the text report, the verdict and the profile. */
+/* Writes the page of a regression gate: the text report, the verdict and the profile. */
 int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_result *result,
                           struct cm_diagnostics *diagnostics, FILE *out) {
     struct cm_text_options options;
@@ -352,7 +354,7 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
     return end_page(&html, status);
 }
 
-/* The page of a comparison: the text report, both profiles and the differences. */
+/* Writes the page of a comparison: the text report, both profiles and the differences. */
 int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
     struct text_report text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that the build embeds in the program (cmake/Report.cmake). */
+/* Style and scripts of the HTML pages, which the build embeds (cmake/Report.cmake). */
 #ifndef REPORT_HTML_HTML_ASSETS_H
 #define REPORT_HTML_HTML_ASSETS_H
 
@@ -10,7 +10,7 @@ struct html_asset {
 
 struct html_assets {
     struct html_asset style;
-    struct html_asset d3; /* d3.min.js; text NULL: built without */
+    struct html_asset d3; /* d3.min.js; text is NULL if built without d3 */
     const char *d3_license;
     struct html_asset script;
     struct html_asset diff_script;  /* additional script of pages of diff and check */
@@ -21,7 +21,7 @@ extern const struct html_assets html_assets;
 
 struct cm_diagnostics;
 
-/* Reports an error if the assets lack d3. CM_OK, CM_USAGE. */
+/* Returns CM_OK; CM_USAGE with an error if the assets lack d3. */
 int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 

@@ -16,8 +16,9 @@ function measuredKernels(profile) {
 }
 
 /*
- * Returns true if a modelled primitive is fused into the kernel of another node: it reads fewer bytes than its operands
- * have. Copies (no algorithm) may read a part of an operand, products have kernels of their own: false for both.
+ * Returns true if a modelled primitive is fused into the kernel of another node: it moves fewer bytes than the node
+ * reads. False for copies (no algorithm), which may read only a part of an operand, and for products, which have kernels
+ * of their own.
  */
 function isFused(profile, primitive) {
   const node = profile.nodes[primitive.nodes[0]];
@@ -30,7 +31,7 @@ function fusedNote(profile) {
   return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }
 
-/* Returns the primitives as rows of the table; planned ones have no time. `calls` includes repeated runs of a node. */
+/* Returns a row of the table for each primitive; planned ones have no time. `calls` includes repeated runs of a node. */
 function primitiveKernels(profile) {
   return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
     const mean = primitive.median_ps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory: live bytes by node, the tensors that are live at a node, and the arena (offsets over time). */
 
-/* The largest tensors of the arena are one rectangle each; all others are merged into paths. */
+/* Maximum number of tensors of the arena with a rectangle of their own; all others are merged into paths. */
 const maxRectangles = 600;
 const minArea = 24; /* px^2; smaller tensors are merged */
 
@@ -45,7 +45,7 @@ function shownRange(profile) {
   return [inside[0].position, inside[inside.length - 1].position];
 }
 
-/* Returns the position of the peak in a range; memory.peak_node if the range is the whole model. */
+/* Returns the position of the peak in a range; that of memory.peak_node if the range is the whole model. */
 function peakPosition(profile, range) {
   const curve = profile.memory.curve;
   if (range[0] === 0 && range[1] === curve.length - 1) return profile.nodes[profile.memory.peak_node].position;
@@ -66,7 +66,7 @@ function peakTitle(profile, position) {
   return `${start}: it reads ${short(sums.read, 'bytes')} and writes ${short(sums.written, 'bytes')}${kept}`;
 }
 
-/* Returns points [position, bytes] of the curve, at most one per pixel: the maximum of its nodes. */
+/* Returns points [position, bytes] of the curve, at most one per pixel: the maximum of the nodes at this pixel. */
 function curvePoints(curve, range, width) {
   const step = Math.max(1, Math.ceil((range[1] - range[0] + 1) / width));
   const points = [];

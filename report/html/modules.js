@@ -3,7 +3,7 @@
 
 const maxColumns = 5; /* depths that the icicle shows at once */
 const minExtent = 3; /* height of a box, px */
-const screenRows = 32; /* rows of the tree at first */
+const screenRows = 32; /* maximum rows of the tree at first */
 
 /* Returns the selected module; null: the whole model. */
 function selectedModule(profile) {
@@ -19,7 +19,7 @@ function currentMetric(profile) {
 /*
  * Returns boxes {module, x, y, width, height} of a module and the modules below it. Children are right of their parent;
  * the height of a box is the module's share of its parent. Children whose sum exceeds their parent (shared parameters)
- * are scaled down; boxes lower than minExtent are omitted. The first column has one box and is half as wide.
+ * are scaled down; boxes smaller than minExtent are omitted. The first column has one box and is half as wide.
  */
 function icicleBoxes(profile, top, key, width, height) {
   const below = d3.max(d3.range(top.first, top.end), i => profile.preorder[i].depth) - top.depth;
@@ -113,14 +113,14 @@ function addBreadcrumb(parent, profile) {
   });
 }
 
-/* Modules that the user opened or closed; the others are open down to a depth. */
+/* Maps modules that the user opened or closed to whether they are open; all others are open down to a depth. */
 const toggled = new Map();
 
 function isOpen(module, top, depth) {
   return toggled.has(module) ? toggled.get(module) : module === top || module.depth < depth;
 }
 
-/* Returns the depth above which modules start open: as many levels as fit into a screen. */
+/* Returns a depth: modules of smaller depth are open at first. Opens as many levels as fit into screenRows. */
 function openDepth(profile, top) {
   const counts = [];
   for (let i = top.first; i < top.end; i++) {
@@ -170,7 +170,7 @@ function drawTree(parent, profile, metric) {
   addTable(parent, 'Module tree', columns, treeRows(profile, top, depth));
 }
 
-/* Returns the classes at a depth, each with the sums over its modules, as DeepSpeed's listing has them. */
+/* Returns the classes at a depth, each with the sums over its modules, as DeepSpeed's flops profiler lists them. */
 function classesAt(profile, depth) {
   const rows = new Map();
   for (const module of profile.modules) {

@@ -41,7 +41,7 @@ function addTiles(parent, profile) {
   add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}`);
 }
 
-/* Returns the parts of a stacked bar of `key` by operator type: the largest, then all others. */
+/* Returns the parts of a stacked bar of `key` by operator type: the largest types, then one part for all others. */
 function partsByKind(profile, key) {
   const rows = (profile.operators || []).filter(row => row[key] > 0).sort((a, b) => b[key] - a[key]);
   const own = rows.filter(row => profile.kindColour.get(row.op) !== `kind-${nKinds - 1}`);
@@ -68,7 +68,7 @@ function addBreakdown(parent, profile) {
   addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
 }
 
-/* Adds links to the modules of an advice, most time first. */
+/* Adds links to the modules of a recommendation, most time first. */
 function addAdviceLinks(parent, profile, advice) {
   const times = new Map();
   for (const index of advice.nodes) {
@@ -84,7 +84,7 @@ function addAdviceLinks(parent, profile, advice) {
   if (owners.length > 3) links.append('span').text(` and ${plural(owners.length - 3, 'more module')}`);
 }
 
-/* Returns the text that replaces the advice if no rule applies. */
+/* Returns the text that replaces the recommendations if no rule applies. */
 function noAdvice(profile) {
   const first = (profile.operators || [])[0];
   const totals = profile.totals;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits a model into parts to compare: wrappers are replaced by their parts, repeated modules are one part. */
 
-const openShare = 0.6; /* of the model: parts with less are not opened */
-const wrapperShare = 0.9; /* of a part in the model, or of its largest child in the part: the part is opened */
-const alikeSpread = 1.1; /* repeated modules differ by a smaller factor */
+const openShare = 0.6; /* parts with a smaller share of the model are not opened, that is, replaced by their parts */
+const wrapperShare = 0.9; /* parts with this share of the model, or a child with this share of them, are opened */
+const alikeSpread = 1.1; /* modules are joined if their values differ by a smaller factor */
 const outside = 'nodes outside of modules';
 
 /* Returns the pattern of the paths of repeated modules: "encoder.layer_*". */
@@ -12,7 +12,7 @@ function pattern(modules) {
     modules.every(module => module.path.split('.')[i] === part) ? part : part.replace(/\d+/g, '*')).join('.');
 }
 
-/* Returns a part: modules that are counted together. A part with `own` has only their nodes outside of children. */
+/* Returns a part: modules that are counted together. A part with `own` counts only nodes outside of their children. */
 function makePart(modules, key) {
   return {modules, path: pattern(modules), value: d3.sum(modules, module => +module[key] || 0)};
 }
@@ -40,7 +40,7 @@ function openPart(profile, part, key) {
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
 }
 
-/* Returns the parts of a model by a metric, in the order of the modules. part.within: opened parts that contain it. */
+/* Returns the parts of a model by a metric, in the order of the modules. part.within: opened parts around it. */
 function partsOf(profile, key) {
   const total = +profile.totals[key];
   const open = part => {
@@ -54,7 +54,7 @@ function partsOf(profile, key) {
   return open(makePart([profile.root], key));
 }
 
-/* Returns the part with most of a metric, or several if equal. Opened parts are compared whole, then their parts. */
+/* Returns the parts with the most of a metric. Compares the outermost opened parts, then those inside the largest. */
 function largestParts(profile, parts, key, depth = 0) {
   const groups = new Map();
   for (const part of parts) {
@@ -68,7 +68,7 @@ function largestParts(profile, parts, key, depth = 0) {
     .map(entry => entry[1][0] === entry[0] ? entry[1] : largestParts(profile, entry[1], key, depth + 1)));
 }
 
-/* Returns the value of a part by any metric: a sum over its modules; of peaks the largest. */
+/* Returns a metric of a part: the sum over its modules; for peaks the maximum, null if unknown. */
 function partValue(profile, part, key) {
   if (part.own && key === 'peak_activation_bytes') return null;
   if (key === 'peak_activation_bytes') return d3.max(part.modules, module => +module[key] || 0);

@@ -3,7 +3,7 @@
 
 const maxPoints = 1500;
 
-/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: a node, time} of the primitives with FLOPs and a time. */
+/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: first node, time} of the primitives with FLOPs and time. */
 function rooflinePoints(profile) {
   return profile.primitives.filter(primitive => primitive.nodes.length > 0 && inSelection(profile, primitive)
     && primitive.flops > 0 && primitive.bytes > 0 && (primitive.achieved || {}).flops_per_s > 0)
@@ -78,7 +78,7 @@ function drawLogAxes(svg, x, y, frame) {
   add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
 }
 
-/* Labels the largest points, in places without other labels and large discs. */
+/* Labels up to 7 of the largest points where a label covers no other label and no large disc. */
 function labelPoints(svg, points, x, y, radius, frame) {
   const taken = points.slice(0, 60).map(point => ({point, left: x(point.x) - radius(point),
     right: x(point.x) + radius(point), top: y(point.y) - radius(point), bottom: y(point.y) + radius(point)}));

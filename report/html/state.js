@@ -25,7 +25,7 @@ function setState(changes, isStep) {
   for (const listener of listeners) listener();
 }
 
-/* Opens a view and resets the filters and the order of the previous view. */
+/* Opens a view and resets the search, order, grouping and zoom of the previous view; the selected module remains. */
 function openView(view, changes) {
   setState(Object.assign({search: '', sort: '', group: '', zoom: '', hide: ''}, changes, {view}), true);
 }

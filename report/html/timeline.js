@@ -38,7 +38,7 @@ function moduleSpans(profile) {
   return spans;
 }
 
-/* Merges narrow neighbours into boxes {x, width, item: the longest, items: their number, value: its duration}. */
+/* Merges narrow neighbours into boxes {x, width, item: the longest, items: number of items, value: time of item}. */
 function mergeNarrow(items, x, from, to) {
   const merged = [];
   let last = null;

@@ -34,7 +34,7 @@ function addAction(selection, label, key, action) {
     });
 }
 
-/* Arrow keys move the focus among the shapes of a chart: next(datum, key) returns a data-key. */
+/* Makes arrow keys move the focus among the shapes of a chart: next(datum, key) returns a data-key. */
 function addArrows(selection, next) {
   selection.on('keydown.arrows', datum => {
     const key = d3.event.key.startsWith('Arrow') ? next(datum, d3.event.key) : null;
@@ -80,14 +80,14 @@ function matches(text) {
   return text.toLowerCase().includes(state.search.toLowerCase());
 }
 
-/* Adds a number after a prefix, with all digits as title and data-value; a dash if the row lacks it, or has no time. */
+/* Adds a number after a prefix, with all digits as title and data-value; a dash if undefined or an unknown time. */
 function addNumber(parent, tag, value, unit, prefix, isChange) {
   const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : (isChange ? signed : short)(value, unit);
   return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
     (text === '\u2013' ? '' : prefix || '') + text);
 }
 
-/* Adds the keys of figures of `from` that are not exact to the lists of `row`, which sums these figures. */
+/* Marks figures of `row` that are inexact in `from`, one of the rows that `row` sums: copies their keys. */
 function addBounds(row, from) {
   for (const key of ['upper_bound', 'partial']) row[key] = (row[key] || []).concat(from[key] || []);
 }
@@ -101,7 +101,7 @@ function prefixOf(row, key) {
   return has(row.upper_bound) ? atMost : has(row.partial) ? atLeast : '';
 }
 
-/* A chart of fixed size that scales down on narrow paper. */
+/* Adds a chart of fixed size that scales down on narrow pages. */
 function addChart(parent, width, height, label) {
   return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': label});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writers walk the module tree without cycle detection, so files with cycles or modules with
- * several parents are rejected here. Negative totals are rejected too, because `check` compares
- * with totals.
+ * Checks profiles and baselines that were read from JSON. Reports walk the module tree without
+ * cycle detection, so this file rejects cycles and modules with several parents. It also
+ * rejects negative totals, because `check` compares with totals.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -16,7 +16,8 @@
 
 #include "support/banned.h"
 
-/* Checks that each child has a larger index than its only parent, and depth + 1. */
+/* Checks that each module but the root is a child of exactly one module, its parent, with a
+ * larger index and a depth larger by 1. */
 static int check_tree(const struct cm_result *result, struct arena *arena,
                       struct cm_diagnostics *diag) {
     const struct cm_module *modules = result->modules;
@@ -94,7 +95,7 @@ int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
         const bool is_twice = i > 0 && batches[i] == batches[i - 1];
         if (is_known(batches[i]) && batches[i] < 1)
             return diag_error(diag, DIAG_FORMAT, "profiles: a batch is %" PRId64, batches[i]);
-        /* as a manual merge may leave: only one would be compared */
+        /* may come from a manual merge; only one of them would be compared */
         if (is_twice && is_known(batches[i]))
             return diag_error(diag, DIAG_FORMAT, "profiles: batch %" PRId64 " is there twice",
                               batches[i]);

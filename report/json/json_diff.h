@@ -27,7 +27,7 @@ struct diff_condition {
     const char *key;
     const char *old_value;
     const char *new_value;
-    const char *breaks; /* "none", "incomplete", "times", "incomparable" */
+    const char *breaks; /* effect: "none", "incomplete", "times", "incomparable" */
 };
 
 /* One metric; CM_UNKNOWN: unknown. */
@@ -75,7 +75,7 @@ struct diff_document {
     const struct diff_condition *conditions;
     size_t n_totals;
     const struct diff_metric *totals;
-    const char *sorted_by;
+    const char *sorted_by; /* key of the metric that orders the modules */
     size_t n_modules;
     const struct diff_module *modules;
     size_t n_operators;

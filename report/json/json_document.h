@@ -20,20 +20,20 @@ struct json_record;
 
 /* Reads a document. `text` need not end in NUL; messages name it `name`. `ret` is the address
  * of a pointer, which is set on CM_OK to a new struct of the document's record; the caller
- * frees the arena of this struct. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+ * frees the arena of this struct. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int json_document_read(const struct json_document *document, const char *text, size_t size,
                        const char *name, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
 
 /* Writes a document. in_html: as the content of a script element, in which <, > and & are
- * escaped. CM_OK, CM_IO, CM_NO_MEMORY. */
+ * escaped. Returns CM_OK, CM_IO or CM_NO_MEMORY. */
 int json_document_write(const struct json_document *document, const void *base, bool in_html,
                         FILE *out) __attribute__((warn_unused_result));
 
 /*
  * Write and read one record as a line of JSON Lines. `ret` is a zeroed struct of the record,
- * whose texts and lists are put into `arena`. json_line_write: CM_OK, CM_IO. json_line_read:
- * CM_OK, CM_REFUSED, CM_NO_MEMORY.
+ * whose texts and lists are put into `arena`. json_line_write returns CM_OK or CM_IO,
+ * json_line_read CM_OK, CM_REFUSED or CM_NO_MEMORY.
  */
 int json_line_write(const struct json_record *record, const void *base, FILE *out)
     __attribute__((warn_unused_result));

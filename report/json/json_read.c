@@ -25,18 +25,19 @@
 
 #include "support/banned.h"
 
-#define MAX_KEYS 64 /* of one object of the schema; bounds the search */
+#define MAX_KEYS 64 /* of one record; bounds the search for duplicates */
 
 struct reader {
     struct cm_diagnostics *diag;
-    struct arena *arena;      /* of the struct that is read */
+    struct arena *arena;      /* owns the struct that is read */
     struct cm_result *result; /* NULL: the document is not a profile */
     struct map modules;       /* path -> index; filled for the first node */
     int type_depth;
     bool is_line; /* reads a line of a shard: counts must be >= 0 */
 };
 
-/* A location in the file: a member or an element of `outer`. NULL: the whole file. */
+/* A location in the file: a member or an element of `outer`. A NULL pointer is the whole file.
+ */
 struct place {
     const struct place *outer;
     const char *key; /* NULL: an element */
@@ -60,7 +61,7 @@ typedef int read_kind(const struct slot *slot);
 static int read_record(struct reader *reader, const struct json_record *record,
                        const struct place *place, const struct json_value *item, char *base);
 
-/* Recursion as deep as the schema, types included (TYPE_MAX_DEPTH). */
+/* Recurses at most as deep as the schema is nested, including types (TYPE_MAX_DEPTH). */
 static void append_place(struct text *text, const struct place *place) {
     if (place->outer != NULL) append_place(text, place->outer);
     if (place->key == NULL)
@@ -69,7 +70,7 @@ static void append_place(struct text *text, const struct place *place) {
         text_printf(text, "%s%s", place->outer == NULL ? "" : ".", place->key);
 }
 
-/* Returns CM_REFUSED. */
+/* Reports what was expected at a place, and what it has. Returns CM_REFUSED. */
 static int reader_fault(struct reader *reader, const struct place *place, const char *expected,
                         const char *have) {
     struct text where = {.arena = reader->arena};
@@ -104,7 +105,8 @@ static int read_count(const struct slot *slot) {
     return status;
 }
 
-/* Reads the elements or members of an array or object into `elements`, a struct each. */
+/* Reads each element of an array, or member of an object, into `elements`, `size` bytes apart.
+ */
 static int read_each(const struct slot *outer, const struct json_value *items, read_kind *read,
                      char *elements, size_t size) {
     struct place place = {outer->place, NULL, 0};
@@ -305,7 +307,7 @@ static int read_sizes(const struct slot *slot) {
     return read_many(slot, read_size, sizeof(struct cm_named_size));
 }
 
-/* Adds the bit of a column to the set. */
+/* Adds the bit of the column with this key to the set at `at`. */
 static int read_bound(const struct slot *slot) {
     uint32_t bits = 0;
     memcpy(&bits, slot->at, sizeof(bits));
@@ -324,8 +326,8 @@ static int read_bounds(const struct slot *slot) {
     return read_each(slot, slot->item, read_bound, slot->at, 0);
 }
 
-/* {"map": {"key": "int64", "dtype": "float", "shape": [1]}}. The inner object is the element
- * type; for a sparse tensor, its own dtype and shape. */
+/* Reads {"map": {"key": "int64", "dtype": "float", "shape": [1]}}. The inner object is the
+ * element type; for a sparse tensor, the dtype and shape of the tensor itself. */
 static int read_wrapped_type(const struct slot *slot, struct cm_type *type) {
     struct reader *reader = slot->reader;
     const struct json_value *item = json_first(slot->item);
@@ -398,7 +400,7 @@ static int read_shape(const struct slot *slot) {
     return CM_OK;
 }
 
-/* Sets the upper bounds of the dims that read_shape has set; requires as many. */
+/* Sets the upper bounds of the dims that read_shape has set; requires one for each dim. */
 static int read_upper_bounds(const struct slot *slot) {
     struct cm_type type;
     if (json_is_null(slot->item)) return CM_OK;
@@ -458,7 +460,7 @@ static int check_keys(struct reader *reader, const struct json_record *record,
     return CM_OK;
 }
 
-/* Reads the value of a key, or of its former name. */
+/* Reads the value of a key, or of one of its former names. */
 static int read_key(struct slot *slot, const struct json_value *object, const char *key,
                     bool optional, read_kind *read) {
     const struct place place = {slot->place, key, 0};
@@ -539,7 +541,7 @@ static int parse_document(const struct json_document *document, const char *text
     return CM_OK;
 }
 
-/* The same, with a frame that names the text. */
+/* Calls parse_document; its messages name the text. */
 static int parse_as(const char *name, const struct json_document *document, const char *text,
                     size_t size, struct cm_diagnostics *diag, void *ret) {
     struct diag_frame frame = {.label = "in", .what = name};
@@ -565,7 +567,7 @@ static const char *find_tag(const char *text, size_t size, const char *tag) {
 }
 
 /* Reads the profile of a page by the tags that report/html/ writes; HTML is not parsed. The
- * data do not contain '<', so the next end tag ends them. Messages have the line where its JSON
+ * data do not contain '<', so the next end tag ends them. Messages name the line where the JSON
  * begins. */
 static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
                      struct cm_result **ret) {

@@ -50,7 +50,7 @@ const struct json_record json_options = RECORD(struct cm_result, "options", "Opt
 
 static const char *const no_columns[] = {NULL};
 
-/* The peak and the size of the arena are in `memory` too. */
+/* The peak and the size of the arena are in the record `memory`, too. */
 const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figures of the whole model",
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
@@ -357,7 +357,7 @@ const struct json_document *const json_documents[] = {
 const char *const json_severities[] = {
     [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error", [CM_ERROR + 1] = NULL};
 
-/* Returns true if the row selects the column (count_offset) and does not name it. */
+/* Returns true if the row selects the column (count_offset) and `first` does not name it. */
 static bool is_other(const struct json_field *field, const struct column *column) {
     bool chosen = true;
     if (field->count_offset > 0)

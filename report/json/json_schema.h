@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema "costmodel/profile/2" as tables: each struct of the result is a record, each key a
- * row with the offset and kind of its value. Writer, reader, the published JSON Schema and the
- * tables of docs/json.md all use these rows.
+ * The schemas of all documents, such as "costmodel/profile/2", as tables: each struct is a
+ * record, each key a row with the offset and kind of its value. Writer, reader, the published
+ * JSON Schema and the tables of docs/json.md all use these rows.
  */
 #ifndef REPORT_JSON_JSON_SCHEMA_H
 #define REPORT_JSON_JSON_SCHEMA_H
@@ -56,30 +56,31 @@ struct json_field {
     enum json_kind kind;
     bool optional;       /* may be missing; read as CM_UNKNOWN, "", false or an empty list */
     size_t offset;       /* of the value in the struct of the record */
-    size_t count_offset; /* of the size_t n of a list or the bool of a part. JSON_FIRST and
-                            JSON_OTHERS: of the bool in struct column that selects the columns
-                            to write, null if unknown; 0: all columns that the result has */
+    size_t count_offset; /* of the length of a list (size_t) or the bool of a part. JSON_FIRST
+                            and JSON_OTHERS: of the bool in struct column that is true for the
+                            columns to write; 0: writes all columns that the result has */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
     const char *about; /* for the published schema and docs/json.md; columns have their own */
 };
 
 struct json_record {
-    size_t size; /* of the struct */
+    size_t size; /* of the struct, bytes */
     size_t n_fields;
     const struct json_field *fields;
     const char *name; /* in the published schema */
     const char *about;
-    bool closed; /* unknown keys are rejected: a person writes this file and may mistype */
+    bool closed; /* unknown keys are rejected, because users write this file and may mistype
+                    keys */
 };
 
 /* A document: `schema` and `tool`, then the keys of the record. */
 struct json_document {
-    const char *schema;     /* written, and read */
-    const char *old_schema; /* read too; NULL: none */
+    const char *schema;     /* schema that is written and read */
+    const char *old_schema; /* older schema that is read too; NULL: none */
     const char *what;       /* name of the schema, also for messages */
     const struct json_record *record;
-    size_t arena_offset; /* of the arena in the struct of the record; unused if never read */
+    size_t arena_offset; /* of the struct's arena; unused if the document is never read */
 };
 
 /* All documents; NULL-terminated. */
@@ -89,7 +90,7 @@ extern const struct json_document *const json_documents[];
 struct op_costs_file {
     size_t n_operators;
     const struct cm_op_description *operators;
-    struct arena *arena; /* owns all of it */
+    struct arena *arena; /* owns the struct and its texts */
 };
 
 #define SHARD_SCHEMA "costmodel/shard/1"
@@ -131,10 +132,10 @@ const struct column *json_column(const struct json_field *field, size_t i);
 bool json_column_is_required(const struct json_field *field, const struct column *column);
 
 /* Checks guarantees of result.h that involve several keys: the modules are a tree, and figures
- * can be compared. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+ * can be compared. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int json_check(const struct cm_result *result, struct arena *arena,
                struct cm_diagnostics *diag) CM_MUST_CHECK;
-/* Rejects negative totals and equal batches. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+/* Rejects negative totals and equal batches. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
                         struct cm_diagnostics *diag) CM_MUST_CHECK;
 

@@ -79,7 +79,7 @@ static void add_record(struct records *records, const struct json_record *record
     records->items[records->n++] = record;
 }
 
-/* Breadth-first: appends to the list while iterating over it. A dtype may contain types. */
+/* Lists the records breadth-first: appends while iterating. A dtype may contain types. */
 static void list_records(const struct json_document *document, struct records *ret) {
     *ret = (struct records){1, {document->record}};
     for (size_t i = 0; i < ret->n; i++)

@@ -30,7 +30,8 @@ static void write_dims(struct json_writer *json, const int64_t *dims, int rank) 
     json_end(json, ']');
 }
 
-/* {"sequence": {"dtype": "float", "shape": [1, 2]}}; a map has its "key" as well. */
+/* Writes "float", or {"sequence": {"dtype": "float", "shape": [1, 2]}}; a map also has "key".
+ */
 static void write_dtype(struct writer *writer, const struct cm_type *type) {
     static const struct cm_type unknown = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
     struct json_writer *json = &writer->json;
@@ -64,7 +65,7 @@ static void write_object(struct writer *writer, const struct json_record *record
     json_end(&writer->json, '}');
 }
 
-/* `by_line`: each element of a list of records starts a line. */
+/* Writes a list, or an object of sizes or records. `by_line`: each record starts a line. */
 static void write_many(struct writer *writer, const struct json_field *field, const char *base,
                        bool by_line) {
     const size_t n = *(const size_t *)(const void *)(base + field->count_offset);
@@ -93,7 +94,7 @@ static void write_many(struct writer *writer, const struct json_field *field, co
     json_end(&writer->json, is_array ? ']' : '}');
 }
 
-/* Writes a value that is not of other records. */
+/* Writes a value of a kind that write_value does not handle itself. */
 static void write_scalar(struct json_writer *json, const struct json_field *field,
                          const void *at) {
     const struct cm_type *type = at;
@@ -182,8 +183,9 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     }
 }
 
-/* Returns true if the column is to be written. Without a result, timed and recent columns are
- * written if they are known. */
+/* Returns true if the column is written. Columns that the row selects (count_offset) are,
+ * except modelled ones. The others are if the result has them; without a result, timed and
+ * recent columns are if they are known. */
 static bool is_there(const struct writer *writer, const struct json_field *field,
                      const struct column *column, const struct cm_costs *costs) {
     if (field->count_offset > 0 && !column->modelled) return true;

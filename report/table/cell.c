@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes cells as text. A share or quotient other than 0 is never rounded to 0, except beyond
- * the nine decimals of NUMBERS_EXACT. */
+/* Writes cells as text. A share or quotient other than 0 never prints as 0, except in
+ * NUMBERS_EXACT, which has nine decimals. */
 #include "report/table/cell.h"
 
 #include "support/checked.h"
@@ -31,7 +31,7 @@ void cell_append(struct text *text, const struct cell *cell, enum number_style s
     else if (cell->kind == CELL_REAL || style == NUMBERS_EXACT)
         number_append_real(text, cell_real(cell), style == NUMBERS_EXACT ? 9 : 2);
     else if (cell_real(cell) > 0 && cell_real(cell) < 0.00005)
-        text_append(text, "<0.01%"); /* 4 of 100000; 5 is "0.01%" and 0 "0.00%" */
+        text_append(text, "<0.01%"); /* but 0.005% is "0.01%", and 0 is "0.00%" */
     else
         number_append_percent(text, cell->value, cell->whole);
 }
