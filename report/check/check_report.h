@@ -23,7 +23,8 @@ struct check_look {
 extern const struct check_look check_looks[];
 extern const size_t check_n_looks;
 
-/* Returns the row of a state. If fail_ambiguous is set, "ambiguous" has that of "regression".
+/* Returns the row of a state. If fail_ambiguous is set, "ambiguous" has the row of
+ * "regression".
  */
 const struct check_look *check_look(const struct cm_verdict *verdict, const char *state);
 

@@ -31,7 +31,7 @@ function fusedNote(profile) {
   return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }
 
-/* Returns a row of the table for each primitive; planned ones have no time. `calls` includes repeated runs of a node. */
+/* Returns a table row for each primitive; planned ones have no time. `calls` includes repeated runs of a node. */
 function primitiveKernels(profile) {
   return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
     const mean = primitive.median_ps;

@@ -3,7 +3,7 @@
 
 const maxPoints = 1500;
 
-/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: first node, time} of the primitives with FLOPs and time. */
+/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: first node, time} of primitives with FLOPs and time. */
 function rooflinePoints(profile) {
   return profile.primitives.filter(primitive => primitive.nodes.length > 0 && inSelection(profile, primitive)
     && primitive.flops > 0 && primitive.bytes > 0 && (primitive.achieved || {}).flops_per_s > 0)

@@ -17,9 +17,9 @@ struct cm_diagnostics;
 struct cm_result;
 
 struct column {
-    const char *key;     /* in JSON */
-    const char *heading; /* in the text summary */
-    const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
+    const char *key;     /* name in JSON and in options: "macs" */
+    const char *heading; /* label in the text summary */
+    const char *ranking; /* label in the aggregated profile; NULL: does not rank modules */
     enum number_unit unit;
     size_t offset;     /* of the int64_t in struct cm_costs */
     bool of_operator;  /* operators have this figure */
@@ -27,12 +27,12 @@ struct column {
     bool sums;         /* the total is the sum over nodes; false: each tensor counts once */
     bool timed;        /* only of a result that has times */
     bool modelled;     /* only of a result whose times are modelled */
-    bool part;         /* the integer MACs or operations; reports omit it if it is 0 */
+    bool part;         /* integer MACs or operations, which reports omit if 0 */
     bool recent;       /* missing in documents of earlier versions, read as CM_UNKNOWN */
     const char *about; /* for docs and schema */
 };
 
-/* The value of a metric, to sort rows: largest first, unknown last, equal ones by index. */
+/* The value of a metric, to sort rows: largest first, unknown last, equal values by index. */
 struct rank {
     int64_t value;
     size_t index;
@@ -55,15 +55,15 @@ void column_set(const struct column *column, struct cm_costs *costs, int64_t val
 void columns_add(struct cm_costs *sum, const struct cm_costs *more);
 /* Returns the metric with this key, which must exist. */
 const struct column *column_named(const char *key);
-/* Finds a metric of folded stacks, a sum over nodes, by its key (NULL: MACs). CM_OK, or
- * CM_USAGE with a message. */
+/* Finds the metric with this key (NULL: MACs) for folded stacks; it must be a sum over nodes.
+ * Returns CM_OK, CM_NO_MEMORY, or CM_USAGE with a message. */
 int columns_find_sum(const char *key, struct cm_diagnostics *diag, const struct column **ret)
     __attribute__((warn_unused_result));
 /* Returns whether the figure is exact, an upper bound or a sum that omits nodes. */
 enum number_bound column_bound(const struct column *column, const struct cm_costs *costs);
 /* Returns the bit of a metric in cm_costs.upper_bound and cm_costs.partial. */
 uint32_t column_bit(const struct column *column);
-/* Returns all operations: `flops`, plus `int_ops` if the convention does not include them. */
+/* Returns all operations: `flops`, plus `int_ops` if the convention excludes them. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
 /* Returns false for a metric with `part` whose value is 0: reports omit it. */
 bool column_is_printed(const struct column *column, const struct cm_costs *costs);

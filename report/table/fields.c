@@ -138,7 +138,7 @@ GETTER(get_member) {
     }
 }
 
-/* A memory size of a batch. */
+/* The arena or the required memory of a batch. */
 GETTER(get_memory) {
     get_member(field, of, row, cell);
     if (batch_at(of, row)->memory_upper_bound) cell->bound = NUMBER_AT_MOST;
@@ -241,7 +241,7 @@ GETTER(get_peak) {
     if (is_peak_upper_bound(of, row)) cell->bound = NUMBER_AT_MOST;
 }
 
-/* Compares with the memory limit; without a limit, with the memory of the device. */
+/* Compares the required memory with the limit, or without a limit with the device memory. */
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit
@@ -341,7 +341,7 @@ static bool is_campaign(const struct rows_of *of) {
     return of->sweep->model[0] == '\0';
 }
 
-/* Returns true if the rows have several precisions, and for every campaign. */
+/* Returns true for a campaign, and for a sweep with several precisions. */
 static bool has_precisions(const struct rows_of *of) {
     const char *first = NULL;
     if (is_campaign(of)) return true;
@@ -458,7 +458,7 @@ static const struct field after_metrics[] = {
 #define N_BEFORE (sizeof(before_metrics) / sizeof(before_metrics[0]))
 #define N_AFTER  (sizeof(after_metrics) / sizeof(after_metrics[0]))
 
-/* "MACs" rather than "fwd MACs": a table is narrow. */
+/* Returns "MACs" instead of "fwd MACs", because tables are narrow. */
 static const char *short_heading(const struct column *column) {
     return column->ranking ? column->ranking : column->heading;
 }
@@ -484,7 +484,7 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
         return true;
     }
     i -= N_BEFORE;
-    if (i < 2 * n_columns) {
+    if (i < 2 * n_columns) { /* each metric is followed by its share */
         const struct column *column = &columns[i / 2];
         make_metric(column, ret);
         if (i % 2 == 0) return true;

@@ -41,24 +41,25 @@ enum field_owner {
     OWNER_ACHIEVED,   /* struct cm_achieved of the module */
 };
 
-/* A column is there only if the profile or sweep has this. */
+/* A condition that a profile or sweep must meet to have a column. */
 struct requirement {
     const char *words; /* for messages */
     bool (*is_met)(const struct rows_of *of);
 };
 
 struct field {
-    const char *key;     /* on the command line, and in CSV */
-    const char *heading; /* in reports */
+    const char *key;     /* name on the command line and in CSV */
+    const char *heading; /* heading in reports */
     unsigned rows;       /* kinds of rows that have the column: a bit FIELD_OF for each */
     bool is_text;
-    const char *empty;               /* shown for the text ""; NULL: nothing */
+    const char *empty;               /* shown instead of the text ""; NULL: nothing */
     const struct requirement *needs; /* NULL: always there */
     void (*get)(const struct field *field, const struct rows_of *of, size_t row,
                 struct cell *ret);
     const struct column *column; /* the metric; NULL: not a metric */
     bool is_share;
-    enum field_owner owner; /* owner to offset: the struct member that is shown, if any */
+    enum field_owner
+        owner; /* owner, kind, unit, offset: the struct member that is shown, if any */
     enum cell_kind kind;
     enum number_unit unit;
     size_t offset;
@@ -85,7 +86,7 @@ size_t fields_rank(const struct field *field);
 void field_get(const struct field *field, const struct rows_of *of, size_t row,
                struct text *words, struct cell *ret);
 
-/* Returns the text of a cell, or what is shown for "". */
+/* Returns the text of a cell; for "" the `empty` of the column, if it has one. */
 const char *field_words(const struct field *field, const struct cell *cell);
 
 #endif

@@ -55,7 +55,8 @@ static bool is_equation(struct comparison comparison) {
     return comparison.if_less == comparison.if_more;
 }
 
-/* A suffix of a number: in `times` for times, in `prefixes` for all other figures. */
+/* A suffix of a number. `times` lists the suffixes of times, `prefixes` of all other figures.
+ */
 struct suffix {
     const char *name;
     int64_t factor; /* for a time: picoseconds per unit */
@@ -89,8 +90,8 @@ static enum number_unit unit_of(const struct field *field) {
     return field->column != NULL ? field->column->unit : field->unit;
 }
 
-/* Sets *ret to the factor of a suffix. Only bytes have the unit B: in other figures, 7B may
- * mean 7 or 7 billion. */
+/* Sets *ret to the factor of a suffix; returns false if it is invalid. Only bytes have the unit
+ * B: in other figures, 7B may mean 7 or 7 billion. */
 static bool suffix_factor(const struct field *field, const char *suffix, int64_t *ret) {
     const enum number_unit unit = unit_of(field);
     size_t length = strlen(suffix);

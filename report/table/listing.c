@@ -12,8 +12,8 @@
 
 #include "support/banned.h"
 
-/* Reads "all", which leaves out shares, because other columns determine them, or keys separated
- * by commas. */
+/* Reads keys separated by commas, or "all": all columns but shares, which other columns
+ * determine. */
 static int read_columns(struct listing *listing, const char *keys, enum rows rows,
                         struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
@@ -40,7 +40,8 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
     return CM_OK;
 }
 
-/* "macs", "macs:asc". By default figures descend and texts ascend. */
+/* Reads "macs" or "macs:asc". The default order is descending for figures, ascending for texts.
+ */
 static int read_sort(struct listing *listing, const char *text, enum rows rows,
                      struct cm_diagnostics *diag) {
     if (text == NULL) return CM_OK;
@@ -57,7 +58,7 @@ static int read_sort(struct listing *listing, const char *text, enum rows rows,
     return CM_OK;
 }
 
-/* --depth N is read as the filter depth<=N. */
+/* Reads the filters, and --depth N as the filter depth<=N. */
 static int read_filters(struct listing *listing, const struct cm_table_options *options,
                         enum rows rows, struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
@@ -78,7 +79,7 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
 
 /*
  * Parses the options into columns, sort key and filters. `usual`: keys of the default columns.
- * CM_OK, CM_USAGE, CM_NO_MEMORY.
+ * Returns CM_OK, CM_USAGE or CM_NO_MEMORY.
  */
 static int read_options(const struct cm_table_options *options, enum rows rows,
                         const char *usual, struct arena *arena, struct cm_diagnostics *diag,
@@ -100,8 +101,8 @@ static int check_there(const struct field *field, const struct rows_of *of,
                       field->needs->words);
 }
 
-/* Rejects columns that the user named and the profile lacks; omits default columns that it
- * lacks. */
+/* Rejects columns that the user named if the profile does not have them; omits default columns
+ * that it does not have. */
 static int check_fields(struct listing *listing, const struct rows_of *of, bool is_named,
                         struct cm_diagnostics *diag) {
     size_t n = 0;

@@ -27,20 +27,19 @@ struct listing {
     size_t n_rows;
     size_t *rows;
     size_t n_left_out; /* rows omitted by --top */
-    struct text words;
+    struct text words; /* text of the current cell */
 };
 
 /* Parses the options and selects the rows, in a new arena. `usual`: keys of the default
- * columns; NULL: fields_usual. Unless it fails, the caller calls listing_close. CM_OK,
- * CM_USAGE, CM_NO_MEMORY. */
+ * columns; NULL: fields_usual. After CM_OK, the caller must call listing_close. Returns
+ * CM_OK, CM_USAGE or CM_NO_MEMORY. */
 int listing_open(const struct cm_table_options *options, struct rows_of of, const char *usual,
                  struct cm_diagnostics *diag, struct listing *ret)
     __attribute__((warn_unused_result));
 /* Frees the arena. Returns `status`, or CM_NO_MEMORY if an allocation in the arena failed. */
 int listing_close(struct listing *listing, int status) __attribute__((warn_unused_result));
 
-/* Returns the rows of a result or a sweep, the other of which is NULL, that the options select.
- */
+/* Returns the kind of rows that the options select. Either `result` or `sweep` is NULL. */
 struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
                             const struct cm_table_options *options);
 

@@ -18,7 +18,8 @@
 
 #include "support/banned.h"
 
-/* In a code span, | ends the cell, ` ends the span, and \ may escape either. */
+/* In a code span, | ends the cell, ` ends the span, \ may escape either, and < > & may begin
+ * HTML. */
 #define NOT_IN_A_SPAN "|`\\<>&"
 
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
@@ -42,7 +43,7 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     text_append(text, "</code>");
 }
 
-#define MAX_OPERATORS ((size_t)12) /* the rest is counted */
+#define MAX_OPERATORS ((size_t)12) /* listed; the others are only counted */
 
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena) {
@@ -73,7 +74,7 @@ static void append_row(struct text *line, struct listing *listing, size_t row,
     text_append(line, " |\n");
 }
 
-/* Writes `text`, then as many rows as fit into MARKDOWN_MAX_BYTES. */
+/* Writes `text`, as many rows as fit into MARKDOWN_MAX_BYTES, and the number of the others. */
 static void put_rows(struct text *text, struct listing *listing, enum number_style style,
                      FILE *out) {
     const size_t room = MARKDOWN_MAX_BYTES - 100; /* for the last line */
@@ -88,7 +89,7 @@ static void put_rows(struct text *text, struct listing *listing, enum number_sty
         n_bytes += line.length;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
-        text_init(&listing->words, listing->arena); /* its memory may be from after the mark */
+        text_init(&listing->words, listing->arena); /* may be allocated after the mark */
         if (n_bytes > room) break;
     }
     const size_t n_left = listing->n_rows - row + listing->n_left_out;
@@ -103,8 +104,8 @@ static void put_described(struct text *text, const struct cm_name_count *operato
     text_append(text, ".");
 }
 
-/* Names the model and its totals, and states the numbers of unknown operators and unbounded
- * shapes, whose costs no figure includes. Costs of bounded shapes are included. */
+/* Appends the model, its totals, and how many nodes have an unknown operator and how many
+ * outputs a shape without an upper bound: no figure includes their costs. */
 static void put_result(struct text *text, const struct cm_result *result,
                        enum number_style style, struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;

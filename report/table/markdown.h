@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escapes names from a file for Markdown: no table breaks, markup, mentions or HTML. */
+/* Escapes names from a file for Markdown: they cannot break tables or add markup, mentions or
+ * HTML. */
 #ifndef REPORT_TABLE_MARKDOWN_H
 #define REPORT_TABLE_MARKDOWN_H
 
@@ -18,8 +19,8 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
 /* Label before custom operators. */
 #define MARKDOWN_DESCRIBED "As described"
 
-/* Appends "`com.acme::Foo` x 2, `com.acme::Bar` x 1"; of many operators the first and "and 3
- * more". */
+/* Appends "`com.acme::Foo` x 2, `com.acme::Bar` x 1"; of many operators only the first,
+ * then "and 3 more". */
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena);
 

@@ -90,9 +90,9 @@ static void fit(struct table *table) {
     }
 }
 
-/* Returns a text of at most `width` characters: its end, in which names of modules differ
- * ("...layer3.0.conv1"), or, with keeps_start, its start and end, because primitives begin with
- * their kind ("conv f32 32x3...kernel 7x7 stride 2"). */
+/* Shortens a text to `width` characters. Keeps its end, in which names of modules differ
+ * ("...layer3.0.conv1"). With keeps_start it also keeps the start, because primitives begin
+ * with their kind ("conv f32 32x3...kernel 7x7 stride 2"). */
 static const char *shorten(const struct table *table, const char *text, size_t width) {
     static const char mark[] = "...";
     const size_t length = page_width(text);

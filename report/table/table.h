@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table whose columns are as wide as their contents: numbers right-aligned, columns with
- * `is_left` left-aligned, and a name of any length at the end of each row.
+ * A table whose columns are as wide as their contents. Columns are right-aligned, except those
+ * with `is_left`; without `is_left` only the last column, a name, is left-aligned.
  *
  *     struct table table;
  *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
@@ -37,8 +37,8 @@ struct table {
  * added. */
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows);
-/* Limits the lines to max_width characters (0: no limit). ranks: for each column; columns with
- * the highest rank are omitted first. NULL: no limit. */
+/* Limits the lines to max_width characters (0: no limit). `ranks` has one entry per column;
+ * columns with the highest rank are omitted first. NULL: no limit. */
 void table_fit(struct table *table, const size_t *ranks, int max_width);
 /* Adds a cell; names from a file may be arguments, as in page_print. */
 void table_print(struct table *table, const char *format, ...)

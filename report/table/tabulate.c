@@ -9,7 +9,8 @@
 
 #include "support/banned.h"
 
-/* "?" for an unknown figure, "-" for one that the row lacks. `ranks`: as in table_fit. */
+/* Writes "?" for an unknown figure, "-" for one that the row does not have. `ranks`: see
+ * table_fit. */
 static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,
                      enum number_style style) {
     struct table table;

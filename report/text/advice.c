@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice: possible optimizations, the largest gain first. */
+/* The section of advice: possible optimizations, the largest gain first. */
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/text/sections.h"
@@ -11,7 +11,7 @@
 #define HANG        4
 #define MAX_MODULES 3
 
-/* `in layer1.0.conv1, layer1.0.conv2, layer1.1.conv1, and 40 more: see --format json` */
+/* Writes `in layer1.0.conv1, layer1.0.conv2, layer1.1.conv1, and 40 more: see --format json` */
 static void write_modules(struct page *page, const struct cm_result *result,
                           const struct cm_advice *advice) {
     page_indent(page, HANG);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 2: the most expensive classes at each depth. As in DeepSpeed's listing, the costs of
- * a class are sums over its modules at that depth, so a weight that two of them share counts
+ * Section 2 of DeepSpeed's listing: the most expensive classes at each depth. The costs of a
+ * class are sums over its modules at that depth, so a weight that two of them share counts
  * twice.
  */
 #include "report/text/sections.h"
@@ -30,7 +30,8 @@ struct group {
     struct cm_costs costs;
 };
 
-/* Counting sort by depth: stable and linear in modules. */
+/* Sorts the modules by depth with a stable, linear counting sort. Returns false if out of
+ * memory. */
 static bool levels_make(struct page *page, const struct cm_result *result,
                         struct levels *levels) {
     const struct cm_module *modules = result->modules;
@@ -41,7 +42,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
     levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
     levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
-    /* first[d + 1] is the start of depth d, and after filling its end, the start of d + 1. */
+    /* first[d + 1] starts as the start of depth d and becomes its end, the start of d + 1. */
     for (size_t i = 0; i < result->n_modules; i++) levels->first[modules[i].depth + 2]++;
     for (size_t d = 2; d <= levels->n_depths; d++) levels->first[d] += levels->first[d - 1];
     for (size_t i = 0; i < result->n_modules; i++)
@@ -70,7 +71,7 @@ static struct group *groups_make(struct page *page, const struct cm_result *resu
     return groups;
 }
 
-/* `    params      - {'Transform': '2.8 M', 'Linear': '660.87 k'}` */
+/* Writes `    params      - {'Transform': '2.8 M', 'Linear': '660.87 k'}` */
 static void write_ranking(struct page *page, const struct cm_result *result,
                           const struct column *column, const struct group *groups, size_t n,
                           struct rank *ranks) {

@@ -36,7 +36,7 @@ static void add_percent(struct table *table, int64_t part, int64_t whole) {
     table_print(table, "%s", is_known(part) ? page_percent(table->page, part, whole) : "-");
 }
 
-/* "Every time is modelled." */
+/* Writes "Every time is modelled." unless the times are measured. */
 static void write_kind(struct page *page, const struct cm_result *result) {
     const char *kind = times_kind(result);
     if (*kind == '\0') return;
@@ -54,7 +54,7 @@ static void add_operator(struct table *table, const struct cm_result *result,
             text_append(page_item(table->page), "-");
         table_end_cell(table);
         add_percent(table, costs->latency_ps, result->totals.latency_ps);
-        int64_t operations = /* in that latency; unknown if some of its nodes have no time */
+        int64_t operations = /* in this latency; unknown if some of the nodes have no time */
             costs->latency_ps > 0 ? column_operations(result, costs->flops, costs->int_ops) : 0;
         for (size_t i = 0; i < result->measure->n_untimed; i++)
             if (text_equal(result->measure->untimed[i].op, row->op)) operations = CM_UNKNOWN;
@@ -136,7 +136,7 @@ static void add_layer(struct table *table, const struct cm_result *result,
                 is_both ? ", " : "", timed->algorithm);
 }
 
-/* A layer of another tool, beside its expected time. */
+/* Adds a layer of another tool with its time and its expected time. */
 static void add_imported(struct table *table, const struct cm_result *result,
                          const struct rank *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
@@ -243,7 +243,7 @@ void kernels_write(struct page *page, const struct cm_result *result) {
         "blocks/unit", "SM efficiency", "occupancy", "theoretical", "tensor cores", "kernel"};
     static const size_t grid_ranks[] = {1, 2, 3, 6, 9, 11, 8, 5, 7, 10, 4, 0};
     const struct cm_measure *measure = result->measure;
-    bool grids = false; /* the grid of any kernel is known; kernels of CPUs have none */
+    bool grids = false; /* whether any grid is known; kernels of CPUs have none */
     for (size_t i = 0; i < measure->n_kernels; i++)
         grids |= measure->kernels[i].blocks_per_unit > 0;
     struct table table;

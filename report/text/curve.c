@@ -30,11 +30,11 @@ struct chart {
     struct page *page;
     const struct cm_result *result;
     size_t n_columns;
-    int64_t max;
-    size_t peak_column;
+    int64_t max;        /* bytes of the largest column */
+    size_t peak_column; /* the first such column */
 };
 
-/* Returns the first point of the curve that falls into the column. */
+/* Returns the index of the first point of the curve that falls into the column. */
 static size_t first_point(const struct chart *chart, size_t column) {
     return column * chart->result->memory.n_curve / chart->n_columns;
 }
@@ -109,8 +109,8 @@ static size_t run_end(const struct chart *chart, size_t column) {
     return end;
 }
 
-/* `|layer1`, cut to the columns from `from` to `to`; blanks if they are too few, or for the
- * root. */
+/* Appends `|layer1`, cut to the columns [from, to); blanks for the root, or if the columns are
+ * too few. */
 static void append_run(const struct chart *chart, size_t from, size_t to, struct text *line) {
     size_t module = column_module(chart, from);
     size_t used = 0;
@@ -135,7 +135,7 @@ static int compare_peaks(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
-/* `module peaks:       layer1 9.63 MB, layer2 8.03 MB` */
+/* Writes `module peaks:       layer1 9.63 MB, layer2 8.03 MB` */
 static void write_peaks(struct page *page, const struct cm_result *result) {
     const struct cm_module **modules =
         arena_array(page->arena, result->n_modules, sizeof(const struct cm_module *));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 3: the module tree as PyTorch prints a model, with the costs of each module before
- * its arguments. The walk uses an explicit stack, because the file controls the depth of the
- * tree.
+ * Section 3 of DeepSpeed's listing: the module tree as PyTorch prints a model, with the costs
+ * of each module before its arguments. The walk uses an explicit stack, because the file
+ * controls the depth of the tree.
  */
 #include "report/text/sections.h"
 
@@ -49,8 +49,8 @@ static void write_share(struct page *page, enum number_unit unit, int64_t value,
     page_item_end(page, STYLE_SHARE);
 }
 
-/* `, 76.67 us, 37.93% latency, 15.86 TFLOPS`, and for the work of the module `, 4.1
- * TB/s, 85.42% roofline, memory bound`. Modelled times have no roofline share. */
+/* Writes `76.67 us, 37.93% latency, 15.86 TFLOPS`, then, if a node of the module has a time,
+ * `, 4.1 TB/s, 85.42% roofline, memory bound`. Modelled times have no roofline share. */
 static void write_times(const struct tree *tree, const struct cm_module *module) {
     struct page *page = tree->page;
     const struct cm_result *result = tree->result;
@@ -77,7 +77,7 @@ static void write_times(const struct tree *tree, const struct cm_module *module)
         page_add(page, "%s bound", achieved->limited_by);
 }
 
-/* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
+/* Writes `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
 static void write_figures(const struct tree *tree, const struct cm_module *module) {
     struct page *page = tree->page;
     const struct cm_costs *totals = &tree->result->totals;
@@ -96,7 +96,7 @@ static void write_figures(const struct tree *tree, const struct cm_module *modul
     }
 }
 
-/* `(conv1): Conv1d(`; the root has no name of its own. */
+/* Writes `(conv1): Conv1d(`; for the root without a name. */
 static void write_opening(struct page *page, const struct cm_module *module) {
     page_indent(page, indent_of(module));
     if (module->depth > 0) {

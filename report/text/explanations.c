@@ -37,7 +37,7 @@ static void write_sum(struct page *page, int64_t runs, int64_t sum) {
     page_end_line(page);
 }
 
-/* `2 x 6,291,456 MACs + 2,097,152 biases`: either the integer terms or the others. */
+/* `2 x 6,291,456 MACs + 2,097,152 biases`: the terms with this `of_integers`. */
 static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
                         bool of_integers) {
     const char *plus = "";
@@ -128,9 +128,9 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-/* Writes the sum of the operations on floats and on integers that the convention counts, then
- * its terms: `57,600 biases and on integers 2 x 1,016,064 MACs`; without the integer terms if
- * the convention does not count them separately. */
+/* Writes the result of a convention, then its terms: `57,600 biases and on integers
+ * 2 x 1,016,064 MACs`. Integer operations are included only if the convention counts them
+ * separately. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
     const bool separates = conventions_separate_integers(by->convention);

@@ -36,7 +36,7 @@ static void append_name(struct text *out, const char *name) {
     text_append(out, plain ? "" : "'");
 }
 
-/* Digits in groups of three, separated by a narrow no-break space. */
+/* Appends digits; with Unicode in groups of three, separated by a narrow no-break space. */
 static void append_digits(struct text *out, uint64_t value, bool unicode) {
     char digits[24];
     const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
@@ -185,8 +185,8 @@ static const struct cm_polynomial *find_polynomial(const struct cm_formula_modul
     return NULL;
 }
 
-/* Returns the value of first_metric if all variables are 128. A double suffices, because it
- * only orders the modules. */
+/* Returns the value of first_metric if all variables are 128; 0 if it is not a polynomial. A
+ * double suffices, because it only orders the modules. */
 static double weight_of(const struct cm_formula_module *module) {
     const struct cm_polynomial *polynomial = find_polynomial(module, first_metric);
     double sum = 0;
@@ -256,7 +256,7 @@ int cm_formula_write_text(const struct cm_formula *formula,
         const struct column *column = column_of(polynomial->metric);
         const bool is_zero =
             polynomial->n_terms == 0 && strcmp(polynomial->state, "polynomial") == 0;
-        /* not a part of another metric that is 0 at all sizes (int_macs of a float model) */
+        /* omits integer metrics that are 0 at all sizes (int_macs of a float model) */
         if (column == NULL || !column->part || !is_zero)
             write_polynomial(&page, formula, polynomial);
     }

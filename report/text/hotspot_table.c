@@ -15,10 +15,10 @@
 
 #include "support/banned.h"
 
-#define MIN_LABEL     24 /* characters; labels are cut to it before columns are omitted */
+#define MIN_LABEL     24 /* characters; labels are cut to this before columns are omitted */
 #define MIN_BAR       10
 #define MAX_BAR       60
-#define DEFAULT_WIDTH 100 /* of a page that never wraps */
+#define DEFAULT_WIDTH 100 /* of a page without a width limit */
 #define GAP           2
 
 enum { COLUMN_LABEL, COLUMN_TYPE, N_TEXTS, MAX_COLUMNS = 10 };
@@ -39,7 +39,7 @@ struct grid {
     const struct hotspots *found;
     size_t n_columns;
     struct grid_column columns[MAX_COLUMNS];
-    size_t n_rows;      /* including the row of the rest */
+    size_t n_rows;      /* including the row that sums up modules without a row */
     const char **cells; /* row by row */
     size_t bar_width;
 };
@@ -52,7 +52,7 @@ static void add_column(struct grid *grid, const char *heading, const char *key, 
         .heading = heading, .metric = metric, .is_share = is_share, .is_optional = is_optional};
 }
 
-/* The metric by which rows are ranked and its share are the last columns. */
+/* Adds the columns. The last two are the metric that ranks the rows, and its share. */
 static void choose_columns(struct grid *grid) {
     const char *key = grid->found->metric->key;
     const bool is_timed = grid->found->metric->timed;
@@ -137,7 +137,8 @@ static void fit(struct grid *grid) {
     if (grid->bar_width > MAX_BAR) grid->bar_width = MAX_BAR;
 }
 
-/* Makes a bar of `share` of the bar width, with Unicode in eighths of a character. */
+/* Returns a bar that fills `share` of the bar width, with Unicode in eighths of a character;
+ * NULL if out of memory. */
 static const char *make_bar(struct grid *grid, double share) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const bool is_unicode = grid->page->options->unicode;

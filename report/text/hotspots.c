@@ -99,7 +99,7 @@ static bool group_children(const struct search *search, const struct hotspot *ro
     ret->n = 0;
     if (group_of == NULL || members == NULL || ret->items == NULL) return false;
     map_init(&by_name, arena);
-    size_t at = 0;
+    size_t at = 0; /* assign each child to a group, and count the children of each group */
     for (size_t i = 0; i < row->n; i++) {
         const struct cm_module *parent = &modules[row->modules[i]];
         for (size_t k = 0; k < parent->n_children; k++) {
@@ -112,13 +112,13 @@ static bool group_children(const struct search *search, const struct hotspot *ro
             ret->items[group].n++;
         }
     }
-    size_t start = 0;
+    size_t start = 0; /* give each group its range of members */
     for (size_t g = 0; g < ret->n; g++) {
         ret->items[g].modules = members + start;
         start += ret->items[g].n;
         ret->items[g].n = 0;
     }
-    at = 0;
+    at = 0; /* fill the ranges */
     for (size_t i = 0; i < row->n; i++) {
         const struct cm_module *parent = &modules[row->modules[i]];
         for (size_t k = 0; k < parent->n_children; k++) {

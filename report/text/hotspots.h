@@ -31,8 +31,8 @@ struct hotspots {
     const struct column *metric; /* the rows are ranked by it */
     struct hotspot *first;
     size_t n_rows;
-    size_t n_rest; /* modules without a row */
-    struct cm_costs rest;
+    size_t n_rest;        /* modules without a row */
+    struct cm_costs rest; /* sum of their costs */
 };
 
 /* Returns value / total; 0 if either is unknown or 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of --sample-bytes: the bytes per second that the samples require, and which
- * storage and networks deliver them. */
+/* The report of --sample-bytes: the bytes per second that the samples require, and whether each
+ * kind of storage and network delivers them. */
 #include "costmodel/costmodel.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"

@@ -13,25 +13,26 @@ struct cm_name_count;
 
 /* Writes a label and indents to the column of values; an empty label only indents. */
 void label_write(struct page *page, const char *label);
-/* The same, and starts a list that is folded at that column plus `hang`. */
+/* The same, and begins a list; its continuation lines start `hang` after the column of values.
+ */
 void label_list(struct page *page, const char *label, const char *separator, size_t hang);
 /* Writes `label: text`. */
 void label_line(struct page *page, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same; nothing if the text is empty. */
+/* Writes `label: text`; nothing if the text is empty. */
 void label_name(struct page *page, const char *label, const char *text);
-/* The same for a sentence, folded at the page width. */
+/* Writes `label: sentence`, folded at the page width; nothing if the sentence is empty. */
 void label_sentence(struct page *page, const char *label, const char *sentence);
-/* `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing if n is 0. */
+/* Writes `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing if n is 0. */
 void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n);
-/* `warning:            the message (node "conv1")`, and the hint below. */
+/* Writes `warning:            the message (node "conv1")`, and the hint below. */
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic);
 /* Indents to the column after the value. */
 void label_pad(struct page *page);
-/* `and 3 more: see --format json`, if n > shown. */
+/* Writes `and 3 more: see --format json`, if n > shown. */
 void label_rest(struct page *page, size_t n, size_t shown);
-/* `fwd MACs:           14.07 GMACs     (14,068,146,176)`; the line stays open. */
+/* Writes `fwd MACs:           14.07 GMACs     (14,068,146,176)`; the line stays open. */
 void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value);
 
 #endif

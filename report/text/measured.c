@@ -69,9 +69,9 @@ static void write_network(struct page *page, const struct cm_result *result) {
     write_sum(page, "layers warm", end_to_end->sum_warm_ps, end_to_end->median_ps);
 }
 
-/* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the words after the comma only if nodes with
- * work have no time. Samples have two decimals, as DeepSpeed prints, and are an upper bound if
- * some nodes have no time. Then `bandwidth:  1.9 TB/s, 39.60% of the roofline`. */
+/* Writes `fwd FLOPS:  3.9 TFLOPS`, followed by `, of what has a time` if nodes with work have
+ * no time; `samples/second:  25427.46`, an upper bound if nodes have no time; and
+ * `bandwidth:  1.9 TB/s, 39.60% of the roofline`. */
 static void write_rates(struct page *page, const struct cm_result *result) {
     const struct cm_costs *totals = &result->totals;
     const struct cm_achieved *achieved = result->modules[0].achieved;
@@ -147,8 +147,8 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes the device, precision and layout unless they are the defaults (fp32, auto), and
- * `runtime:  compiled, calibrated on ...`. */
+/* Writes the device; precision and layout unless they are fp32 and auto; and `runtime:
+ * compiled, calibrated on ...`. */
 static void write_setting(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const bool laid_out = !text_equal(measure->layout, "auto");

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-#define MAX_LIVE 3 /* values alive at the peak */
+#define MAX_LIVE 3 /* values live at the peak */
 
 /* `99.63 MB        (99,634,500), 1.0000 x peak` */
 static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
@@ -95,8 +95,8 @@ void memory_write_fit(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes the peak, its node in a line of its own, because names are long, and the largest
- * values that are live there. */
+/* Writes the peak; its node, on a separate line because names are long; and the largest values
+ * that are live there. */
 static void write_peak(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     label_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);

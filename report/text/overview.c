@@ -182,9 +182,9 @@ static void write_advice(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s`, the last an upper bound
- * if some nodes have no time; with a training step also `step time:  3.9 ms   expected for
- * forward, backward and update, lower bound 1 ms`. */
+/* Writes `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s`; samples/s are an
+ * upper bound if some nodes have no time. For a training step also writes `step time:  3.9 ms
+ * expected for forward, backward and update, lower bound 1 ms`. */
 static void write_times(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     const double samples = timed_samples_per_second(result);
@@ -233,7 +233,8 @@ static void write_measure(struct page *page, const struct cm_result *result) {
     write_advice(page, result);
 }
 
-/* Writes the first diagnostics; warnings too, because the report may be kept in a file. */
+/* Writes the first diagnostics, including warnings, so that a report stored in a file has them.
+ */
 static void write_notes(struct page *page, const struct cm_result *result) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_diagnostics; i++) {

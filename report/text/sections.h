@@ -10,12 +10,12 @@ struct cm_result;
 struct cm_sweep;
 struct page;
 
-/* The default report: the main figures, then the table of the most expensive modules, which has
- * at most max_rows rows (0: any number) besides the row of the rest. */
+/* The default report: the main figures, then the table of the most expensive modules. The table
+ * has at most max_rows rows (0: no limit) and a row that sums up all other modules. */
 void overview_write(struct page *page, const struct cm_result *result);
 void hotspots_write(struct page *page, const struct cm_result *result, size_t max_rows);
 
-/* The listing of DeepSpeed. */
+/* The listing of DeepSpeed's flops profiler. */
 
 void summary_write(struct page *page, const struct cm_result *result);
 void memory_write(struct page *page, const struct cm_result *result); /* part of the summary */
@@ -26,8 +26,9 @@ void curve_write(struct page *page, const struct cm_result *result);
 void aggregated_write(struct page *page, const struct cm_result *result);
 void detailed_write(struct page *page, const struct cm_result *result);
 
-/* The cuDNN plan of each distinct primitive; nothing without --cudnn-plan. */
+/* Writes the cuDNN plan of each distinct primitive; nothing without --cudnn-plan. */
 void plan_write(struct page *page, const struct cm_result *result);
+/* Writes the latency part of the summary. */
 void measured_write(struct page *page, const struct cm_result *result);
 /* Writes the source of imported times and the share of them that is placed on nodes. */
 void measured_write_import(struct page *page, const struct cm_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 1, the summary: model and options, totals with exact values, the training step, and
- * the remarks that qualify them: unknown operators and shapes, bound dims, re-batched
+ * Section 1 of DeepSpeed's listing, the summary: model and options, totals with exact values,
+ * the training step, and remarks: unknown operators and shapes, bound dims, re-batched
  * constants, diagnostics.
  */
 #include "report/text/sections.h"
@@ -18,9 +18,9 @@
 
 #include "support/banned.h"
 
-#define MAX_LINES 5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
+#define MAX_LINES 5 /* of inputs, outputs, re-batched constants; JSON lists all */
 
-/* `name = 3, other = 4` */
+/* Writes `name = 3, other = 4`. */
 static void write_sizes(struct page *page, const char *label, const struct cm_named_size *sizes,
                         size_t n, const char *nameless, const char *relation) {
     label_list(page, label, ", ", 0);
@@ -43,7 +43,7 @@ static void write_values(struct page *page, const char *label, const struct cm_v
     label_rest(page, n, MAX_LINES);
 }
 
-/* A stored report may contain any number of names. */
+/* Names of fused patterns that are listed; a stored report may contain any number of them. */
 #define MAX_NAMES 32
 
 /* `fused patterns:     LayerNorm 25, GELU 12, Attention 12`: the patterns by name, in order of
@@ -148,7 +148,7 @@ static void write_line(struct page *page, const char *label, enum number_unit un
     page_end_line(page);
 }
 
-/* Writes nothing for 0, or if unknown, as in reports of earlier versions. */
+/* Writes nothing for 0, or if unknown, as in results of earlier versions. */
 static void write_int_ops(struct page *page, const char *label, int64_t int_ops) {
     if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
 }

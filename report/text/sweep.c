@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep as text: the model and its options, a table with a row per batch, and the layers. A
- * row without figures is followed by the reason. */
+/* A sweep as text: the model and its options, a table with a row per batch, and the layers. The
+ * problem of a row is written below it. */
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
@@ -53,7 +53,8 @@ static void put_row(struct table *table, struct listing *listing, size_t row) {
     }
 }
 
-/* Writes the problem of a row below it. */
+/* Writes the problem of a row, except that it exceeds the memory limit, which the table shows.
+ */
 static void write_problem(const struct table *table, const struct cm_sweep_row *row) {
     struct page *page = table->page;
     if (row->problem[0] == '\0' || text_equal(row->state, "misfit")) return;

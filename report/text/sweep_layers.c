@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the layers of a sweep: a row per layer, with its time or the algorithm of its
- * plan in each setting, which is a row of the sweep. */
+ * plan in each setting. A setting is a row of the sweep: a batch or a precision. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ struct grid {
     const char **headings;
     size_t *ranks;
     size_t n_columns;
-    bool by_precision; /* with speed-ups */
-    bool is_planned;   /* algorithms instead of times */
+    bool by_precision; /* settings are precisions; adds speed-ups */
+    bool is_planned;   /* shows algorithms instead of times */
     bool has_proxies;
 };
 
@@ -49,8 +49,8 @@ static void add_column(struct grid *grid, const char *heading, size_t rank) {
     grid->ranks[grid->n_columns++] = rank;
 }
 
-/* If the page is narrow, the nodes are omitted first, then the last settings. Returns false if
- * out of memory. */
+/* Adds the columns. If the page is narrow, "nodes" is omitted first, then the last settings.
+ * Returns false if out of memory. */
 static bool add_columns(struct grid *grid) {
     struct arena *arena = grid->page->arena;
     const size_t n_rows = grid->sweep->n_rows;
@@ -124,7 +124,7 @@ static bool same_algorithm(const struct cm_layer_time *a, const struct cm_layer_
     return text_equal(a->provider, b->provider) && text_equal(a->algorithm, b->algorithm);
 }
 
-/* "cublaslt, 128x64 tile"; for a plan also "; workspace 131 B" and the reason. */
+/* Appends "cublaslt, 128x64 tile"; for a plan also "; workspace 131 B" and the reason. */
 static void append_algorithm(struct text *text, const struct cm_layer_time *time) {
     const struct cm_layer_plan *plan = time->plan;
     const bool is_both = time->provider[0] != '\0' && time->algorithm[0] != '\0';
@@ -138,7 +138,8 @@ static void append_algorithm(struct text *text, const struct cm_layer_time *time
         text_printf(text, "%s%s", is_planned ? "; substitute: " : ": ", plan->reason);
 }
 
-/* Returns the number of settings in which the layer has a time. A file may lack times. */
+/* Returns the number of settings that layer->times covers; a file may have too few or too many.
+ */
 static size_t n_times(const struct grid *grid, const struct cm_sweep_layer *layer) {
     return layer->n_times < grid->sweep->n_rows ? layer->n_times : grid->sweep->n_rows;
 }
@@ -237,7 +238,7 @@ static void add_total(struct grid *grid) {
     table_print(&grid->table, "total");
 }
 
-/* Returns the number of layers that the screen has room for. */
+/* Returns the number of layers to list: all, or as many as options or the screen allow. */
 static size_t count_shown(const struct page *page, size_t n_layers) {
     const struct cm_text_options *options = page->options;
     size_t n = n_layers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of a module minus those of its nodes without a time: see timed.h. */
+/* Subtracts the operations of nodes without a time from those of their modules: see timed.h. */
 #include "report/text/timed.h"
 
 #include "costmodel/costmodel.h"
@@ -38,7 +38,7 @@ const int64_t *timed_operations(struct page *page, const struct cm_result *resul
     }
     if (timed_lacks(result) == 0) return ret;
     for (size_t i = 0; i < result->measure->n_primitives; i++) {
-        /* the nodes of opaque blocks: only their module has a time */
+        /* nodes of opaque blocks are not subtracted: their module has the time of the block */
         const struct cm_import *import = &result->measure->primitives[i].import;
         for (size_t k = 0; k < import->n_inside; k++)
             if (import->inside[k] < result->n_nodes) inside[import->inside[k]] = true;
