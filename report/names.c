@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of former names, and constructor arguments. */
+/* Looks up former names in a table, and splits constructor arguments. */
 #include "report/names.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as text. The plain styles and percentages reproduce Python's round(x / d, 2) for
- * integers to the last digit. Python rounds twice: x / d to the nearest double, then the exact
- * binary value of this double to two decimals, half to even. Both steps are computed in
- * integers; rounding x / d once would differ from Python near ties.
+ * Numbers as text. NUMBERS_PLAIN, NUMBERS_DEEPSPEED and percentages reproduce Python's
+ * round(x / d, 2) for integers to the last digit. Python rounds twice: x / d to the nearest
+ * double, then the exact binary value of this double to two decimals, half to even. Both steps
+ * are computed in integers; rounding x / d once would differ from Python near ties.
  */
 #include "report/number.h"
 
@@ -198,8 +198,8 @@ void number_append_exact(struct text *text, int64_t value) {
     }
 }
 
-/* A part of this many times the whole is "?%": the two are unrelated, and binary_quotient
- * requires a small quotient. */
+/* A part of at least this many times the whole prints as "?%": the two are unrelated, and
+ * binary_quotient requires a small quotient. */
 #define MAX_RATIO 1000000
 
 void number_append_percent(struct text *text, int64_t part, int64_t whole) {

@@ -26,7 +26,7 @@ enum number_unit {
     NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
-/* How large numbers are written. */
+/* How numbers are written. */
 enum number_style {
     NUMBERS_PLAIN,     /* up to two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
     NUMBERS_DEEPSPEED, /* DeepSpeed's style, as above */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a page and folds its lines. One code point counts as one column. Most styles are bold
- * or faint instead of a colour, because these are readable on any background. */
+ * or faint text, which is readable on any background, instead of colours. */
 #include "report/page.h"
 
 #include <inttypes.h>

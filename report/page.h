@@ -55,7 +55,7 @@ size_t page_bytes(const char *string, size_t n_columns);
 
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out);
-/* Flushes. CM_OK, CM_IO. */
+/* Flushes the stream. Returns CM_OK or CM_IO. */
 int page_finish(struct page *page) __attribute__((warn_unused_result));
 
 /* Writes text; never folded. Here and below, names from a file may be arguments of the format:
@@ -88,7 +88,7 @@ void page_item_print(struct page *page, enum style style, const char *format, ..
 void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
-/* Returns the current item, made safe for a terminal; valid until the next. */
+/* Returns the current item, made safe for a terminal; valid until the next item. */
 const char *page_safe_item(struct page *page);
 /* Writes a sentence with one item per word. */
 void page_words(struct page *page, enum style style, const char *sentence);

@@ -16,7 +16,7 @@ struct check_look {
     const char *what;   /* meaning of the state, a sentence */
     enum style style;   /* style of the state in the text report */
     const char *junit;  /* JUnit element in the test case; NULL: the case passed */
-    const char *level;  /* SARIF level; NULL: no finding */
+    const char *level;  /* SARIF level; NULL: no result */
     const char *github; /* workflow command; NULL: none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict as text: one line per passed limit, details for all others. */
+/* The verdict as text: each limit with its findings, and the modules that cause regressions. */
 #include "costmodel/check.h"
 
 #include <string.h>

@@ -90,8 +90,8 @@ static int write_diagram(const struct diagram_language *language,
     const int status =
         listing_open(&tree, listing_rows(result, NULL, &tree), usual_columns, diag, &listing);
     if (status != CM_OK) return status;
-    size_t *below =
-        arena_array(listing.arena, result->n_modules, sizeof(*below)); /* descendants */
+    size_t *below = arena_array(listing.arena, result->n_modules,
+                                sizeof(*below)); /* number of descendants */
     if (below == NULL) return listing_close(&listing, CM_NO_MEMORY);
     for (size_t i = result->n_modules; i-- > 1;) {
         const size_t parent = result->modules[i].parent;

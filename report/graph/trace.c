@@ -19,7 +19,7 @@
 
 #define PROCESS    1
 #define LAYERS     0  /* the track of the layers; modules of depth d are on track d + 1 */
-#define MAX_TRACKS 64 /* deeper modules are left out: the trace would be unreadable */
+#define MAX_TRACKS 64 /* deeper modules are omitted: more tracks are unreadable */
 
 struct tracer {
     const struct cm_result *result;

@@ -314,8 +314,7 @@ int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *
     return end_page(&html, status);
 }
 
-/* Writes the page of merged sweeps: a table of the first combinations, and all of them as data.
- */
+/* Writes the page of merged sweeps: a table of the first combinations, and all as data. */
 int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
                         FILE *out) {
     const struct rows_of rows = {ROWS_BATCHES, NULL, sweep};

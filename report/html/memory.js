@@ -7,8 +7,8 @@ const minArea = 24; /* px^2; smaller tensors are merged */
 
 /*
  * Returns the values of the memory plan, computed once. A value is live from position value.from
- * to value.to of the execution order. made: node that writes it, null for a graph input; last:
- * last node that reads it.
+ * to value.to of the execution order. value.made: node that writes it, null for a graph input;
+ * value.last: last node that reads it.
  */
 function indexPlan(profile) {
   if (profile.values) return profile.values;

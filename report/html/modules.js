@@ -2,7 +2,7 @@
 /* Modules: zoomable icicle, tree table, and DeepSpeed's profile by depth. */
 
 const maxColumns = 5; /* depths that the icicle shows at once */
-const minExtent = 3; /* height of a box, px */
+const minExtent = 3; /* minimum height of a box, px */
 const screenRows = 32; /* maximum rows of the tree at first */
 
 /* Returns the selected module; null: the whole model. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits a model into parts to compare: wrappers are replaced by their parts, repeated modules are one part. */
 
-const openShare = 0.6; /* parts with a smaller share of the model are not opened, that is, replaced by their parts */
-const wrapperShare = 0.9; /* parts with this share of the model, or a child with this share of them, are opened */
+const openShare = 0.6; /* parts with a smaller share of the model are never opened (replaced by their parts) */
+const wrapperShare = 0.9; /* a part is opened if it has this share of the model, or a child this share of the part */
 const alikeSpread = 1.1; /* modules are joined if their values differ by a smaller factor */
 const outside = 'nodes outside of modules';
 
@@ -12,7 +12,7 @@ function pattern(modules) {
     modules.every(module => module.path.split('.')[i] === part) ? part : part.replace(/\d+/g, '*')).join('.');
 }
 
-/* Returns a part: modules that are counted together. A part with `own` counts only nodes outside of their children. */
+/* Returns a part: modules that are counted together. If `own` is set, only their nodes outside of children count. */
 function makePart(modules, key) {
   return {modules, path: pattern(modules), value: d3.sum(modules, module => +module[key] || 0)};
 }

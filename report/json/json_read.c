@@ -2,8 +2,8 @@
 /*
  * Reads documents back by their schema tables. The text may come from anywhere: every key is
  * checked for presence, kind and range before it is used. Messages name the location:
- * "modules[3].outputs[0].shape[1]: expected an integer, got a string". Keys that are not in
- * the schema are skipped, so that a later version may add some.
+ * "modules[3].outputs[0].shape[1]: expected an integer, got a string". Unknown keys are
+ * skipped, so that later versions may add keys; closed records reject them.
  */
 #include "costmodel/costmodel.h"
 
@@ -36,8 +36,7 @@ struct reader {
     bool is_line; /* reads a line of a shard: counts must be >= 0 */
 };
 
-/* A location in the file: a member or an element of `outer`. A NULL pointer is the whole file.
- */
+/* A location in the file: a member or an element of `outer`. NULL is the whole file. */
 struct place {
     const struct place *outer;
     const char *key; /* NULL: an element */
@@ -105,8 +104,7 @@ static int read_count(const struct slot *slot) {
     return status;
 }
 
-/* Reads each element of an array, or member of an object, into `elements`, `size` bytes apart.
- */
+/* Reads the elements of an array, or members of an object, to `elements`, each `size` bytes. */
 static int read_each(const struct slot *outer, const struct json_value *items, read_kind *read,
                      char *elements, size_t size) {
     struct place place = {outer->place, NULL, 0};

@@ -119,8 +119,7 @@ extern const struct json_record json_sweep_row;  /* struct cm_sweep_row */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 extern const struct json_record json_shard;      /* struct shard_header */
 
-/* By enum cm_type_kind: "sequence", "optional", "map", "sparse_tensor"; NULL for a plain dtype.
- */
+/* By enum cm_type_kind: "sequence", "optional", "map", "sparse_tensor"; NULL: plain dtype. */
 extern const char *const json_type_wrappers[];
 
 /* "note", "warning", "error", NULL */

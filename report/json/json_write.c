@@ -30,8 +30,7 @@ static void write_dims(struct json_writer *json, const int64_t *dims, int rank) 
     json_end(json, ']');
 }
 
-/* Writes "float", or {"sequence": {"dtype": "float", "shape": [1, 2]}}; a map also has "key".
- */
+/* Writes "float" or {"sequence": {"dtype": "float", "shape": [1, 2]}}; a map also has "key". */
 static void write_dtype(struct writer *writer, const struct cm_type *type) {
     static const struct cm_type unknown = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
     struct json_writer *json = &writer->json;
@@ -183,9 +182,9 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     }
 }
 
-/* Returns true if the column is written. Columns that the row selects (count_offset) are,
- * except modelled ones. The others are if the result has them; without a result, timed and
- * recent columns are if they are known. */
+/* Returns true if the column is written. A column that the row selects (count_offset) is always
+ * written, unless it is modelled. Any other column is written if the result has it or, without
+ * a result, if it is known or neither timed nor recent. */
 static bool is_there(const struct writer *writer, const struct json_field *field,
                      const struct column *column, const struct cm_costs *costs) {
     if (field->count_offset > 0 && !column->modelled) return true;

@@ -65,7 +65,7 @@ enum number_bound column_bound(const struct column *column, const struct cm_cost
 uint32_t column_bit(const struct column *column);
 /* Returns all operations: `flops`, plus `int_ops` if the convention excludes them. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
-/* Returns false for a metric with `part` whose value is 0: reports omit it. */
+/* Returns false if `part` is set and the value is 0: reports omit it. */
 bool column_is_printed(const struct column *column, const struct cm_costs *costs);
 
 #endif

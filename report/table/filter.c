@@ -55,8 +55,7 @@ static bool is_equation(struct comparison comparison) {
     return comparison.if_less == comparison.if_more;
 }
 
-/* A suffix of a number. `times` lists the suffixes of times, `prefixes` of all other figures.
- */
+/* A suffix of a number. `times` lists those of times, `prefixes` those of all other figures. */
 struct suffix {
     const char *name;
     int64_t factor; /* for a time: picoseconds per unit */

@@ -40,8 +40,7 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
     return CM_OK;
 }
 
-/* Reads "macs" or "macs:asc". The default order is descending for figures, ascending for texts.
- */
+/* Reads "macs" or "macs:asc". By default, figures descend and texts ascend. */
 static int read_sort(struct listing *listing, const char *text, enum rows rows,
                      struct cm_diagnostics *diag) {
     if (text == NULL) return CM_OK;

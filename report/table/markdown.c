@@ -89,7 +89,7 @@ static void put_rows(struct text *text, struct listing *listing, enum number_sty
         n_bytes += line.length;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
-        text_init(&listing->words, listing->arena); /* may be allocated after the mark */
+        text_init(&listing->words, listing->arena); /* its memory may be newer than the mark */
         if (n_bytes > room) break;
     }
     const size_t n_left = listing->n_rows - row + listing->n_left_out;

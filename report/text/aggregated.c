@@ -42,7 +42,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
     levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
     levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
-    /* first[d + 1] starts as the start of depth d and becomes its end, the start of d + 1. */
+    /* The fill moves first[d + 1] from the start of depth d to its end, the start of d + 1. */
     for (size_t i = 0; i < result->n_modules; i++) levels->first[modules[i].depth + 2]++;
     for (size_t d = 2; d <= levels->n_depths; d++) levels->first[d] += levels->first[d - 1];
     for (size_t i = 0; i < result->n_modules; i++)

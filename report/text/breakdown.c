@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of --operators, --layers and --kernels: costs by operator, primitive and kernel.
- */
+/* The tables of --operators, --layers, --kernels: costs by operator, primitive and kernel. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

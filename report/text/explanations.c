@@ -25,19 +25,19 @@ static void write_label(struct page *page, const char *label) {
     page_list(page, " ", LABEL_WIDTH + 2);
 }
 
-/* ` in 7 runs`; nothing for one run. */
+/* Writes ` in 7 runs`; nothing for one run. */
 static void write_runs(struct page *page, int64_t runs) {
     if (runs != 1) page_add(page, "in %s runs", page_exact(page, runs));
 }
 
-/* ` in 7 runs = 6,291,456` */
+/* Writes ` in 7 runs = 6,291,456` */
 static void write_sum(struct page *page, int64_t runs, int64_t sum) {
     write_runs(page, runs);
     page_item_print(page, STYLE_TITLE, "= %s", page_exact(page, sum));
     page_end_line(page);
 }
 
-/* `2 x 6,291,456 MACs + 2,097,152 biases`: the terms with this `of_integers`. */
+/* Writes `2 x 6,291,456 MACs + 2,097,152 biases`: the terms with this `of_integers`. */
 static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
                         bool of_integers) {
     const char *plus = "";

@@ -129,7 +129,7 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
     page_end_line(page);
 }
 
-/* `N:  the batch, from 1 (tried to 65)` */
+/* Writes `N:  the batch, from 1 (tried to 65)` */
 static void write_variable(struct page *page, const struct cm_formula_variable *variable) {
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);

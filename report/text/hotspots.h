@@ -22,7 +22,7 @@ struct hotspot {
     const size_t *modules; /* indices into result->modules */
     struct cm_costs costs; /* sum over its modules or operators */
     int indent;            /* number of rows that contain it */
-    bool is_expanded;      /* its children have rows or are in the rest */
+    bool is_expanded;      /* its children have rows or are part of hotspots.rest */
     bool is_final;         /* cannot be expanded */
     struct hotspot *next;  /* row below; NULL: last */
 };

@@ -13,8 +13,7 @@ struct cm_name_count;
 
 /* Writes a label and indents to the column of values; an empty label only indents. */
 void label_write(struct page *page, const char *label);
-/* The same, and begins a list; its continuation lines start `hang` after the column of values.
- */
+/* The same, and begins a list; its further lines start `hang` columns after the values. */
 void label_list(struct page *page, const char *label, const char *separator, size_t hang);
 /* Writes `label: text`. */
 void label_line(struct page *page, const char *label, const char *format, ...)

@@ -17,7 +17,7 @@
 
 #include "support/banned.h"
 
-/* `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
+/* Writes `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
 static void write_states(struct page *page, const struct cm_result *result) {
     label_list(page, "times", ", ", 0);
     for (size_t i = 0; i < result->measure->n_states; i++) {
@@ -30,7 +30,7 @@ static void write_states(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `no time:  NonZero 360 nodes (0.00% of MACs): data-dependent shape` */
+/* Writes `no time:  NonZero 360 nodes (0.00% of MACs): data-dependent shape` */
 static void write_untimed(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < result->measure->n_untimed; i++) {
         const struct cm_untimed *untimed = &result->measure->untimed[i];
@@ -43,14 +43,14 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     }
 }
 
-/* `layers cold:  1.43 ms, 1.19 x the whole` */
+/* Writes `layers cold:  1.43 ms, 1.19 x the whole` */
 static void write_sum(struct page *page, const char *label, int64_t sum, int64_t network_ps) {
     if (!is_known(sum) || network_ps <= 0) return;
     label_line(page, label, "%s, %.2f x the whole", page_time(page, sum),
                (double)sum / (double)network_ps);
 }
 
-/* `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
+/* Writes `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
 static void write_network(struct page *page, const struct cm_result *result) {
     const struct cm_end_to_end *end_to_end = result->measure->end_to_end;
     if (end_to_end == NULL) return;
@@ -106,7 +106,7 @@ static void write_rates(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `limited by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
+/* Writes `limited by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
 static void write_limiters(struct page *page, const struct cm_result *result) {
     const struct cm_limiter_share *limiters = result->measure->limiters;
     const size_t n = result->measure->n_limiters;
@@ -123,7 +123,7 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
+/* Writes `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
 void measured_write_import(struct page *page, const struct cm_result *result) {
     static const char *const states[] = {"copy", "opaque", "unplaced"};
     const struct cm_measure *measure = result->measure;
@@ -147,8 +147,8 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes the device; precision and layout unless they are fp32 and auto; and `runtime:
- * compiled, calibrated on ...`. */
+/* Writes the device, precision and layout (unless fp32 and auto), and `runtime:  compiled,
+ * calibrated on ...`. */
 static void write_setting(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const bool laid_out = !text_equal(measure->layout, "auto");
@@ -172,7 +172,8 @@ static void write_setting(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `primitives:  14 distinct`, and `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
+/* Writes `primitives:  14 distinct`, and `cached:  12 of 14 primitives, since
+ * 2026-11-21T23:07:08Z` */
 static void write_primitives(struct page *page, const struct cm_measure *measure) {
     size_t n_unstable = 0;
     for (size_t i = 0; i < measure->n_primitives; i++)

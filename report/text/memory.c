@@ -12,7 +12,7 @@
 
 #define MAX_LIVE 3 /* values live at the peak */
 
-/* `99.63 MB        (99,634,500), 1.0000 x peak` */
+/* Writes `99.63 MB        (99,634,500), 1.0000 x peak` */
 static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
     label_figure(page, label, NUMBER_BYTES, arena);
     if (is_known(arena) && peak > 0)
@@ -20,7 +20,7 @@ static void write_arena(struct page *page, const char *label, int64_t arena, int
     page_end_line(page);
 }
 
-/* `min-memory: 12.85 MB (18.75%) below the peak in file order` */
+/* Writes `min-memory: 12.85 MB (18.75%) below the peak in file order` */
 void memory_write_schedule(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     if (memory->n_schedule == 0) return;
@@ -44,7 +44,7 @@ void memory_write_schedule(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `1772            1772 takes 17,173,520,032, 1773 would take 17,183,153,824` */
+/* Writes `1772            1772 takes 17,173,520,032, 1773 would take 17,183,153,824` */
 static void write_largest(struct page *page, const struct cm_fit *fit) {
     label_write(page, "largest batch");
     page_print(page, STYLE_TITLE, "%" PRId64, fit->largest_batch);

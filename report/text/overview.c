@@ -29,7 +29,7 @@ static void write_figure(struct page *page, const char *label, enum number_unit 
     if (upper_bound) page_item_print(page, STYLE_WARNING, "at most");
 }
 
-/* `resnet50.onnx, batch 32, seq 128, opset 17, pytorch 2.1.0` */
+/* Writes `resnet50.onnx, batch 32, seq 128, opset 17, pytorch 2.1.0` */
 static void write_title(struct page *page, const struct cm_result *result) {
     page_print(page, STYLE_TITLE, "%s",
                *result->model.path == '\0' ? "model" : result->model.path);
@@ -90,7 +90,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `memory:  411 MB  (410,721,952), weights 102 MB, peak activations 308 MB` */
+/* Writes `memory:  411 MB  (410,721,952), weights 102 MB, peak activations 308 MB` */
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
@@ -102,7 +102,7 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     memory_write_schedule(page, result);
 }
 
-/* `training:  3.09 G  (3,089,981,824), FLOPs of a step with adam, ...` */
+/* Writes `training:  3.09 G  (3,089,981,824), FLOPs of a step with adam, ...` */
 static void write_training(struct page *page, const struct cm_training *training) {
     if (!training->present) return;
     write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, false);
@@ -120,7 +120,8 @@ static void write_training(struct page *page, const struct cm_training *training
     page_end_line(page);
 }
 
-/* `device:  NVIDIA H200 SXM, times modelled, nothing was run, fp16, compiled, calibrated` */
+/* Writes `device:  NVIDIA H200 SXM, times modelled, nothing was run, fp16, compiled,
+ * calibrated` */
 static void write_device(struct page *page, const struct cm_measure *measure) {
     label_list(page, "device", ", ", 0);
     page_add(page, "%s", measure->device);
@@ -138,7 +139,7 @@ static void write_device(struct page *page, const struct cm_measure *measure) {
     label_sentence(page, "warning", measure->warning);
 }
 
-/* `no time:  3 nodes (0.02% of MACs), the largest: NonZero data-dependent shape` */
+/* Writes `no time:  3 nodes (0.02% of MACs), the largest: NonZero data-dependent shape` */
 static void write_untimed(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const int64_t nodes = timed_lacks(result);
@@ -167,7 +168,7 @@ static void write_network(struct page *page, const struct cm_end_to_end *end_to_
     page_end_line(page);
 }
 
-/* `advice:  fusion (gain at most 37.42% of the time), channels` */
+/* Writes `advice:  fusion (gain at most 37.42% of the time), channels` */
 static void write_advice(struct page *page, const struct cm_result *result) {
     if (result->n_advice == 0) return;
     label_list(page, "advice", ", ", 0);
@@ -233,8 +234,7 @@ static void write_measure(struct page *page, const struct cm_result *result) {
     write_advice(page, result);
 }
 
-/* Writes the first diagnostics, including warnings, so that a report stored in a file has them.
- */
+/* Writes the first diagnostics, including warnings: a report stored in a file needs them. */
 static void write_notes(struct page *page, const struct cm_result *result) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_diagnostics; i++) {

@@ -43,11 +43,11 @@ static void write_values(struct page *page, const char *label, const struct cm_v
     label_rest(page, n, MAX_LINES);
 }
 
-/* Names of fused patterns that are listed; a stored report may contain any number of them. */
+/* Distinct names of fused patterns to list; a stored report may contain any number. */
 #define MAX_NAMES 32
 
-/* `fused patterns:     LayerNorm 25, GELU 12, Attention 12`: the patterns by name, in order of
- * first occurrence. */
+/* Writes `fused patterns:     LayerNorm 25, GELU 12, Attention 12`: the patterns by name, in
+ * order of first occurrence. */
 static void write_fused_patterns(struct page *page, const struct cm_result *result,
                                  const char *label, bool foldable) {
     struct {

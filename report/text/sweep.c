@@ -53,8 +53,7 @@ static void put_row(struct table *table, struct listing *listing, size_t row) {
     }
 }
 
-/* Writes the problem of a row, except that it exceeds the memory limit, which the table shows.
- */
+/* Writes the problem of a row; not of a "misfit", because the column `fits` shows it. */
 static void write_problem(const struct table *table, const struct cm_sweep_row *row) {
     struct page *page = table->page;
     if (row->problem[0] == '\0' || text_equal(row->state, "misfit")) return;

@@ -138,8 +138,7 @@ static void append_algorithm(struct text *text, const struct cm_layer_time *time
         text_printf(text, "%s%s", is_planned ? "; substitute: " : ": ", plan->reason);
 }
 
-/* Returns the number of settings that layer->times covers; a file may have too few or too many.
- */
+/* Returns how many settings layer->times covers; a file may have too few or too many. */
 static size_t n_times(const struct grid *grid, const struct cm_sweep_layer *layer) {
     return layer->n_times < grid->sweep->n_rows ? layer->n_times : grid->sweep->n_rows;
 }

@@ -10,7 +10,7 @@
 #include "support/banned.h"
 
 #define DEFAULT_WIDTH  100
-#define LINES_OF_TABLE 3 /* an empty line, the headings, the row of the rest */
+#define LINES_OF_TABLE 3 /* an empty line, the headings, the row of all other modules */
 
 void cm_text_options_init(struct cm_text_options *options) {
     if (options == NULL) return;
