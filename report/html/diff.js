@@ -18,9 +18,8 @@ function changeOf(report, path, key) {
 }
 
 /*
- * Returns {steps, cause}. steps: [{name, path, change}], largest change first; path is null if the step is not a module.
- * The changes add up to that of the model. A module with more than openShare of the change is replaced by its parts;
- * cause: the last such module, else the first step that is a module.
+ * Returns {steps, cause}. steps: [{name, path, change}], largest first; their sum is the change of the model. A module
+ * with more than openShare of this sum is replaced by its parts. cause: the last such module, else the first step.
  */
 function changeSteps(report, key) {
   const total = changeOf(report, '', key);

@@ -93,7 +93,7 @@ function plural(n, noun) {
   return `${exact(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/* Returns "32×64×56×56"; "?" for unknown dims. */
+/* Returns "32x64x56x56" with multiplication signs; "?" for unknown dims. */
 function shapeText(shape) {
   if (!isKnown(shape)) return '?';
   return shape.length === 0 ? 'scalar' : shape.map(dim => isKnown(dim) ? dim : '?').join('\u00d7');

@@ -16,9 +16,8 @@ function measuredKernels(profile) {
 }
 
 /*
- * Returns true if a modelled primitive is fused into the kernel of another node: it moves fewer bytes than the node
- * reads. False for copies (no algorithm), which may read only a part of an operand, and for products, which have kernels
- * of their own.
+ * Returns true if a modelled primitive is fused into another kernel: it moves fewer bytes than its node reads. False
+ * for copies (no algorithm), which may read only a part of an operand, and products, which have their own kernels.
  */
 function isFused(profile, primitive) {
   const node = profile.nodes[primitive.nodes[0]];
