@@ -64,7 +64,7 @@ int64_t exact_local_response(const struct op_context *context) {
  */
 int64_t exact_softmax(const struct op_context *context) {
     int64_t flops = checked_mul(5, op_elements(context, 0));
-    return checked_sub(flops, checked_mul(2, term_rows_along_axis(context)));
+    return checked_sub(flops, checked_mul(2, term_softmax_rows(context)));
 }
 
 int64_t exact_attention_scores_flops(int masks, int64_t scores, int64_t rows) {
@@ -74,7 +74,7 @@ int64_t exact_attention_scores_flops(int masks, int64_t scores, int64_t rows) {
 
 /* As softmax with differences instead of quotients, and one logarithm per row. */
 int64_t exact_log_softmax(const struct op_context *context) {
-    return checked_sub(checked_mul(5, op_elements(context, 0)), term_rows_along_axis(context));
+    return checked_sub(checked_mul(5, op_elements(context, 0)), term_softmax_rows(context));
 }
 
 /* Per element: x / sqrt 2, erf, 1 +, x *, 0.5 *. With tanh: power, two factors, addition, tanh,
@@ -291,7 +291,7 @@ int64_t exact_affine_grid(const struct op_context *context) {
 
 /* Per row of n: n - 1 comparisons. */
 int64_t exact_hardmax(const struct op_context *context) {
-    return checked_sub(op_elements(context, 0), term_rows_along_axis(context));
+    return checked_sub(op_elements(context, 0), term_softmax_rows(context));
 }
 
 /* Per sample: bilinear interpolation of 4 neighbours 7, pooling 1. If sampling_ratio is 0, the

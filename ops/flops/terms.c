@@ -81,6 +81,13 @@ int64_t term_rows_before_axis(const struct op_context *context) {
     return rows;
 }
 
+int64_t term_softmax_rows(const struct op_context *context) {
+    const bool states_opset = text_equal(context->op->type, "QLinearSoftmax");
+    const int64_t opset = states_opset ? op_attr_int(context, "opset") : context->op->since;
+    if (op_elements(context, 0) == 0) return 0;
+    return opset < 13 ? term_rows_before_axis(context) : term_rows_along_axis(context);
+}
+
 int term_spatial(const struct op_context *context) {
     int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return RANK_UNKNOWN;

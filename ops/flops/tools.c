@@ -73,7 +73,7 @@ int64_t thop_softmax_flops(int64_t elements, int64_t rows) {
 }
 
 int64_t thop_softmax(const struct op_context *context) {
-    return thop_softmax_flops(op_elements(context, 0), term_rows_along_axis(context));
+    return thop_softmax_flops(op_elements(context, 0), term_softmax_rows(context));
 }
 
 /* Per output element: nearest 1, linear 5, bilinear 11, bicubic 259; trilinear 0, as thop does

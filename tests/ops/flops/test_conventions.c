@@ -132,6 +132,12 @@ static void counts_softmax_and_activations_by_convention(void **state) {
     static const struct convention_case rows[] = {
         {"exact", 5 * 32 - 2 * 4, SOFTMAX},
         {"thop", 3 * 32 - 4, SOFTMAX},
+        /* before opset 13, 2 rows of 12 */
+        {"exact", 5 * 24 - 2 * 2, NODE("Softmax-11", "axis=1", "float[2,3,4]", "float[2,3,4]")},
+        {"exact", 5 * 24 - 2, NODE("LogSoftmax-11", "axis=1", "float[2,3,4]", "float[2,3,4]")},
+        {"exact", 24 - 2, NODE("Hardmax-1", "axis=1", "float[2,3,4]", "float[2,3,4]")},
+        {"thop", 3 * 24 - 2, NODE("Softmax-1", "axis=1", "float[2,3,4]", "float[2,3,4]")},
+        {"exact", 5 * 24 - 2 * 8, NODE("Softmax-13", "axis=1", "float[2,3,4]", "float[2,3,4]")},
         {"ptflops", 32, SOFTMAX},
         {"onnx-tool", 36 * 32, SOFTMAX},
         {"exact", 0, NO_KEYS},
