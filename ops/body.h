@@ -11,11 +11,11 @@
 #include "ops/op_context.h"
 
 struct body {
-    uint32_t graph;
+    uint32_t graph; /* graph id */
     size_t n_inputs;
     struct value_info *inputs;
     size_t n_outputs;
-    const struct value_info *outputs; /* by the last walk */
+    const struct value_info *outputs; /* set by body_walk */
 };
 
 /*
@@ -33,20 +33,20 @@ int body_open(struct op_context *context, const char *attr, struct body *ret);
 int body_check(const struct op_context *context, const struct body *body, size_t inputs,
                size_t outputs);
 
-/* Sets *ret to the one element of a condition, or *ret_known to false if it is unknown. */
+/* Reads a condition: sets *ret to its one element, and *ret_known to false if the element is
+ * unknown. */
 int body_condition(struct op_context *context, const struct value_info *info, bool *ret_known,
                    bool *ret);
 
 /* Infers the body with body->inputs and sets body->outputs. */
 int body_walk(struct op_context *context, struct body *body);
 
-/* Reports that the body runs `times` times. `assumption` is a note for the user if `times` is a
- * guess, else NULL. */
+/* Reports that the body runs `times` times; arguments as for op_walker.runs. */
 int body_runs(const struct op_context *context, const struct body *body, int64_t times,
               const char *assumption);
 
-/* Reports the trip count `times`. DIM_UNKNOWN: assumes 1 and adds a note; the upper-bound walk
- * uses `max_times` instead (DIM_UNKNOWN: unlimited). */
+/* Reports the trip count `times`. In the upper-bound walk, `max_times` (DIM_UNKNOWN: unlimited)
+ * replaces an unknown `times`. A count that is still unknown is taken as 1, with a note. */
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
                            int64_t max_times);
 
@@ -55,7 +55,8 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
 int body_walk_iterations(struct op_context *context, struct body *body,
                          const struct carried *carried);
 
-/* Returns carried value i after the last iteration. `ran`: the body runs at least once. */
+/* Returns carried value i after the loop, without contents: the body's output if the body runs
+ * at least once (`ran`), else the initial state. */
 struct value_info body_last_state(const struct body *body, const struct carried *carried,
                                   size_t i, bool ran);
 

@@ -28,13 +28,14 @@ int common_infer_same(struct op_context *context);
 int common_infer_same_shape(struct op_context *context, enum dtype dtype);
 /* Sets output 0 to bool and the shape of input 0. */
 int common_infer_bool(struct op_context *context);
-/* Sets output 0 to the dtype of input 0 and these dims (NULL: unknown). */
+/* Sets output 0 to the dtype of input 0, this rank and these dims (NULL: unknown dims). */
 int common_output(struct op_context *context, int rank, const int64_t *dims) CM_MUST_CHECK;
-/* The same with unknown rank. */
+/* Sets output 0 to the dtype of input 0 and an unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Sets output 0 to the broadcast shape and the common dtype of all inputs. */
 int common_infer_broadcast(struct op_context *context);
-/* The same with output dtype `dtype`; inputs from `first` on must have one dtype. */
+/* As common_infer_broadcast, but sets the dtype `dtype`; only the inputs from `first` on must
+ * have one dtype. */
 int common_broadcast_to(struct op_context *context, size_t first, enum dtype dtype);
 /*
  * Infers binary operators before opset 7. Input 1 has the shape of input 0, or with broadcast=1
@@ -70,8 +71,9 @@ int64_t common_dim(const struct op_context *context, size_t i, int rank, int axi
 int64_t common_last_dim(const struct op_context *context, size_t i);
 /* Returns true if both dims are known and differ. */
 bool common_differ(int64_t a, int64_t b);
-/* Sets *ret to axis i of the list; without a list to axis i. An axis in the set `seen` is an
- * error: "axis 1 is `used` twice". */
+/* Sets *ret to entry i of a list of axes, made non-negative, or to i if the list is not given;
+ * adds it to the bit set `seen`. An axis that `seen` contains is an error: "axis 1 is `used`
+ * twice". */
 int common_next_axis(const struct op_context *context, const struct int_list *list, size_t i,
                      int rank, const char *used, uint64_t *seen, int *ret) CM_MUST_CHECK;
 /* Returns the smaller of two dims; if one is unknown, the other. */
@@ -86,7 +88,7 @@ const struct constant *common_contents(const struct op_context *context, size_t 
 /* Returns the one integer in operand i; DIM_UNKNOWN if it is omitted, unknown or not an
  * integer. */
 int64_t common_integer(const struct op_context *context, size_t i);
-/* The same for lengths: DIM_UNKNOWN also if it is negative. */
+/* As common_integer, but returns DIM_UNKNOWN if the integer is negative. */
 int64_t common_length(const struct op_context *context, size_t i);
 /* Reads an attribute that is a TensorProto data type; fails if the number is not a known type.
  */

@@ -40,8 +40,8 @@ static void append_digits(struct text *out, const struct decimal *decimal, int f
         text_append_n(out, i >= 0 && i < decimal->n ? &decimal->digits[i] : "0", 1);
 }
 
-/* Appends as Python does: with an exponent if it is < -4 or >= 16, else with at least one digit
- * after the point. */
+/* Appends the number as Python prints it: with an exponent if that is < -4 or >= 16, else with
+ * at least one digit after the point. */
 static void append_decimal(struct text *out, const struct decimal *decimal) {
     int whole = decimal->exponent + 1; /* digits before the point */
     if (decimal->exponent < -4 || decimal->exponent >= 16) {
@@ -69,7 +69,7 @@ void describe_real(struct text *out, double value) {
         if (!exact && digits < FLOAT32_DIGITS) continue;
         struct decimal decimal = {.n = 0};
         const char *e = strchr(scientific, 'e');
-        for (const char *at = scientific; at < e; at++) /* the decimal point may be any */
+        for (const char *at = scientific; at < e; at++) /* skip the point of any locale */
             if (*at >= '0' && *at <= '9') decimal.digits[decimal.n++] = *at;
         decimal.exponent = (int)strtol(e + 1, NULL, 10);
         append_decimal(out, &decimal);

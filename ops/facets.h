@@ -2,7 +2,7 @@
 /*
  * The macros of a FACETS line, one for each facet that the operator has:
  *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
- * `declines` of a family lists the facets that its operators lack unless their lines have them.
+ * `declines` of a family lists the facets that an operator lacks if its line does not set them.
  */
 #ifndef OPS_FACETS_H
 #define OPS_FACETS_H

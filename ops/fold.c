@@ -103,8 +103,8 @@ static bool can_compute(const struct constant *value) {
     return true;
 }
 
-/* Loads the operands. Sets *ret_possible to false if one is unknown or has an unsupported type.
- */
+/* Loads the operands. Sets *ret_possible to false if there are too many, or if one is unknown,
+ * has an unsupported type or does not broadcast. */
 static int load_sources(struct op_context *context, const struct shape *shape,
                         struct sources *ret, bool *ret_possible) {
     ret->n = context->n_inputs;

@@ -86,7 +86,7 @@ int elements_set(struct op_context *context, size_t slot,
 int remap_same(struct op_context *context, size_t slot,
                const struct constant *from) CM_MUST_CHECK;
 
-/* As remap_same, of operand 0: `fold` of views. */
+/* Sets the contents of output 0 to those of operand 0 in the same order: `fold` of views. */
 int remap_view(struct op_context *context) CM_MUST_CHECK;
 /* Sets every element of output `slot` to element 0 of `from`. */
 int remap_splat(struct op_context *context, size_t slot,
@@ -106,6 +106,7 @@ struct remap {
     const struct constant *fill;
 };
 
+/* Sets the contents of output `slot` by the mapping; leaves them unknown if it is too large. */
 int remap_fold(struct op_context *context, size_t slot,
                const struct remap *remap) CM_MUST_CHECK;
 

@@ -20,16 +20,16 @@ int merge_infos(struct op_context *context, const struct value_info *a,
 /* Returns true if both have the same type and shape; ignores contents. */
 bool merge_is_same(const struct value_info *a, const struct value_info *b);
 
-/* Sets *ret to a sequence or optional of such elements; copies *element. If an element is
- * nested too deep, only its outermost kind is kept. */
+/* Sets *ret to a sequence or optional whose elements have the info *element, which is copied.
+ * If it is nested too deep, only its outermost kind is kept. */
 int merge_container(struct op_context *context, enum cm_type_kind kind,
                     const struct value_info *element, struct value_info *ret) CM_MUST_CHECK;
 /* Sets *ret to a sequence of these n elements; its element info is `none` if n is 0. Also
  * stores the info of each element if the budget allows. */
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret) CM_MUST_CHECK;
-/* Returns the common info of the elements of a sequence, or that of the content of an optional.
- */
+/* Returns the common info of a sequence's elements, or the info of an optional's content; an
+ * unknown info for other kinds. */
 struct value_info merge_element(const struct value_info *container);
 
 #endif

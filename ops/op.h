@@ -42,8 +42,7 @@ struct op_attr {
 struct op_cost {
     /* Adds the factors of the product MACs (ops/product.h). NULL: no MACs. */
     void (*macs)(const struct op_context *context, struct product *ret);
-    const char
-        *macs_formula; /* the product as text, for `costmodel ops`; NULL without `macs` */
+    const char *macs_formula; /* text for `macs`, for `costmodel ops`; NULL without it */
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct op_context *context); /* NULL: none */
@@ -159,7 +158,7 @@ struct op_flops {
 enum op_images {
     IMAGES_NONE,
     IMAGES_HERE,   /* operand 0 and output 0 */
-    IMAGES_FOLLOW, /* if any operand or output is an image, so are all of output 0's rank */
+    IMAGES_FOLLOW, /* if any tensor of the node is an image, all of output 0's rank are */
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */
@@ -201,11 +200,10 @@ struct op_qdq {
 
 /* The facets of an operator at every opset; zero for a facet that it lacks. */
 struct op_facets {
-    /* FLOPs by each of these conventions; NULL: MACs only. */
+    /* FLOPs by enum flops_table; NULL: MACs only. */
     const struct op_flops *flops[FLOPS_N];
     struct op_lowering lowering; /* neither `lower` nor `why`: no work on a device */
-    const char
-        *bounds; /* enum monotone by operand; the last letter holds for all further ones */
+    const char *bounds; /* enum monotone by operand; the last letter holds for all others */
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;
@@ -250,7 +248,7 @@ struct op {
     enum op_algebra algebra;
     /*
      * Returns true if the node's attributes select training mode: BatchNormalization, Dropout.
-     * NULL: the operator has no training mode. op_context.training is this or --mode.
+     * NULL: the operator has no training mode. --mode overrides it (op_context.training).
      */
     bool (*trains)(const struct op_context *context);
 
@@ -306,8 +304,8 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
 
 /*
  * Monotonicity of the outputs in one operand: upper bounds of monotone operands give upper
- * bounds of the outputs (passes/infer/walk.h). Costs grow with both dims and elements.
- * Operators without `bounds` count as not monotone, which is always valid.
+ * bounds of the outputs (passes/infer/walk.h), and so of the costs, which grow with dims and
+ * elements. Operators without `bounds` count as not monotone, which is always valid.
  */
 enum monotone {
     MONOTONE_NOT = '-',
@@ -343,8 +341,7 @@ struct op_family {
     /* Why its operators without FLOPs have none: "moves elements". NULL: all have FLOPs or are
      * views (ops/registry.h). */
     const char *why_free;
-    unsigned
-        declines; /* bits of enum op_facet that operators lack unless their rows set them */
+    unsigned declines; /* bits of enum op_facet: facets that rows lack unless they set them */
 };
 
 /* Defines the family whose rows are the array `rows`: OP_FAMILY(pool, .declines = FACET_FOLD).

@@ -4,8 +4,8 @@
  * operands and outputs of a node. Functions report an error with op_fail; diagnostic frames add
  * its location.
  *
- * Functions that return int return 0, or a negative status after a message. Returned pointers
- * are borrowed.
+ * Functions that return int return 0, or a negative status after a message (except op_rank).
+ * Returned pointers are borrowed.
  */
 #ifndef OPS_OP_CONTEXT_H
 #define OPS_OP_CONTEXT_H
@@ -35,17 +35,18 @@ struct op_walker {
     int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
                 const struct value_info **ret_outputs);
     /*
-     * Reports that the body runs `times` times (DIM_UNKNOWN: assumes 1 and adds a note; 0: a
-     * branch not taken). `assumption`: a note for the user if `times` is a guess, else NULL.
+     * Reports that the body runs `times` times (DIM_UNKNOWN: 1 is assumed; 0: a branch that is
+     * not taken). `assumption`: the note for the user if `times` is unknown, or if it is 1 for
+     * both branches of an If; else NULL.
      */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
     /* Returns true if a body may be walked again in search of infos that hold in every
      * iteration; NULL: always. */
     bool (*may_search)(void *context);
-    /* Returns the requested trip count of a Loop (--trip-count); DIM_UNKNOWN if none. `exact`
-     * is the inferred one, DIM_UNKNOWN if data-dependent; `upper` is its upper bound. NULL
-     * callback: none is requested. */
+    /* Returns the trip count of a Loop: `exact`, the inferred one, or if it is DIM_UNKNOWN
+     * (data-dependent) that of --trip-count, if requested. `upper` is the upper bound of the
+     * trip count. NULL callback: none is requested. */
     int64_t (*trips)(void *context, uint32_t node, int64_t exact, int64_t upper);
     /* Returns the info of a value from the last walk of its body. NULL callback: not
      * available. */
@@ -81,7 +82,7 @@ struct op_context {
     uint32_t node_id;
     const struct op *op;
     size_t n_inputs;
-    const struct value_info *const *inputs; /* NULL where omitted */
+    const struct value_info *const *inputs; /* an omitted one is NULL */
     size_t n_outputs;
     struct value_info *outputs; /* set by infer and fold; unused for omitted outputs */
     bool training;              /* training mode, by --mode or else the node's attributes */
@@ -144,6 +145,7 @@ int op_int_list_any(struct op_context *context, const char *name, int i,
                     struct int_list *ret) CM_MUST_CHECK;
 
 bool op_has_attr(const struct op_context *context, const char *name);
+/* Return the attribute, else the default of the row, else 0. */
 int64_t op_attr_int(const struct op_context *context, const char *name);
 double op_attr_float(const struct op_context *context, const char *name);
 /* Returns the attribute, else the default of the row, else "". */
@@ -161,9 +163,10 @@ int op_output(struct op_context *context, size_t i, enum dtype dtype,
 /* As op_output, but borrows the dims: those of an operand, or in the context's arena. */
 int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
                      const struct shape *shape) CM_MUST_CHECK;
+/* As op_output, for a shape given by rank and dims (NULL: unknown dims). */
 int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int rank,
                    const int64_t *dims) CM_MUST_CHECK;
-/* Returns the info of a value with the same type but without contents. */
+/* Returns a copy of the info without contents, which is neither constant nor a weight. */
 struct value_info op_without_contents(const struct value_info *info);
 /* Sets output i to the type of operand `from`, which may be a sequence or optional. */
 int op_output_like(struct op_context *context, size_t i, size_t from) CM_MUST_CHECK;

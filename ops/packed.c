@@ -40,7 +40,7 @@ int64_t packed_numbers(const struct op_context *context, size_t slot) {
     if (!packing || !text_equal(context->op->domain, "com.microsoft")) return elements;
     if (packing->rows)
         return checked_mul(op_attr_int(context, packing->rows), op_attr_int(context, "K"));
-    if (!packing->bits)
+    if (!packing->bits) /* MatMulFpQ4: columns of input 0 x columns of the output */
         return checked_mul(common_last_dim(context, 0),
                            out->rank < 1 ? DIM_UNKNOWN : out->dims[out->rank - 1]);
     /* each weight of a QMoE may have its own attribute */

@@ -208,7 +208,8 @@ static bool has_one_channel_per_group(const struct op_context *context, int chan
     return rank > channels && op_dim(context, 0, channels) == op_attr_int(context, "group");
 }
 
-/* x [n, c, ...], weight [out, c, ...]; `channels`: the axis of x */
+/* x [n, c, ...], weight [out, c, ...]: all axes but the first are summed over. The channels of
+ * x (axis `channels`) are not if the convolution is depthwise. */
 static scale_axes conv_sums(const struct op_context *context, size_t operand, int channels) {
     const bool depthwise =
         operand == 0 && channels > 0 && has_one_channel_per_group(context, channels);
@@ -285,7 +286,7 @@ bool scale_factors_out(const struct op_context *context, const scale_axes *of_va
     const struct op_qdq *product = qdq_of(context->op);
     if (!product->sums || (product->is_none && product->is_none(context))) return false;
     const size_t n_factors = product->factors ? product->factors : context->n_inputs;
-    bool any = false, all = true; /* operands besides the factors are dequantized */
+    bool any = false, all = true; /* besides the factors: any operand; all dequantized */
     if (context->n_inputs < n_factors) return false;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const scale_axes given = scale_of_operand(context, of_values, i);

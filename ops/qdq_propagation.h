@@ -24,7 +24,8 @@ static inline scale_axes scale_axis(int axis) {
     return (scale_axes)1 << axis;
 }
 
-/* The next two functions require inferred types of the node; `of_values` is by value id. */
+/* The next two functions require inferred types of the node. `of_values` has the scale of each
+ * value, by value id. */
 
 /* Returns the scale of output `slot`. `same`: all operands were dequantized with the same scale
  * tensor. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conventions and their tables, and the formula that evaluates a row. */
+/* The table of conventions, and the FLOPs of a node by a convention. */
 #include "ops/flops/conventions.h"
 
 #include "ops/custom/custom_op.h"

@@ -21,7 +21,7 @@ enum { FLOPS_OWN = FLOPS_N, FLOPS_MACS };
 
 struct convention {
     const char *name; /* defined in ops/flops/names/convention_names.c */
-    int64_t per_mac;  /* FLOPs per MAC of operators without a row; these have no other FLOPs */
+    int64_t per_mac;  /* FLOPs per MAC of operators that `table` lacks; they have no others */
     int64_t backward; /* FLOPs of backward / FLOPs of forward; 0: per_mac * MACs of backward */
     /* enum flops_table: `flops` of the operator's facets; FLOPS_OWN: `cost` of its row;
      * FLOPS_MACS: MACs only. */
@@ -33,7 +33,7 @@ struct convention {
 /* Returns the convention with this name; NULL if unknown. */
 const struct convention *convention_find(const char *name);
 
-/* A term factor * count of the operations of a node. */
+/* A summand of the operations of a node: factor * count. */
 struct convention_term {
     int64_t factor;
     const char *of;   /* "MACs", "input elements"; outlives the analysis */
@@ -42,14 +42,14 @@ struct convention_term {
 };
 #define CONVENTION_TERMS 8
 /*
- * Writes the terms of one run of the node, except those with factor 0, and returns their
- * number: the FLOPs by `convention`, and the integer operations by the convention `exact`.
- * `integers` holds the MACs, split into integer and other ones.
+ * Writes the terms of one run of the node, except those with factor 0: its FLOPs by
+ * `convention`, and its integer operations by the convention `exact`. Returns the number of
+ * terms. `integers` holds the MACs, split into integer and other ones.
  */
 size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]);
-/* Returns the sum of the integer operations, or of the FLOPs. */
+/* Returns the sum of the integer operations if `of_integers`, else of the FLOPs. */
 int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
 /* Returns the operations of one run of the node by the convention; counts integer operations as
  * FLOPs. */

@@ -17,7 +17,7 @@
 
 #include "support/banned.h"
 
-/* Returns `each` operations per element of operand 0; per row: epsilon, root. */
+/* Returns `each` operations per element of operand 0, and 2 per row: epsilon, root. */
 static int64_t normalize(const struct op_context *context, int64_t each, int64_t rows) {
     return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
 }
@@ -183,7 +183,7 @@ int64_t exact_causal_convolution(const struct op_context *context) {
  * Per parameter element, with a regularized gradient (2):
  *     Adagrad   squares 2, root and epsilon 2, step 3
  *     Adam      mean 3, mean of squares 4, root and epsilon 2, step 3; regularization after it
- * 1 Momentum  mean 3, step 2; Nesterov momentum 2 more
+ *     Momentum  mean 3, step 2; Nesterov momentum 2 more
  */
 int64_t exact_optimizer(const struct op_context *context) {
     const bool adam = text_equal(context->op->type, "Adam");

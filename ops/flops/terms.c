@@ -39,7 +39,7 @@ int64_t term_gates(const struct op_context *context) {
     return text_equal(context->op->type, "GRU") ? 3 : 1;
 }
 
-/* MACs are cells * gates * (features + hidden); W is [D, G*h, I], R is [D, G*h, h]. */
+/* W is [D, G*h, I] and R is [D, G*h, h], so MACs = cells * G * (I + h). */
 int64_t term_cells(const struct op_context *context) {
     if (op_rank(context, 1) != 3 || op_rank(context, 2) != 3) return DIM_UNKNOWN;
     int64_t operands = checked_add(op_dim(context, 1, 2), op_dim(context, 2, 2));

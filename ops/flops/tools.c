@@ -2,7 +2,8 @@
 /*
  * The conventions of tools that count a running PyTorch model: torch.utils.flop_counter,
  * fvcore, ptflops and thop. They count modules and ATen calls, from which the exporter made the
- * nodes of the file. docs/conventions.md lists the differences. At the end: onnx-tool.
+ * nodes of the file. docs/conventions.md lists the differences. The functions of onnx-tool,
+ * which counts the nodes of the file, follow at the end.
  */
 #include "ops/flops/terms.h"
 
@@ -12,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Of global average pools, fvcore counts only two-dimensional ones: adaptive_avg_pool2d. */
+/* fvcore counts a global average pool only if it is two-dimensional: adaptive_avg_pool2d. */
 int64_t fvcore_planar_input(const struct op_context *context) {
     return term_spatial(context) == 2 ? op_elements(context, 0) : 0;
 }
@@ -96,9 +97,9 @@ int64_t thop_recurrence(const struct op_context *context) {
 }
 
 /*
- * onnx-tool 1.0 (onnx_tool/node.py): MACs, plus its estimate of x86 instructions for
- * elementwise operations (TOOL_EXP, ...). It fails on operators without a handler; for them
- * only MACs are counted.
+ * onnx-tool 1.0 (onnx_tool/node.py) counts MACs, and estimates the x86 instructions of
+ * elementwise operations (TOOL_EXP, ...). It fails on operators without a handler; only their
+ * MACs are counted here.
  */
 
 /* Returns out * prod(W.shape[1:]), plus the bias. This reproduces a bug of onnx-tool: it

@@ -41,7 +41,7 @@ bool lowering_unary(const struct op_context *context, struct cm_primitive *ret);
 bool lowering_binary(const struct op_context *context, struct cm_primitive *ret);
 /* Appends a function to the elementwise chain. The first function is applied to operand 0 of
  * the primitive; `operand` is the index of the second operand of a binary function. Returns
- * false if there are too many. */
+ * false if the chain is full. */
 bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand);
 /* As lowering_step, for a unary function with constants. */
 bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta);
@@ -62,16 +62,16 @@ bool lowering_axis(int64_t axis, int rank, int *ret);
 /* Attention of operands 0 to 2: [batch, heads, length, width], or packed
  * [batch, length, heads * width]. */
 struct lowering_attention {
-    int64_t heads, kv_heads; /* of packed operands */
+    int64_t heads, kv_heads; /* of packed operands; 0: heads are part of `batch` */
     size_t past;             /* operand with the keys of a cache; the next one has its values */
-    int64_t keys;            /* length of keys and values; 0: of operand 1 plus of `past` */
+    int64_t keys;            /* length of keys and values; 0: sum of operand 1's and `past`'s */
     size_t mask;             /* operand that masks the scores */
     bool has_cache;          /* the last query has the position of the last key */
     bool is_causal;
     double scale; /* of the scores; 0: 1 / sqrt(width) */
 };
-/* Adds operands, mask and result 0; returns false as above. `past` and `mask` may be slots of
- * omitted operands. */
+/* Adds operands, mask and result 0; returns false if a tensor cannot be described or has the
+ * wrong rank. `past` and `mask` may be slots of omitted operands. */
 bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
                      struct cm_primitive *ret);
 

@@ -56,7 +56,8 @@ bool lower_norm(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-/* Merges the axes from `axis` on into one, as Softmax does before opset 13. */
+/* Merges the axes before `axis`, and the others, as Softmax does before opset 13: [2,3,4,5]
+ * with axis 2 becomes [6,20]. */
 static void merge_axes_from(struct cm_tensor *tensor, int axis) {
     int64_t dims[2] = {1, 1};
     for (int i = 0; i < tensor->rank; i++)
@@ -126,9 +127,8 @@ bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primit
     return true;
 }
 
-/* MeanVarianceNormalization without `axes`: over all axes but the channels, as
- * BatchNormalization in training.
- */
+/* Without `axes`, MeanVarianceNormalization normalizes over all axes but the channels, as
+ * BatchNormalization does in training. */
 bool lower_mean_variance(const struct op_context *context, int32_t which,
                          struct cm_primitive *ret) {
     ret->algorithm = which;

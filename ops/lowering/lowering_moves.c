@@ -148,7 +148,7 @@ bool lower_blocks(const struct op_context *context, int32_t which, struct cm_pri
     return true;
 }
 
-/* Gathers elements, by indices if the operator has them. */
+/* `which`: 1 if operand 1 holds indices (Gather), 0 if the operator has none (Pad, Trilu). */
 bool lower_gather(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (which == 0) return lowering_unary(context, ret);
     if (!lowering_binary(context, ret)) return false;

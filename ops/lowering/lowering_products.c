@@ -98,8 +98,8 @@ bool lower_matmul(const struct op_context *context, int32_t which, struct cm_pri
     return true;
 }
 
-/* Makes [batch, heads, length, width] of [batch, length, heads * width], or of a decomposed
- * attention's [batch * heads, length, width], whose `heads` is 0. */
+/* Reshapes to [batch, heads, length, width]: [2,5,48] with 6 heads to [2,6,5,8]. `heads` is 0
+ * for decomposed attention, whose [batch * heads, length, width] gets 1 head. */
 static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
     if (tensor->rank == 4) return true;
     if (tensor->rank == 3 && heads == 0) {
@@ -141,9 +141,10 @@ bool lowering_attend(const struct op_context *context, const struct lowering_att
     }
     if (op_has_input(context, from->mask) && !lowering_add_input(context, from->mask, ret))
         return false;
-    /* keys of a cache precede the queries; otherwise both start at the same position */
+    /* Keys of a cache precede the queries; otherwise both start at the same position. A single
+     * query behind a cache sees all keys. */
     ret->causal = from->is_causal ? CM_CAUSAL_FIRST : CM_CAUSAL_NONE;
-    if (from->is_causal && from->has_cache && q->dims[2] != k->dims[2]) /* one sees all keys */
+    if (from->is_causal && from->has_cache && q->dims[2] != k->dims[2])
         ret->causal = q->dims[2] == 1 ? CM_CAUSAL_NONE : CM_CAUSAL_LAST;
     ret->scale = from->scale;
     return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], from->heads);

@@ -62,6 +62,7 @@ static int fold_concat(struct op_context *context) {
     if (status || !possible) return status;
     status = concat_axis(context, output->rank, &axis);
     if (status) return status;
+    /* as matrices: on axis 1, [2,3] and [2,1] have runs of 3 and 1 elements in rows of 4 */
     const int64_t row = shape_product(output, axis, output->rank);
     int64_t at = 0; /* column of the operand's first element */
     for (size_t i = 0; i < context->n_inputs && elements.n > 0; i++) {

@@ -171,7 +171,7 @@ static int fold_size(struct op_context *context) {
 
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
-    int64_t n;  /* elements; too many: DIM_OVERFLOW, for floats DIM_UNKNOWN */
+    int64_t n;  /* number of elements; if too many: DIM_OVERFLOW, for floats DIM_UNKNOWN */
     bool falls; /* delta < 0 */
 };
 

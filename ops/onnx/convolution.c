@@ -135,8 +135,8 @@ static int read_transposed(const struct op_context *context, int rank, struct tr
     return CM_OK;
 }
 
-/* ConvTransposeWithDynamicPads (com.microsoft): reads the pads from operand 2, first those at
- * the begin of each axis, then those at the end. */
+/* ConvTransposeWithDynamicPads (com.microsoft): reads the pads from operand 2, for two axes
+ * [begin 0, begin 1, end 0, end 1]. */
 static int read_dynamic_pads(struct op_context *context, struct window *window) {
     struct int_list pads;
     const size_t n = (size_t)window->rank;

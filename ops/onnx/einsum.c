@@ -355,8 +355,8 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
 /* ---- lowering ---- */
 
 /*
- * An einsum of two operands is lowered to a batched matrix product. Each label belongs to one
- * of its dims:
+ * An einsum of two operands is lowered to a batched matrix product. Each label is part of one
+ * dim of the product:
  *     in both operands and in the output       batch
  *     in the output and the first operand      rows
  *     in the output and the second operand     columns
@@ -390,8 +390,8 @@ struct contraction {
     int64_t batch, rows, columns, sums;
 };
 
-/* Computes the sizes of the product. Returns false if a label occurs in one operand only: that
- * operand is summed before the product. */
+/* Computes the sizes of the product. Returns false if a label occurs in one operand and neither
+ * in the other nor in the output: the operand is then summed before the product. */
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
     for (int label = 0; label < N_LABELS; label++) {

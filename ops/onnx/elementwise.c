@@ -41,7 +41,7 @@ FOLD(reciprocal, ret->r = 1 / x->r; return ret->real;)
 #define ELEMENTARY(name, tool, function, letters)                                              \
     FACETS(ONNX, name) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = tool), LOWER_UNARY(function), \
                         BOUNDS(letters)}
-/* One that onnx-tool does not count. */
+/* An elementary function that onnx-tool does not count. */
 #define UNLISTED(name, function)                                                               \
     FACETS(ONNX, name) {EXACT(.per_output = 1), LOWER_UNARY(function), BOUNDS("d")}
 

@@ -51,7 +51,8 @@ static int gather_begin(struct op_context *context, struct gather *gather,
 
 /*
  * Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
- * the data. Makes the indices non-negative: index i is into an axis of size dims[i % period].
+ * the data. Makes the indices non-negative; indices[i] addresses an axis of size
+ * dims[i % period].
  */
 static int gather_fold(struct op_context *context, struct gather *gather,
                        const struct constant *indices, const int64_t *dims, int64_t period,
@@ -74,6 +75,7 @@ static int gather_fold(struct op_context *context, struct gather *gather,
     return remap_fold(context, 0, &remap);
 }
 
+/* Data [5,6], indices [2,3], axis 1: output (i, j, k) is data (i, indices(j, k)). */
 static int64_t gather_source(const void *context, const int64_t *coords) {
     const struct gather *gather = context;
     int64_t index = 0, which = 0;
@@ -188,6 +190,8 @@ static int infer_gather_nd(struct op_context *context) {
     return status ? status : common_output(context, rank, dims);
 }
 
+/* Data [4,5,6,7], indices [4,3,2], batch_dims 1: output (b, i, k) is data (b, indices(b, i, 0),
+ * indices(b, i, 1), k). */
 static int64_t gather_nd_source(const void *context, const int64_t *coords) {
     const struct gather *gather = context;
     int tuples = gather->indices->rank - 1;

@@ -28,18 +28,18 @@ struct trip_count {
 
 /*
  * ---- Trip count of a Loop whose condition compares counters ----
- * Numbers that change by a constant step in every iteration are compared with each other or
- * with constants. Exporters write recurrent layers (tf2onnx) and scripted while loops this way.
- * Each value of the body is expressed as a linear function of one body input (struct linear),
- * then as a progression over the iterations (struct progression); comparing two progressions
- * gives the first iteration that ends the loop.
+ * Such a condition compares numbers that change by a constant step in every iteration, with
+ * each other or with constants. Exporters write recurrent layers (tf2onnx) and scripted while
+ * loops this way. Each value of the body is expressed as a linear function of one body input
+ * (struct linear), then as a progression over the iterations (struct progression); comparing
+ * two progressions gives the first iteration that ends the loop.
  */
 
 /* Maximum number of values visited for one condition. */
 #define MAX_STEPS  256
 #define MAX_NUMBER (INT64_C(1) << 53)
 
-/* By dtype: the dtype represents every integer up to this magnitude; 0: not for counters. */
+/* The magnitude up to which a dtype represents every integer; 0: not used for counters. */
 static const int64_t exact_to[DTYPE_N] = {
     [DTYPE_INT8] = INT8_MAX,
     [DTYPE_INT16] = INT16_MAX,
@@ -55,8 +55,8 @@ struct search {
     struct op_context *context;
     const struct graph *body;
     uint32_t graph;
-    int steps_left;
-    int status;
+    int steps_left; /* values that may still be visited */
+    int status;     /* 0, or the failure that ended the search */
 };
 
 /* The linear function factor * input + offset. `input`: index of a body input; ID_NONE for a
@@ -173,6 +173,8 @@ static const struct node *producer_in_body(const struct search *search, uint32_t
     return node->domain[0] == '\0' ? node : NULL;
 }
 
+/* Expresses a value of the body as a linear function of one body input, by its producers.
+ * Returns false if it is none, or if the search has ended. */
 static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret) {
     const struct op_walker *walker = search->context->walker;
     const struct graph *body = search->body;
@@ -222,6 +224,9 @@ static int64_t input_range(const struct linear *linear) {
     return limit < 0 || linear->max_factor == 0 ? limit : limit / linear->max_factor;
 }
 
+/* Expresses a value of the body as a progression. Returns false if it is none. The iteration
+ * number is {0, 1}; a state starts at its operand, and its step is the offset of the linear
+ * function that gives its next value. */
 static bool progression_of_value(struct search *search, uint32_t id, struct progression *ret) {
     struct linear linear;
     struct linear next = {.exact_to = MAX_NUMBER};
@@ -273,6 +278,7 @@ static struct trip_count first_of_comparison(struct search *search, const struct
     const int64_t k =
         first_below(x.start - y.start, x.step - y.step, comparisons[row].bound, want);
     const int64_t last = smaller_of(x.last, y.last);
+    /* after `last`, a value may overflow: nothing is known of the later iterations */
     return k <= last ? (struct trip_count){k, k}
                      : (struct trip_count){last + 1, TRIP_COUNT_UNLIMITED};
 }
@@ -351,8 +357,8 @@ static int loop_inputs(struct op_context *context, struct body *body) {
     return 0;
 }
 
-/* Sets *ret to true if the condition operand is known or omitted. The loop then starts, unless
- * its trip count is 0 or the condition false. */
+/* Sets *ret to true if the condition operand is known or omitted. Callers have handled a trip
+ * count of 0 and a condition that is false, so the loop then starts. */
 static int starts(struct op_context *context, bool *ret) {
     bool condition = false;
     *ret = true;
@@ -361,9 +367,9 @@ static int starts(struct op_context *context, bool *ret) {
 }
 
 /*
- * Computes bounds of the trip count after a walk of the body with inputs that hold in every
- * iteration, also from the condition that the body returns. `trips` must not be 0 and the
- * condition operand not false.
+ * Computes bounds of the trip count from `trips`, the condition operand and the condition that
+ * the body returns, after a walk of the body with inputs that hold in every iteration. `trips`
+ * must not be 0, and the condition operand must not be known to be false.
  */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
@@ -400,7 +406,7 @@ static int64_t upper_bound_of(const struct trip_count *trip_count) {
     return trip_count->upper < INT32_MAX / 2 ? trip_count->upper : DIM_UNKNOWN;
 }
 
-/* Returns the state of one iteration, with its contents. */
+/* Returns the info as a state of one iteration: with contents, but not constant. */
 static struct value_info state_of(const struct value_info *info) {
     struct value_info copy = *info;
     copy.is_constant = false;
@@ -451,7 +457,7 @@ static int infer_at_once(struct op_context *context, struct loop *loop) {
     return status;
 }
 
-/* --- Execution iteration by iteration. --- */
+/* ---- execution iteration by iteration ---- */
 
 /* Returns true if execution may determine an unknown part of the output: elements of a
  * sequence, dims, or the contents of shape arithmetic. */
@@ -473,7 +479,7 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
     struct value_info *state = body->inputs + carried->input;
     bool goes_on = true;
     int64_t k = 0;
-    /* the infos of the stacked elements that hold for all iterations */
+    /* by output: the info of its stacked elements that holds for all iterations */
     struct value_info *stacked =
         arena_array(context->arena, context->n_outputs, sizeof *stacked);
     if (!stacked) return diag_no_memory(context->diag);
@@ -527,7 +533,8 @@ static int infer_loop(struct op_context *context) {
     if (list.known && list.n == 1) loop.trips = list.values[0] < 0 ? 0 : list.values[0];
     status = infer_at_once(context, &loop);
     if (status || !walker->begin) return status;
-    /* the trip count operand, although the condition may end the loop earlier */
+    /* execute the iterations, at most as many as the trip count operand allows, if that may
+     * improve the outputs; if execution fails, restore those of infer_at_once */
     int64_t trips = exact_trip_count(&loop.trip_count);
     if (!is_known(trips) && !starts(context, &begins) && begins &&
         !op_has_bounds(context, LOOP_TRIPS))

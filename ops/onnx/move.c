@@ -55,7 +55,7 @@ static enum op_view view_transpose(const struct op_context *context) {
     return VIEW_SAME;
 }
 
-/* Transpose, Expand and Tile: source index = sum over axes of output coordinate * stride. */
+/* Maps output coordinates to the source index: the sum over axes of coordinate * stride. */
 struct strided {
     int rank;
     int64_t strides[SHAPE_MAX_RANK];

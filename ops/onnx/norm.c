@@ -13,14 +13,15 @@
 
 #include "support/banned.h"
 
-/* Returns dim 1; 1 for a vector (BatchNormalization-9). */
+/* Returns the number of channels: dim 1, or 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {
     int rank = op_rank(context, 0);
     if (rank == 1) return 1;
     return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, 1);
 }
 
-/* Returns false if spatial=0 (before opset 9): statistics are per position, not per channel. */
+/* Returns true if statistics are per channel; with spatial=0 (before opset 9) they are per
+ * position. */
 static bool per_channel(const struct op_context *context) {
     return context->op->since >= 9 || op_attr_int(context, "spatial") != 0;
 }

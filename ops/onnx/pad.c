@@ -10,8 +10,8 @@
 #include "support/banned.h"
 
 struct margins {
-    int64_t
-        before[SHAPE_MAX_RANK]; /* elements to add, negative: to remove; may be DIM_UNKNOWN */
+    /* by axis: number of elements to add (negative: to remove); DIM_UNKNOWN */
+    int64_t before[SHAPE_MAX_RANK];
     int64_t after[SHAPE_MAX_RANK];
 };
 

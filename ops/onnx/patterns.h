@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fused patterns: operations of a framework that exporters decompose into several nodes; and
- * foldable patterns: a BatchNormalization behind a convolution or linear layer. Each row has a
- * pattern, the arithmetic of the nodes. passes/fusion/pattern_parse.c parses patterns,
+ * Fused patterns (operations of a framework that exporters decompose into several nodes) and
+ * foldable patterns (a BatchNormalization after a convolution or linear layer). Each row has a
+ * pattern: the arithmetic of the nodes as text. passes/fusion/pattern_parse.c parses patterns,
  * passes/fusion/match.h matches them.
  */
 #ifndef OPS_ONNX_PATTERNS_H
@@ -43,8 +43,8 @@ enum pattern_axes {
  * Casts between float types, Identity and Dropout may occur anywhere. If the pattern has an `x`
  * and is not foldable, the result must have the shape of `x`. A call with one argument may
  * match the nodes of another pattern: Softplus in Mish = x * Tanh(Softplus(x)) may be one node
- * or Log(1 + Exp(x)). This does not hold for the outermost operator. A pattern is skipped if
- * the model lacks one of its required operators.
+ * or Log(1 + Exp(x)). The outermost call of a pattern matches only a node of its type. A
+ * pattern is skipped if the model lacks one of its required operators.
  */
 struct pattern_row {
     const char *name;     /* framework class: "LayerNorm" */

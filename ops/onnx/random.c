@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random tensors. Never folded, because each run gives other values. */
+/* Random tensors. They are never folded, because each run gives other values. */
 #include "ops/common.h"
 #include "ops/facets.h"
 

@@ -107,9 +107,9 @@ static void recurrent_macs(const struct op_context *context, struct product *ret
 }
 
 /*
- * Returns the bytes saved for backpropagation through time. Per step: the gates (GRU: also the
- * recurrent part of the third gate; LSTM: also the cell state; RNN: nothing, its gate is its
- * state), and the state, unless the node outputs Y.
+ * Returns the bytes saved for backpropagation through time. Values per cell: LSTM 4 gates and
+ * the cell state; GRU 3 gates and the recurrent part of the third; RNN none, since its gate is
+ * its state. 1 more for the state, unless the node outputs Y.
  */
 static int64_t recurrent_states(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
@@ -122,9 +122,10 @@ static int64_t recurrent_states(const struct op_context *context) {
 }
 
 /*
- * Returns the MACs of the gradients: as many as X W for X and for W, as many as H R for R. The
- * gradients of the states are always computed, since they pass from step to step; they have as
- * many as H R, less those of one step if the initial state requires no gradient.
+ * Returns the MACs of the gradients. Those of X and of W each cost as many MACs as the product
+ * X W, the gradient of R as many as H R. The gradients of the states are always computed, since
+ * they pass from step to step: as many MACs as H R, less one step if the initial state requires
+ * no gradient.
  */
 static int64_t recurrent_backward(const struct op_context *context, uint32_t operands) {
     if (!has_ranks(context)) return DIM_UNKNOWN;

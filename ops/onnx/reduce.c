@@ -209,7 +209,7 @@ static int fold_cumsum(struct op_context *context) {
     const bool reverse = op_attr_int(context, "reverse") != 0;
     const bool exclusive = op_attr_int(context, "exclusive") != 0;
     for (int64_t i = 0; i < all; i++) {
-        if (i / step % n != 0) continue; /* not the start of a line */
+        if (i / step % n != 0) continue; /* not the first element along the axis */
         struct number sum = {.given = true, .real = numbers[i].real};
         for (int64_t k = 0; k < n; k++) {
             struct number *at = &numbers[i + (reverse ? n - 1 - k : k) * step];

@@ -73,8 +73,8 @@ static int refuse_target(const struct op_context *context, const struct target *
                    (long long)elements, from, into);
 }
 
-/* Computes the dim at -1 and checks that both products are equal: that of the dims that are
- * neither copied nor -1, and that of the input's dims that are not copied. */
+/* Computes the dim at -1. Without -1, checks that the target and the input have the same number
+ * of elements; both products leave out the copied dims. */
 static int finish_target(const struct op_context *context, struct target *target) {
     const struct shape *input = op_shape(context, 0);
     const int64_t want = target->listed_product;
@@ -141,7 +141,7 @@ static int infer_flatten(struct op_context *context) {
     return common_output(context, 2, dims);
 }
 
-/* Prints the arguments of nn.Flatten if axis is 1, which are its defaults; else nothing. */
+/* Prints the default arguments of nn.Flatten if axis is 1; else nothing. */
 static int describe_flatten(const struct op_context *context, struct text *out) {
     if (op_attr_int(context, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
     return 0;

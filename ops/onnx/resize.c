@@ -14,8 +14,8 @@
 struct scales {
     bool given; /* present and not empty (an empty operand is an omitted one) */
     size_t n;   /* number of scales; 0 if unknown */
-    const struct constant *operand; /* contents if known: here or in `attribute` */
-    const double *attribute;
+    const struct constant *operand; /* contents of the operand; NULL if unknown */
+    const double *attribute;        /* values of the attribute; NULL if absent */
 };
 
 static double scale_at(const struct scales *scales, size_t i) {
@@ -102,7 +102,7 @@ struct resize {
     int axes[SHAPE_MAX_RANK]; /* these axes, in the order of `scales` or `sizes` */
 };
 
-/* Reads scales or sizes; exactly one must be given, an empty tensor counts as omitted.
+/* Reads scales or sizes: exactly one must be given, where an empty tensor counts as omitted.
  * Resize-18: `axes` lists the resized axes; default: all. */
 static int read_resize(struct op_context *context, int rank, struct resize *resize) {
     struct int_list axes;

@@ -118,6 +118,7 @@ static int fold_scatter_nd(struct op_context *context) {
     const struct shape *data = &scatter.data->shape;
     const int64_t length = indices->dims[indices->rank - 1]; /* of an index tuple */
     const int64_t tuples = shape_product(indices, 0, indices->rank - 1);
+    /* elements of an update: 30 for data [4,5,6] and tuples of length 1 */
     const int64_t run = shape_product(data, (int)length, data->rank);
     if (!is_known(tuples) || tuples > CONSTANT_MAX_ELEMENTS ||
         scatter.updates->n_elements != checked_mul(tuples, run))

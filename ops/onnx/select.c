@@ -97,8 +97,8 @@ static int fold_non_zero(struct op_context *context) {
     return op_set_value(context, 0, constant_ints(context->arena, DTYPE_INT64, output, list));
 }
 
-/* Sets *ret_extent to the length that the condition selects from: the dim of `axis`
- * (*ret_axis), or all elements without this attribute. */
+/* Sets *ret_extent to the number of positions that the condition selects from: the dim at
+ * attribute `axis`, to which *ret_axis is set, or all elements if the attribute is absent. */
 static int compress_extent(const struct op_context *context, int *ret_axis,
                            int64_t *ret_extent) {
     int rank = op_rank(context, 0);
@@ -225,8 +225,8 @@ static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     return 0;
 }
 
-/* Distinct elements, or slices along `axis`; the index of each in the input, the index of each
- * input element in them, and counts. */
+/* Outputs: the distinct elements, or slices along `axis`; the position of each in the input;
+ * the position of each input element among the distinct ones; the number of occurrences. */
 static int infer_unique(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     const bool flat = !op_has_attr(context, "axis") || input->rank == 1;
@@ -250,7 +250,8 @@ static int infer_unique(struct op_context *context) {
     return status ? status : op_output_dims(context, 3, DTYPE_INT64, 1, &distinct);
 }
 
-/* Unique of com.microsoft. Outputs: distinct elements, index of each input element, counts. */
+/* Unique of com.microsoft. Outputs: the distinct elements; the position of each input element
+ * among them; the number of occurrences. */
 static int infer_contrib_unique(struct op_context *context) {
     const int64_t n = op_elements(context, 0);
     int64_t distinct = DIM_UNKNOWN;

@@ -110,8 +110,8 @@ static void macs_dft(const struct op_context *context, struct product *ret) {
                    ret);
 }
 
-/* Returns the number of transformed axes, -1 if it does not fit `axes`, the number of axes of
- * the signal. They are its last axes. */
+/* Returns signal_ndim, the number of last axes that are transformed; -1 if the signal, which
+ * has `axes` axes, has fewer. */
 static int signal_axes(const struct op_context *context, int axes) {
     const int64_t n = op_attr_int(context, "signal_ndim");
     return n >= 1 && n <= axes ? (int)n : -1;
@@ -124,7 +124,7 @@ static int infer_real_transform(struct op_context *context) {
     const bool inverse = text_equal(context->op->type, "Irfft");
     int64_t dims[SHAPE_MAX_RANK + 1];
     if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
-    const int axes = inverse ? x->rank - 1 : x->rank; /* without that of the pairs */
+    const int axes = inverse ? x->rank - 1 : x->rank; /* without the axis of pairs */
     if (signal_axes(context, axes) < 0)
         return op_fail(context, DIAG_ATTRIBUTE, "signal_ndim %lld does not fit %s",
                        (long long)op_attr_int(context, "signal_ndim"),

@@ -159,7 +159,7 @@ static int fold_slice(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
     const struct constant *from = NULL;
-    struct op_context cut = *context; /* contents are exact or unknown, never bounds */
+    struct op_context cut = *context; /* contents need exact lengths, not upper bounds */
     int status = op_value(context, 0, &from);
     if (status || !from || !shape_is_known(op_output_shape(context, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
@@ -172,9 +172,9 @@ static int fold_slice(struct op_context *context) {
 }
 
 /*
- * Sets the axis and the lengths of the parts (in the context's arena): as listed, or equal
- * parts. Since Split-18 the last equal part may be smaller; before, the dim must be divisible
- * by the number of outputs.
+ * Sets the axis and the lengths of the parts (in the context's arena): as listed in `split`,
+ * else equal. Since Split-18 the last part may be smaller than the others; before, the dim must
+ * be divisible by the number of outputs.
  */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
     const int64_t n = (int64_t)context->n_outputs;

@@ -49,8 +49,8 @@ static struct linear linear_sizes(const struct op_context *context) {
     return sizes;
 }
 
-/* The output state has the dtype of the past state if it is given; in com.microsoft it gets a
- * first axis of size state_window if this is > 0. */
+/* The output state has the dtype of the past state if there is one, else that of the queries.
+ * In com.microsoft, state_window > 0 adds a first axis of this size to the output state. */
 static int infer_linear(struct op_context *context) {
     const int64_t queries = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
