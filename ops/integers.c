@@ -45,6 +45,7 @@ struct integers integers_of(const struct op_context *context, int64_t macs) {
     const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
     if (is_integer(in) && is_integer(out)) return integers_all(macs, true);
     const bool untyped = in == DTYPE_UNDEFINED || out == DTYPE_UNDEFINED;
+    /* MACs that are unknown may be integer MACs if a dtype is unknown */
     return split_macs(macs == DIM_UNKNOWN && untyped ? macs : 0, macs);
 }
 

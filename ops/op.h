@@ -157,8 +157,9 @@ struct op_flops {
 /* Which tensors of rank 3 to 5 are images [N, C, spatial…]; --layout sets their layout. */
 enum op_images {
     IMAGES_NONE,
-    IMAGES_HERE,   /* operand 0 and output 0 */
-    IMAGES_FOLLOW, /* if any tensor of the node is an image, all of output 0's rank are */
+    IMAGES_HERE, /* operand 0 and output 0 */
+    /* all operands and outputs with output 0's rank, if one operand or output is an image */
+    IMAGES_FOLLOW,
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */

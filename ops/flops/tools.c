@@ -26,6 +26,7 @@ int64_t fvcore_resize(const struct op_context *context) {
     return checked_mul(text_equal(mode, "nearest") ? 1 : 4, op_output_elements(context, 0));
 }
 
+/* Returns true if operand `slot` is a learned vector and operand `other` a computed tensor. */
 static bool is_vector_of(const struct op_context *context, size_t slot, size_t other) {
     return op_input(context, slot)->is_weight && op_rank(context, slot) == 1 &&
            !op_input(context, other)->is_constant && op_rank(context, other) > 1;

@@ -62,7 +62,7 @@ bool lowering_axis(int64_t axis, int rank, int *ret);
 /* Attention of operands 0 to 2: [batch, heads, length, width], or packed
  * [batch, length, heads * width]. */
 struct lowering_attention {
-    int64_t heads, kv_heads; /* of packed operands; 0: heads are part of `batch` */
+    int64_t heads, kv_heads; /* of packed operands; 0: the batch includes the heads */
     size_t past;             /* operand with the keys of a cache; the next one has its values */
     int64_t keys;            /* length of keys and values; 0: sum of operand 1's and `past`'s */
     size_t mask;             /* operand that masks the scores */

@@ -56,8 +56,8 @@ bool lower_norm(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-/* Merges the axes before `axis`, and the others, as Softmax does before opset 13: [2,3,4,5]
- * with axis 2 becomes [6,20]. */
+/* Merges the axes before `axis` into one and the remaining axes into another, as Softmax does
+ * before opset 13: [2,3,4,5] with axis 2 becomes [6,20]. */
 static void merge_axes_from(struct cm_tensor *tensor, int axis) {
     int64_t dims[2] = {1, 1};
     for (int i = 0; i < tensor->rank; i++)

@@ -391,7 +391,7 @@ struct contraction {
 };
 
 /* Computes the sizes of the product. Returns false if a label occurs in one operand and neither
- * in the other nor in the output: the operand is then summed before the product. */
+ * in the other nor in the output: that operand is summed before the product. */
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
     for (int label = 0; label < N_LABELS; label++) {

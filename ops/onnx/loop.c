@@ -225,8 +225,8 @@ static int64_t input_range(const struct linear *linear) {
 }
 
 /* Expresses a value of the body as a progression. Returns false if it is none. The iteration
- * number is {0, 1}; a state starts at its operand, and its step is the offset of the linear
- * function that gives its next value. */
+ * number is {0, 1}; a state starts at its operand, and its step is what an iteration adds to
+ * it. */
 static bool progression_of_value(struct search *search, uint32_t id, struct progression *ret) {
     struct linear linear;
     struct linear next = {.exact_to = MAX_NUMBER};
@@ -293,6 +293,7 @@ static struct trip_count first_of_and_or(struct search *search, const struct nod
     const struct trip_count b = first_iteration(search, node->inputs[1], want);
     if (!both)
         return (struct trip_count){smaller_of(a.lower, b.lower), smaller_of(a.upper, b.upper)};
+    /* no upper bound: the two may have the value in different iterations */
     return (struct trip_count){a.lower > b.lower ? a.lower : b.lower, TRIP_COUNT_UNLIMITED};
 }
 

@@ -73,8 +73,8 @@ static int refuse_target(const struct op_context *context, const struct target *
                    (long long)elements, from, into);
 }
 
-/* Computes the dim at -1. Without -1, checks that the target and the input have the same number
- * of elements; both products leave out the copied dims. */
+/* Computes the dim at -1; without -1, checks that the target has as many elements as the input.
+ * Both numbers leave out the copied dims. */
 static int finish_target(const struct op_context *context, struct target *target) {
     const struct shape *input = op_shape(context, 0);
     const int64_t want = target->listed_product;
