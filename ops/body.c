@@ -68,9 +68,9 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
 }
 
 /* Fixpoint search for loop-carried shapes: at most MAX_ROUNDS walks widen the state; if it
- * still changes, only element types are kept, which no iteration changes. Walks of nested
- * bodies multiply, so the search is skipped if the node is nested deeper than MAX_SEARCHED, or
- * if the walker declines (may_search). */
+ * still changes, a last walk keeps only the dtypes, which no iteration changes. Walks of nested
+ * bodies multiply, so there is only this last walk if the node is nested deeper than
+ * MAX_SEARCHED, or if the walker declines (may_search). */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 

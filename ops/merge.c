@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges value_infos: see merge.h. */
+/* Merges infos of values: see merge.h. */
 #include "ops/merge.h"
 
 #include "ops/common.h"

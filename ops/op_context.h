@@ -188,8 +188,8 @@ int op_normalize_axis(const struct op_context *context, int64_t axis, int rank,
 /* As op_normalize_axis, for the attribute `axis`. */
 int op_axis(const struct op_context *context, int rank, int *ret) CM_MUST_CHECK;
 /* Broadcasts a and b as NumPy does. ret->dims are those of one of them, or in the context's
- * arena. An unknown dim and n != 1 give n, in an upper-bound walk unknown; an unknown dim and 1
- * or unknown give unknown. */
+ * arena. An unknown dim "?" and 5 give 5, in an upper-bound walk "?"; "?" and 1, or "?" and
+ * "?", give "?". */
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
                  struct shape *ret) CM_MUST_CHECK;
 /* Returns "[1,3,?]" for messages, in the context's arena; "?" if out of memory. */

@@ -239,8 +239,8 @@ scale_axes scale_causal_conv_sums(const struct op_context *context, size_t opera
     return SCALE_ALL_AXES & ~axis_range(0, operand == 0 ? 2 : 1);
 }
 
-/* Returns the summed axis of a matrix product: the last axis of operand 0, the last but one of
- * operand 1; the other one of the two if the operand is transposed. */
+/* Returns the axis K of a matrix product. Operand 0 is [..., M, K], transposed [..., K, M];
+ * operand 1 is [..., K, N], transposed [..., N, K]. */
 static scale_axes inner_axis(const struct op_context *context, size_t operand,
                              bool transposed) {
     const int rank = op_rank(context, operand);

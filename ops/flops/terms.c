@@ -56,8 +56,8 @@ int64_t term_window(const struct op_context *context, size_t max_axes) {
     return window;
 }
 
-/* Returns the attribute `axis` as a non-negative number; the last axis if it is out of range,
- * which infer rejects. */
+/* Returns the attribute `axis` as a non-negative number; the last axis if it is out of range.
+ * Infer rejects that, except axis = rank of a Softmax before opset 13. */
 static int axis_of(const struct op_context *context, int rank) {
     int64_t axis = op_attr_int(context, "axis");
     if (axis < 0) axis += rank;

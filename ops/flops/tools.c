@@ -136,8 +136,8 @@ int64_t onnx_tool_local_response(const struct op_context *context) {
 }
 
 /*
- * Returns the additions of the biases, in every direction, and the operations of the gates,
- * which onnx-tool counts for one direction even if there are two.
+ * Returns the additions of the biases plus the operations of the gates. If there are two
+ * directions, onnx-tool counts the gates of only one.
  */
 int64_t onnx_tool_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);

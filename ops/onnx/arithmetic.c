@@ -65,8 +65,8 @@ FOLD(div,
      if (ret->real || !divides(x[0].i, x[1].i)) return ret->real;
      ret->i = x[0].i / x[1].i;
      return true;)
-/* Sign of the result: with fmod=1 that of the dividend (as in C), with fmod=0 (integers only) that of the
- * divisor (as in Python). */
+/* The result has the sign of the dividend if fmod=1 (as in C), of the divisor if fmod=0 (integers only, as in
+ * Python). */
 FOLD(mod,
      const bool of_divisor = op_attr_int(context, "fmod") == 0;
      if (ret->real) ret->r = fmod(x[0].r, x[1].r);

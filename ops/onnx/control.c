@@ -39,8 +39,8 @@ static int infer_if(struct op_context *context) {
     return status;
 }
 
-/* The body runs once per element of operand 0. Its inputs are that element, the element of the
- * same index of every other sequence operand, and all other operands unchanged. */
+/* The body runs once per element of operand 0. Input i of run k is element k of operand i if
+ * the operand is a sequence, else the operand itself. */
 static int infer_sequence_map(struct op_context *context) {
     struct body body;
     int status = body_open(context, "body", &body);

@@ -88,8 +88,8 @@ static bool is_within(int64_t number, int64_t limit) {
 
 /* ---- numbers ---- */
 
-/* Returns true if the value is a tensor of one element, or of an unknown number: a condition
- * and the values that it is computed from have one element. */
+/* Returns true if the value is a tensor with one element, or with an unknown number of
+ * elements: since a condition is computed from it, it then has one. */
 static bool may_be_single(const struct value_info *info) {
     const int64_t elements = shape_elements(&info->shape);
     return info->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);

@@ -109,7 +109,7 @@ static void recurrent_macs(const struct op_context *context, struct product *ret
 /*
  * Returns the bytes saved for backpropagation through time. Values per cell: LSTM 4 gates and
  * the cell state; GRU 3 gates and the recurrent part of the third; RNN none, since its gate is
- * its state. 1 more for the state, unless the node outputs Y.
+ * its state. The state adds 1, unless the node outputs Y.
  */
 static int64_t recurrent_states(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;

@@ -197,7 +197,7 @@ static int compare_slices(const void *left, const void *right) {
 }
 
 /* Sets *ret to the number of distinct elements (axis -1) or of distinct slices along `axis`;
- * leaves it unchanged if it is unknown. */
+ * leaves *ret unchanged if the number is unknown. */
 static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     const struct constant *value = NULL;
     int status = op_value(context, 0, &value);
