@@ -39,7 +39,8 @@ static void write_title(struct page *page, const struct cm_result *result) {
         page_add(page, "batch %" PRId64, result->options.batch);
     for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
-        if (text_starts_with(dim->name, "batch")) continue; /* written above */
+        const bool is_batch = text_starts_with(dim->name, "batch");
+        if (is_batch && dim->size == result->options.batch) continue; /* written above */
         page_add(page, "%s %" PRId64, *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
     }
     for (size_t i = 0; i < result->model.n_opsets; i++)
