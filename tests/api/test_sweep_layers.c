@@ -105,8 +105,8 @@ static void find(struct fixture *f, const struct profile *const *profiles, size_
     *f = (struct fixture){.arena = arena_new("test", 0), .result_arena = arena_new("test", 0)};
     assert_non_null(f->arena);
     assert_non_null(f->result_arena);
-    layers = (struct sweep_layers){
-        .arena = f->arena, .result_arena = f->result_arena, .n_rows = n};
+    layers =
+        (struct sweep_layers){.arena = f->arena, .result_arena = f->result_arena, .n_rows = n};
     for (size_t i = 0; i < n; i++) {
         f->rows[i] = (struct cm_sweep_row){.batch = profiles[i] ? profiles[i]->batch : NONE,
                                            .speedup = NONE};
