@@ -22,12 +22,12 @@
 
 #define PREFIX "costmodel."
 
-/* A node of the file. */
+/* The figures of one node of the file. */
 struct share {
     struct cm_costs costs;
-    size_t module;    /* innermost common module */
+    size_t module;    /* innermost module that contains all of them */
     uint32_t n;       /* nodes of the profile that are added up in `costs` */
-    uint32_t n_calls; /* calls of the function that contains it; 0: the node calls a function */
+    uint32_t n_calls; /* nodes of the profile made from this one; 0: it calls a function */
 };
 
 struct annotating {
@@ -150,6 +150,7 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
     annotating.arena = arena_new("annotate", 0);
     if (annotating.arena == NULL) return diag_no_memory(diagnostics);
     const struct model *ir = annotating.model;
+    /* The largest ordinal of a node or call decides the size of `shares`. */
     for (size_t i = 0; i < ir->n_nodes; i++)
         if (ir->nodes[i].ordinal >= annotating.n) annotating.n = ir->nodes[i].ordinal + 1;
     for (size_t i = 0; i < ir->n_calls; i++)
@@ -166,6 +167,7 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
             const struct node *node = &ir->nodes[id];
             add_costs(&annotating, node->ordinal, &result->nodes[id]);
             annotating.shares[node->ordinal].n_calls++;
+            /* Each call around the node gets its figures too. */
             for (uint32_t call = node->call; call != ID_NONE; call = ir->calls[call].outer)
                 add_costs(&annotating, ir->calls[call].ordinal, &result->nodes[id]);
         }

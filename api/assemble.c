@@ -25,7 +25,8 @@ static const int64_t *copy_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Recurses over types, whose depth ops/merge.c limits. `upper`: upper bound of `info`. */
+/* Recurses into element types, whose depth ops/merge.c limits. `upper`: upper bound of `info`.
+ */
 static void copy_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *upper, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
@@ -50,7 +51,7 @@ static bool is_same_type(const struct value_info *a, const struct value_info *b)
            a->is_upper_bound == b->is_upper_bound && shape_equal(&a->shape, &b->shape);
 }
 
-/* `before` is the previous value, or NULL: if both have the same type, they share its dims. */
+/* `before` is value id - 1, or NULL. If both values have the same type, they share the dims. */
 static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
     const struct value_info *info = &infer->infos[id];
@@ -79,7 +80,7 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
-/* `from` is indexed by node or module; NULL if there is no training step. */
+/* Copies `from`, indexed by node or module; it is NULL if there is no training step. */
 static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_step *from,
                                   size_t n) {
     struct cm_step *steps = from ? arena_array(assembly->arena, n, sizeof(*steps)) : NULL;
@@ -203,7 +204,7 @@ static void copy_model(struct assembly *assembly) {
     result->model.inputs = inputs;
 }
 
-/* Returns input shapes and values as on the command line; NULL: none. */
+/* Returns the given input shapes and values: "x=1x3x8 n=2,4"; NULL if none are given. */
 static const char *given_text(struct assembly *assembly, const struct cm_options *options) {
     if (options->n_inputs == 0 && options->n_values == 0) return NULL;
     struct text text = {.arena = assembly->arena};
@@ -389,8 +390,8 @@ static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory)
     }
 }
 
-/* Copies the lists of the memory part. The order of nodes is listed if --schedule min-memory is
- * given, even if it is the file's. */
+/* Copies the lists of `memory`. With --schedule min-memory, lists the schedule even if it
+ * equals the order of the file. */
 static void copy_memory_lists(struct assembly *assembly, struct cm_memory *memory) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;

@@ -17,8 +17,8 @@ struct message_list {
 int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
                       struct message_list *ret) CM_MUST_CHECK;
 
-/* Warns of unknown operators and shapes; options->strict: refuses (CM_REFUSED). CM_NO_MEMORY.
- */
+/* Warns of unknown operators and shapes; with options->strict, reports errors instead. CM_OK,
+ * CM_REFUSED, CM_NO_MEMORY. */
 int assemble_warnings(const struct analysis *analysis,
                       const struct cm_coverage *coverage) CM_MUST_CHECK;
 

@@ -18,7 +18,7 @@ static int64_t known_if(int64_t value) {
     return value > 0 ? value : CM_UNKNOWN;
 }
 
-/* Returns seconds as picoseconds; CM_UNKNOWN if there are none. */
+/* Converts seconds to picoseconds; returns CM_UNKNOWN if they are not positive. */
 static int64_t picoseconds(double seconds) {
     return seconds > 0 ? public_count(estimate_ps(seconds)) : CM_UNKNOWN;
 }
@@ -125,8 +125,8 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
     copy_how(assembly, &from->how, ret);
 }
 
-/* Returns the throughput of an imported layer, and sets its FLOPs and bytes in *ret. The work
- * of a layer is the sum over its nodes. */
+/* Returns the throughput of an imported layer, and sets its FLOPs and bytes in *ret: the sums
+ * over its nodes. */
 static struct achieved achieved_of_layer(const struct analysis *analysis,
                                          const struct imported_layer *layer,
                                          struct cm_timed *ret) {
@@ -148,6 +148,7 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
         sum.lower_bound_s = achieved->lower_bound_s < 0 || sum.lower_bound_s < 0
                                 ? -1
                                 : sum.lower_bound_s + achieved->lower_bound_s * n;
+        /* The node with the longest time decides what limits the layer. */
         if (share > longest) sum.limited_by = achieved->limited_by;
         if (share > longest) longest = share;
     }

@@ -30,10 +30,11 @@ struct assembly {
 /* A failed allocation of these functions is sticky in the arena. */
 /* Returns a copy; "" if text is NULL. */
 const char *assembly_text(struct assembly *assembly, const char *text);
-/* The same, but copies a string that many nodes share only once: an operator type. */
+/* Like assembly_text, for a string that many nodes share (an operator type): copies it once. */
 const char *assembly_shared(struct assembly *assembly, const char *text);
-/* Returns the value `id` of the result; ID_NONE: one without a name, of unknown type. */
+/* Returns value `id` of the result; for ID_NONE a value without a name, of unknown type. */
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
+/* Returns the `n` values in the order of their ids. */
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices by name; --calibrate: measures a device and writes its description. */
+/* Resolves device names; for --calibrate, measures a device and writes its description. */
 #include "backends/device/calibrate.h"
 
 #include "backends/backend_registry.h"

@@ -40,16 +40,16 @@ struct tally {
     struct arena *arena;
     struct map index;
     struct cm_name_count *items;
-    const struct op **ops; /* of the first node of each */
+    const struct op **ops; /* of the first node of each item */
     size_t n;
     size_t capacity;
 };
 
-/* Keeps the key only if it is new: names may be long and frequent. */
+/* Counts the operator of a node. Frees the key if it exists: names may be long and frequent. */
 static int tally_add(struct tally *tally, const struct node *node, const struct op *op) {
     struct arena *scratch = tally->index.arena;
     const struct arena_mark mark = arena_save(scratch);
-    /* Domain and type may contain colons. */
+    /* The key starts with the length of the domain: domain and type may contain colons. */
     const char *key =
         arena_printf(scratch, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
     if (!key) return CM_NO_MEMORY;

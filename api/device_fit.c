@@ -2,7 +2,7 @@
 /*
  * Fits the efficiencies of a device (backends/device/kernel_time.h) to measured times. A model
  * is analysed once; its time is then a sum over its distinct primitives, so that a fit takes
- * seconds. Levenberg-Marquardt with difference quotients, in logarithms of times and
+ * seconds. It uses Levenberg-Marquardt with difference quotients, on logarithms of times and
  * efficiencies.
  */
 #include "costmodel/fit.h"
@@ -28,7 +28,7 @@
 #define MAX_EFFICIENCIES 16 /* >= number of names of device_efficiency_name */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
-#define PRIOR            0.25 /* weight of a change of an efficiency; all rows together have 1 */
+#define PRIOR            0.25 /* weight of the change of an efficiency; all times together: 1 */
 #define FAR              0.1  /* of the pseudo-Huber loss: errors above it count linearly */
 #define MAX_CHANGE       0.3  /* of the logarithm of an efficiency in one round */
 #define SMALL_CHANGE     0.005
@@ -107,14 +107,14 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     return status;
 }
 
-/* Returns true if both times are of one analysis: at most the node differs. */
+/* Returns true if one analysis covers both times: their settings differ at most in the node. */
 static bool share_analysis(const struct cm_measured_time *a, const struct cm_measured_time *b) {
     return text_equal(a->model, b->model) && a->batch == b->batch &&
            a->precision == b->precision && a->layout == b->layout &&
            text_equal(a->optimizer, b->optimizer);
 }
 
-/* Loads and analyses the model of a group of times; if refused, warns and leaves it out. */
+/* Loads and analyses the model of a group of times. If it is refused, warns and skips them. */
 static int load_group(struct fitting *fitting, size_t first, size_t end) {
     const char *path = fitting->times[first].model;
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -139,7 +139,7 @@ static int load_group(struct fitting *fitting, size_t first, size_t end) {
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-/* Consecutive times that share an analysis are analysed once. */
+/* Collects the work of all times; analyses consecutive times together if they can share it. */
 static int load_works(struct fitting *fitting) {
     const struct cm_measured_time *times = fitting->times;
     size_t n_loaded = 0;
@@ -156,7 +156,8 @@ static int load_works(struct fitting *fitting) {
     return diag_error(fitting->diag, DIAG_USAGE, "there is no time to fit to");
 }
 
-/* Returns both times of the work; kernels for which the device has no rate count 0. */
+/* Returns expected time and lower bound of the work, in seconds, without the kernels for whose
+ * dtype the device has no rate. */
 static struct kernel_time time_of(const struct fitting *fitting, const struct timed_work *work,
                                   const struct device_efficiency *efficiency) {
     struct kernel_time sum = {0};
@@ -227,6 +228,7 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
     const double share = 1 / sqrt((double)fitting->n_times);
     double largest = 0;
     find_log_errors(fitting, efficiency, errors);
+    /* Difference quotients of the errors by each efficiency. */
     for (size_t k = 0; k < n; k++) {
         struct device_efficiency shifted = *efficiency;
         *device_efficiency_at(&shifted, k) *= exp(STEP);
@@ -234,6 +236,7 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
         for (size_t i = 0; i < fitting->n_times; i++)
             slopes[k * fitting->n_times + i] = (moved[i] - errors[i]) / STEP;
     }
+    /* Normal equations of the weighted errors. */
     for (size_t i = 0; i < fitting->n_times; i++) {
         const double far = errors[i] / FAR;
         const double weight = share * share / (FAR * FAR) / sqrt(1 + far * far);
@@ -244,6 +247,7 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
                 normal[k][l] += weight * slope * slopes[l * fitting->n_times + i];
         }
     }
+    /* Add the prior and the damping. */
     for (size_t k = 0; k < n; k++) {
         normal[k][k] += PRIOR * PRIOR;
         normal[k][k] *= 1 + damping;

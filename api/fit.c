@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the largest batch that fits by profiling: N fits and N + 1 does not. Required memory is
- * nearly linear in the batch (a maximum of lines, plus gaps of the arena), so a line through
- * two batches usually hits at once.
+ * nearly linear in the batch (the maximum of linear functions, plus gaps in the arena), so
+ * linear interpolation between two batches usually finds it at once.
  */
 #include "api/assemble.h"
 
@@ -28,11 +28,12 @@ struct search {
     struct trial fits;  /* the largest so far; batch 0: none */
     struct trial fails; /* the smallest so far; batch 0: none */
     bool uneven;        /* a larger batch required less memory */
-    const char *why;    /* the batch cannot be changed; NULL: it can */
-    bool is_ended;      /* no work is left for another trial */
+    const char *why;    /* why the batch cannot be changed; NULL if it can */
+    bool is_ended;      /* the work limit allows no further trial */
 };
 
-/* Runs the passes up to memory_required at this batch. */
+/* Sets *ret to the required bytes at this batch, TOO_MUCH if unknown; sets search->why if the
+ * passes refuse the batch. */
 static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     struct cm_options options = *search->analysis->options;
     struct arena *arena = arena_new("trial", 0);
@@ -69,7 +70,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     return status;
 }
 
-/* Narrows the interval by a trial. */
+/* Replaces `fits` or `fails` by a trial; sets `uneven` if a larger batch needs less memory. */
 static void narrow_interval(struct search *search, struct trial trial) {
     if (search->fits.batch > 0 &&
         (trial.batch > search->fits.batch) != (trial.bytes >= search->fits.bytes))
@@ -112,6 +113,7 @@ static int find_upper(struct search *search) {
         before = search->fits;
         status = try_and_narrow(search, next < MAX_BATCH ? next : MAX_BATCH);
         if (search->fails.batch > 0 || search->fits.batch == before.batch) continue;
+        /* Extrapolate to just above the limit; if that is not larger, double the batch. */
         next = meet_limit(&before, &search->fits, search->limit) + 1;
         if (next <= search->fits.batch) next = 2 * search->fits.batch;
     }

@@ -17,13 +17,13 @@ struct cm_model {
     struct message_list notes; /* messages of loading, for every result */
 };
 
-/* Checks names and sizes that are invalid for any model. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Refuses options that are invalid for every model. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
 /*
- * Computes the sizes that options give to dims, in `arena`. Unbound dims, for which a profile
- * would be refused, do not prevent the others from being bound. CM_OK, CM_NO_MEMORY.
+ * Computes the sizes that `options` give to symbolic dims, in `arena`. Unbound dims, for which
+ * a profile would be refused, do not prevent the others from being bound. CM_OK, CM_NO_MEMORY.
  */
 int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
               struct cm_diagnostics *diag, struct batch_table *ret) CM_MUST_CHECK;

@@ -32,7 +32,7 @@ const struct cm_convention *cm_convention_at(size_t index) {
     return conventions_at(index);
 }
 
-/* Takes the source over, also on failure. */
+/* Takes ownership of the source, also on failure. */
 static int load_source(struct source *source, struct cm_diagnostics *diagnostics,
                        struct cm_model **ret_model) {
     size_t from = cm_diagnostics_count(diagnostics);
@@ -87,7 +87,7 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
 }
 
-/* Detects a profile: JSON or a page, which begin with '{' or '<', maybe after blanks. An ONNX
+/* Detects a profile: JSON or HTML, which begin with '{' or '<', maybe after blanks. An ONNX
  * file begins with neither: as tags of fields, '{' and '<' would be groups, which proto3 lacks,
  * and a blank would be field 1 or 4 of ModelProto with a wrong wire type. */
 static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *ret) {
@@ -98,14 +98,14 @@ static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
     while (i < size && memchr(blanks, bytes[i], sizeof blanks)) i++;
-    /* A page, but not XML such as "<?xml" or OpenVINO's "<net". */
+    /* HTML, but not XML such as "<?xml" or OpenVINO's "<net". */
     const bool is_page = i < size && bytes[i] == '<' &&
                          (size - i == 1 || (bytes[i + 1] != '?' && bytes[i + 1] != 'n'));
     *ret = is_page || (i < size && bytes[i] == '{');
     return CM_OK;
 }
 
-/* Takes the source over, also on failure. */
+/* Takes ownership of the source, also on failure. */
 static int read_profile(struct source *source, struct cm_diagnostics *diagnostics,
                         struct cm_result **ret_result) {
     struct arena *arena = arena_new("profile file", 0);

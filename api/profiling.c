@@ -17,7 +17,7 @@ static struct cm_options effective_options(const struct cm_options *options) {
     return copy;
 }
 
-/* Returns the status of a step; CM_NO_MEMORY if the message of an error was not allocated. */
+/* Returns the status of a step; CM_NO_MEMORY if an error message could not be allocated. */
 static int end_step(struct cm_diagnostics *diagnostics, int status) {
     if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY;
     return diag_finish(diagnostics, status);

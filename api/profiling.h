@@ -16,23 +16,23 @@ struct profiling {
     struct cm_model *model;
     struct arena *result_arena;    /* lifetime of the result */
     struct arena *arena;           /* of the analysis */
-    struct arena_mark result_mark; /* after the analysis */
+    struct arena_mark result_mark; /* at the end of profiling_begin */
     struct arena_mark arena_mark;
     struct cm_options options; /* of the caller, with the mode that an optimizer implies */
     struct work work;
     struct analysis analysis;
 };
 
-/* Runs the passes that do not depend on times. CM_OK or a status with a message; the caller
- * ends it with profiling_end also after a failure. */
+/* Runs the passes that do not depend on times. Returns CM_OK, or an error status with a
+ * message; the caller must call profiling_end in both cases. */
 int profiling_begin(struct profiling *profiling, struct cm_model *model,
                     const struct cm_options *options,
                     struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
 /*
  * Runs the other passes and makes the result, with the messages from index `from` on. `options`
- * are those of profiling_begin, except for the precision and the backend. The result is valid
- * until the next call or profiling_end, unless the caller takes `result_arena` over.
+ * may differ from those of profiling_begin only in the precision and the backend. The result is
+ * valid until the next call or profiling_end, unless the caller takes `result_arena` over.
  */
 int profiling_finish(struct profiling *profiling, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, size_t from,

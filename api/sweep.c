@@ -18,10 +18,10 @@ struct sweeping {
     struct cm_model *model;
     struct cm_options options;
     const struct cm_sweep_point *points;
-    struct profiling profiling; /* of the last point and of those that share its analysis */
+    struct profiling profiling; /* of the last point; points before it may share it */
     int analysed;               /* status of profiling_begin */
     struct cm_diagnostics
-        *analysis_messages;          /* messages of that analysis; NULL: there is none */
+        *analysis_messages;          /* messages of profiling_begin; NULL if none is open */
     struct cm_diagnostics *messages; /* messages of the profiles */
     size_t n_lost;                   /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
@@ -213,7 +213,7 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
         row->problem = copy(sweeping, sweep_first_message(diag));
     }
     if (status != CM_OK || sweeping->first == NULL || *sweeping->first != NULL) return;
-    /* The first result outlives the next point. The other points need no details. */
+    /* Keep the first result beyond the next point; the other points need no details. */
     *sweeping->first = result;
     sweeping->profiling.result_arena = NULL;
     end_analysis(sweeping);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers for rows of a sweep, and its layers: each distinct piece of work, with its time in
- * every row. */
+/* Rows of a sweep, and its layers. A layer is a set of nodes that share a primitive in every
+ * row; it has a time per row. */
 #ifndef API_SWEEP_H
 #define API_SWEEP_H
 
@@ -12,7 +12,7 @@
 struct arena;
 struct cm_diagnostics;
 
-/* Returns a row without figures, in state "done". `batch`: 0 for that of the file. */
+/* Returns a row without figures, in state "done". `batch`: 0 for the file's batch. */
 struct cm_sweep_row sweep_empty_row(int64_t batch);
 
 /* Returns the state of a row with this status: "done", "usage", "refused", "failed". */
@@ -21,8 +21,8 @@ const char *sweep_state(int status);
 /* Returns the first error, else the first warning, else "". */
 const char *sweep_first_message(const struct cm_diagnostics *diag);
 
-/* Figures by node and row, at index node * n_rows + row. The caller sets the first three
- * members. Allocation failures are sticky in the arenas. */
+/* Figures of a sweep: `primitive_of` and `latency_of` at index node * n_rows + row. The caller
+ * sets the first three members. Allocation failures are sticky in the arenas. */
 struct sweep_layers {
     struct arena *arena;        /* until sweep_layers_finish */
     struct arena *result_arena; /* of the sweep */
@@ -34,7 +34,7 @@ struct sweep_layers {
     struct cm_sweep_layer *labels; /* by node: op, path and node */
 };
 
-/* Adds the times or plans of a result as row `row`; does nothing if it has none. */
+/* Adds the times or plans of a result as row `row`; does nothing if the result has none. */
 void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result);
 
 /* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A primitive differs from row to row of a sweep: batch and precision are part of it. A layer
- * is therefore a set of nodes that share a primitive in every row.
+ * Groups the nodes of a sweep into layers. A primitive includes batch and precision, so a node
+ * has another primitive in each row; a layer is a set of nodes that share it in every row.
  */
 #include "api/sweep.h"
 
@@ -35,7 +35,7 @@ static bool allocate(struct sweep_layers *layers, size_t n_nodes) {
     return true;
 }
 
-/* Returns NULL if the result has no plans, or if out of memory. */
+/* Copies the plan of a primitive; NULL if the result has no plans, or if out of memory. */
 static const struct cm_layer_plan *copy_plan(struct sweep_layers *layers,
                                              const struct cm_timed *from,
                                              const struct cm_result *result) {
@@ -102,7 +102,7 @@ static size_t group_nodes(const struct sweep_layers *layers, uint32_t *group_of)
     return n;
 }
 
-/* Adds the node to its layer; the first node gives it its label. */
+/* Adds the node to its layer; the first node labels the layer. */
 static void add_node(const struct sweep_layers *layers, size_t node, struct cm_sweep_layer *to,
                      struct cm_layer_time *times) {
     static const struct cm_layer_time none = {CM_UNKNOWN, CM_UNKNOWN, "", "", "", "", "", NULL};

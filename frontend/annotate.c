@@ -23,7 +23,7 @@
 #define MAX_DEPTH 128 /* as in skim.c */
 #define COPY_STEP ((size_t)1 << 16)
 
-/* Bytes of an entry that are searched for its key, with which our entries begin. */
+/* Bytes at the start of an entry that are searched for its key; our entries begin with it. */
 #define ENTRY_HEAD 512
 
 enum edit_kind { EDIT_REMOVE, EDIT_LENGTH, EDIT_ENTRIES };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a copy of a model with new metadata_props entries of its nodes and of itself. */
+/* Writes a copy of a model with new metadata_props entries for its nodes and for the model. */
 #ifndef FRONTEND_ANNOTATE_H
 #define FRONTEND_ANNOTATE_H
 

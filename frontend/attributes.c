@@ -161,7 +161,7 @@ static int check_reference(struct importer *importer, const Onnx__AttributeProto
 }
 
 /* Imports an attribute of a node. If it refers to an attribute of the function, takes the
- * caller's or its default; *ret_found is false if there is neither. */
+ * caller's value, else the default; *ret_found is false if there is neither. */
 static int one_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                          const struct scope *scope, uint32_t node_id, struct attr *ret,
                          bool *ret_found) {

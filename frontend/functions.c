@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inlines model-local functions while the graph is built: a call is replaced by the function's
- * body, with the caller's values under the body's names. A struct call records each call, from
- * which the module tree recovers where the nodes came from.
+ * body, with the caller's values under the body's names. A struct call records each call, so
+ * that the module tree can find the call that a node comes from.
  */
 #include <string.h>
 
@@ -135,9 +135,9 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
 }
 
 /*
- * Defines the outputs of the call: the body's values under the caller's names. A value that the
- * body, whose first node is `first`, computes takes this name; an input that is passed through
- * keeps its own.
+ * Defines the outputs of the call: the body's values under the caller's names. A value that a
+ * node of the body (id >= `first`) computes takes the caller's name; an input that the body
+ * passes through keeps its name.
  */
 static int return_outputs(struct importer *importer, const struct file_node *node,
                           const struct function *function, struct scope *outer,
@@ -234,7 +234,7 @@ int inline_call(struct importer *importer, const struct file_node *node,
                           importer->byte_limit >> 20);
     status = check_inlined_size(importer);
     if (status < 0) return status;
-    /* The names of the call's outputs outlive those of the body: their space is first. */
+    /* Reserve space for the names of the outputs, which outlive the names of the body. */
     if (map_reserve(&outer->names, outer->names.n_entries + node->parts.of[NODE_OUTPUT].n) < 0)
         return diag_no_memory(importer->diag);
     struct arena_mark mark = arena_save(importer->scopes);

@@ -22,7 +22,7 @@
 #define MAX_ATTRIBUTES 1024
 #define MAX_OPSETS     1024
 
-/* Nested calls may multiply the nodes, so their number after inlining is limited to
+/* Nested calls may multiply the nodes, so the number of inlined nodes is limited to
  * NODES_PER_NODE times the nodes of the main graph and of the functions (without nodes in
  * bodies of If, Loop and Scan), or to MIN_NODE_LIMIT if that is larger. */
 #define MIN_NODE_LIMIT 100000
@@ -49,7 +49,7 @@ struct importer {
     struct map functions; /* domain, name and overload -> index into function_list */
     struct function *function_list;
     size_t n_functions;
-    uint64_t n_nodes; /* of the file, imported so far; each inlined copy counts */
+    uint64_t n_nodes; /* inlined so far, including calls */
     uint64_t node_limit;
     size_t byte_limit;        /* limit of the memory while inlining, and of n_bytes_read */
     size_t n_bytes_read;      /* bytes of function bodies, counted at each call */
@@ -180,7 +180,7 @@ int import_nodes(struct importer *importer, struct node_walk nodes,
 /* Returns an iterator at the first node. `number`: GRAPH_NODE or FUNCTION_NODE. */
 struct node_walk nodes_of(const struct message *message, uint32_t number);
 
-/* Returns the next node and the index of its fields; false at the end. */
+/* Sets *ret to the next node and *ret_parts to its fields; returns false at the end. */
 bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *ret_parts);
 
 /* sort.c */
@@ -200,8 +200,7 @@ int import_metadata(struct importer *importer, const struct file_node *node,
                     bool *ret_fused) CM_MUST_CHECK;
 
 /* Reads one entry: if its key is k (enum metadata_key) and values[k] is NULL, sets values[k] to
- * a copy of its value in the arena `decoding`. So of two entries with one key the first counts.
- */
+ * a copy of its value in the arena `decoding`. The first entry of a key wins. */
 int metadata_read(struct importer *importer, struct span entry,
                   const char *values[N_METADATA_KEYS]) CM_MUST_CHECK;
 /* Returns the end of the quoted Python string at `at`; NULL if there is none or no end. */

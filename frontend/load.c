@@ -111,7 +111,7 @@ static int import_main(struct importer *importer) {
                                : MIN_NODE_LIMIT;
     importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
     if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
-    /* Most nodes have one output. Growing the tables would leave the old ones in the arena. */
+    /* Growing a table would leave the old one in the arena. Most nodes have one output. */
     size_t n_values = of[GRAPH_INPUT].n + of[GRAPH_INITIALIZER].n +
                       of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;
     if (graph_reserve(importer->builder, n_nodes, n_values) != CM_OK)

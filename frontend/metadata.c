@@ -32,7 +32,7 @@ int metadata_read(struct importer *importer, struct span bytes,
     return values[key] ? CM_OK : diag_no_memory(importer->diag);
 }
 
-/* A list or a namespace: several parts, the last of which is the operation. */
+/* The text of a list or namespace. It has several parts; the last one is the operation. */
 struct spelling {
     const char *text; /* NULL if missing or malformed */
     size_t n;         /* number of parts before the last */

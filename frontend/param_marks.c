@@ -6,8 +6,8 @@
  *     p_conv_weight: PARAMETER target='conv.weight'
  *     b_rotary_inv_freq: BUFFER target='rotary.inv_freq' persistent=False
  *
- * An initializer's value_info has the kind of the tensor, or, if the exporter computed it, the
- * names of all tensors that it was computed from: "['conv.weight', 'val_3']".
+ * The value_info of an initializer has the kind of the tensor. If the exporter computed the
+ * tensor, it has the names of all source tensors instead: "['conv.weight', 'val_3']".
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 #define MAX_PARAMS (UINT32_MAX / N_MARKS - 1)
 
-/* Returns the mark of InputSpec.kind; MARK_NONE for inputs of the user. */
+/* Returns the mark of InputSpec.kind; MARK_NONE for user inputs. */
 static enum param_mark mark_of_kind(const char *kind, size_t length) {
     static const struct {
         const char *kind;
@@ -35,7 +35,7 @@ static enum param_mark mark_of_kind(const char *kind, size_t length) {
     return MARK_NONE;
 }
 
-/* Adds the tensor of one line of the signature, without '\n', to the marks, if it has one. */
+/* Adds the tensor in a line of the signature (without '\n'), if there is one, to the marks. */
 static int read_line(struct importer *importer, const char *line, size_t length) {
     static const char before_target[] = " target='";
     uint32_t existing = MAP_NONE;
@@ -93,7 +93,7 @@ static bool is_repeated(const char *name, size_t length) {
 
 /* Sets *ret to the mark of a tensor that was computed from the tensors of `list`. Names that
  * are not in the signature are intermediate values: their own sources are in the list too. Sets
- * *repeated to true if is_repeated for one of the names. */
+ * *repeated to true if is_repeated returns true for one of the names. */
 static int mark_of_sources(struct importer *importer, const char *list, uint32_t id,
                            enum param_mark *ret, bool *repeated) {
     enum param_mark mark = MARK_CONSTANT;

@@ -39,7 +39,7 @@ static const char *reason_of(int error) {
     }
 }
 
-/* Opens the external file and checks the descriptor, because the file behind a path could
+/* Opens the external file. Checks the open descriptor, not the path: the file behind a path may
  * change between a check and opening it. Sets *ret_reason, and not *ret, if the file cannot be
  * used. */
 static int open_external(const struct reader *reader, const struct constant *constant,

@@ -7,7 +7,7 @@
 
 struct source;
 
-/* *ret reads through `source`, which must outlive it. Returns CM_OK or CM_NO_MEMORY. */
+/* Sets *ret to a reader of `source`, which must outlive it. Returns CM_OK or CM_NO_MEMORY. */
 int reader_make(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
                 struct constant_reader *ret) __attribute__((warn_unused_result));
 

@@ -29,7 +29,7 @@ struct sorter {
     uint32_t n_sorted;
     uint8_t *marks;
     uint32_t *stack;
-    uint32_t *next; /* by node: its next dependency to visit */
+    uint32_t *next; /* by node: number of its dependencies that have been visited */
 };
 
 /* Names that a body defines; they shadow outer names. */
@@ -166,6 +166,7 @@ static int find_producers(struct sorter *sorter, struct node_walk walk) {
     return CM_OK;
 }
 
+/* Lists the producers that each node depends on; *ret_in_order: all are before their node. */
 static int find_needs(struct sorter *sorter, bool *ret_in_order) {
     struct needs *needs = &sorter->needs;
     struct message node;
@@ -212,7 +213,7 @@ static int visit(struct sorter *sorter, uint32_t root) {
     sorter->marks[root] = OPEN;
     while (depth > 0) {
         uint32_t node = sorter->stack[depth - 1];
-        uint32_t at = sorter->needs.first[node] + sorter->next[node];
+        uint32_t at = sorter->needs.first[node] + sorter->next[node]; /* index into `list` */
         if (at == sorter->needs.first[node + 1]) {
             sorter->marks[node] = DONE;
             sorter->sorted[sorter->n_sorted++] = sorter->nodes[node];

@@ -28,7 +28,7 @@ static const char *label(struct importer *importer, const Onnx__TensorProto *pro
     return name ? name : "";
 }
 
-/* Converts small typed lists, which skim keeps, to the layout of raw_data. */
+/* Output in the layout of raw_data, for small typed lists, which skim keeps. */
 struct raw_writer {
     uint8_t *bytes;
     size_t at;
@@ -198,7 +198,7 @@ static int contents(struct importer *importer, const Onnx__TensorProto *proto,
     return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
 }
 
-/* Makes a constant of the type of `proto` with n dims, which it checks; without contents. */
+/* Makes a constant without contents, with the type of `proto` and n dims; checks both. */
 static int new_constant(struct importer *importer, const Onnx__TensorProto *proto,
                         const int64_t *dims, size_t n, struct constant **ret) {
     const enum dtype dtype = dtype_from_onnx(proto->data_type);

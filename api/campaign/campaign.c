@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Manifests: reading, checking and planning a campaign, numbering its combinations, and their
- * conversion to the options of a profile. */
+/* Plans campaigns, reads and checks their manifests, numbers their combinations, and converts
+ * combinations to the options of a profile. */
 #include "costmodel/campaign.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 
 #include "support/banned.h"
 
-/* Returns the number of values of an axis: at least one, the default. */
+/* Returns the number of points on an axis with `n` given values; 1, the default, if n is 0. */
 static size_t axis(size_t n) {
     return n > 0 ? n : 1;
 }
@@ -355,7 +355,7 @@ static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
     return CM_OK;
 }
 
-/* Copies the lists and texts of `wanted` into `arena`. Each model gets the dims that it has. */
+/* Copies the lists and texts of `wanted` into `arena`. Each model gets its own of `dims`. */
 static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
                 size_t n_dims, struct arena *arena, struct cm_diagnostics *diag,
                 struct cm_campaign *ret) {

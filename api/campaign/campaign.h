@@ -13,7 +13,7 @@ struct arena;
 int campaign_check(const struct cm_campaign *campaign,
                    struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-/* Returns the size of a regular file; CM_UNKNOWN if there is none. */
+/* Returns the bytes of a regular file; CM_UNKNOWN if the path is not one. */
 int64_t campaign_file_bytes(const char *path);
 
 /* Sets the options that all combinations share; checks all names. CM_USAGE, CM_NO_MEMORY. */

@@ -102,7 +102,7 @@ static int check_header(struct shards *shards, const char *path,
     return CM_OK;
 }
 
-/* Returns the key of a value that the row of its combination cannot have; NULL: none. */
+/* Returns the key of the first value that contradicts the row's combination; NULL if none. */
 static const char *invalid_key(const struct cm_campaign *campaign,
                                const struct cm_sweep_row *row) {
     static const char *const states[] = {"done",    "incomplete", "misfit",
@@ -180,7 +180,7 @@ static int read_shards(struct shards *shards) {
     return CM_OK;
 }
 
-/* Returns what differs between the options of two campaigns; NULL: nothing. */
+/* Names the first option that differs between two campaigns; returns NULL if none differs. */
 static const char *difference(const struct cm_options *a, const struct cm_options *b) {
     const char *optimizers[] = {a->optimizer ? a->optimizer : "",
                                 b->optimizer ? b->optimizer : ""};
@@ -213,7 +213,7 @@ static int merge_folder(struct merging *merging, const char *folder, struct cm_o
             .rows = rows ? rows + merging->n_rows : NULL,
             .is_set = arena_array(arena, n, sizeof(bool)),
         };
-        /* Texts of the campaign would be freed with it. */
+        /* Copy the texts: the campaign is freed below. */
         ret->convention = arena_strdup(arena, ret->convention);
         if (ret->optimizer != NULL) ret->optimizer = arena_strdup(arena, ret->optimizer);
         if (rows == NULL || arena_failed(arena) || shards.identity == NULL) {

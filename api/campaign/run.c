@@ -23,7 +23,7 @@
 
 #include "support/banned.h"
 
-/* State of one run of a shard. `index_in_shard`: index of a combination in the shard. */
+/* State of one run of a shard. An index in the shard numbers its combinations from 0. */
 struct running {
     const struct cm_campaign *campaign;
     const struct cm_campaign_run *run;
@@ -65,7 +65,8 @@ static void store_line(struct running *running, const struct cm_sweep_row *row,
     running->n_done++;
 }
 
-/* Loads what an earlier run of this version finished of the same campaign and shard. */
+/* Loads the finished combinations of an earlier run, if the file at `path` is of this campaign,
+ * shard and program version. */
 static int resume(struct running *running, const char *path) {
     struct shard_file file;
     const int status = shard_read(path, true, running->arena, running->diag, &file);
@@ -188,7 +189,7 @@ static int run_points(const struct running *running, struct cm_model *model, siz
     return status;
 }
 
-/* Runs a task in a child process. If the model cannot be loaded, its items are failed. */
+/* Runs a task; called in a child process. If the model cannot be loaded, all items fail. */
 static int run_task(void *context, size_t first, size_t n, FILE *out) {
     const struct running *running = context;
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];

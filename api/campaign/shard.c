@@ -21,7 +21,7 @@
 
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
 
-/* Hashes the manifest without its header, because the header has the program version. */
+/* Hashes the manifest without its header, because the header contains the program version. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena) {
     char *text = NULL;
     size_t size = 0;
@@ -60,7 +60,7 @@ static int read_header(const char *line, size_t length, struct arena *arena,
     return CM_OK;
 }
 
-/* A line of a file, for the location of faults. */
+/* A line of a file, for the location of errors. */
 struct line_place {
     const char *path;
     size_t line; /* from 1 */
@@ -118,7 +118,7 @@ int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_di
     diag_push(diag, &frame);
     status = read_lines(text, size, is_part, arena, is_part ? NULL : diag, &place, ret);
     diag_pop(diag, &frame);
-    if (is_part && status == CM_REFUSED) { /* of another version: begin again */
+    if (is_part && status == CM_REFUSED) { /* written by another version: ignore the file */
         *ret = (struct shard_file){.n = 0};
         return CM_OK;
     }

@@ -23,7 +23,7 @@ struct arena;
 /* Returns the identity of a campaign: a hash of its manifest; NULL if out of memory. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena);
 
-/* Checks that the path is a regular file or missing: others, such as pipes, could block. */
+/* Checks that the path is a regular file or missing: reading a pipe, for example, may block. */
 int shard_check_file(const char *path, struct cm_diagnostics *diag) CM_MUST_CHECK;
 
 /* Returns true if the combination of the row failed; --retry runs it again. */

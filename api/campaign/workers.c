@@ -90,7 +90,8 @@ static void free_worker(struct worker *worker) {
     *worker = (struct worker){.pid = 0};
 }
 
-/* Reaps a process that has closed its pipe, and starts another for the rest of its items. */
+/* Reaps a process that has closed its pipe. If it wrote too few lines, reports the first item
+ * without a line as lost and starts another process for the items after it. */
 static int finish(struct pool *pool, struct worker *worker) {
     const struct workers_job *job = pool->job;
     int ended = 0;
@@ -98,6 +99,7 @@ static int finish(struct pool *pool, struct worker *worker) {
     while (waitpid(worker->pid, &ended, 0) < 0 && errno == EINTR) continue;
     pool->n_running--;
     if (worker->lines.failed) return diag_no_memory(pool->diag);
+    /* `n` complete lines, `size` bytes, are finished items. */
     size_t size = worker->lines.length;
     while (size > 0 && worker->lines.data[size - 1] != '\n') size--;
     for (size_t i = 0; i < size; i++) n += worker->lines.data[i] == '\n';

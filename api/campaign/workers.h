@@ -22,7 +22,8 @@ struct workers_job {
     int (*run)(void *context, size_t first, size_t n, FILE *out);
     /* Called with `n` finished items and their lines. Returns a status. */
     int (*done)(void *context, size_t first, size_t n, char *lines, size_t size);
-    /* Called with an item whose process died; `how`: "signal 9". Returns a status. */
+    /* Called with an item whose process died; `how`: "the process was killed by signal 9", NULL
+     * if out of memory. Returns a status. */
     int (*lost)(void *context, size_t item, const char *how);
     void *context;
 };
@@ -30,7 +31,7 @@ struct workers_job {
 /* Returns the number of cores that this process may use. */
 size_t workers_cores(void);
 
-/* Runs all items in at most `jobs` processes at a time. Returns CM_OK, or the first failure of
+/* Runs all items in at most `jobs` processes at a time. Returns CM_OK, the first failure of
  * `done` or `lost`, CM_IO or CM_NO_MEMORY. */
 int workers_run(const struct workers_job *job, size_t jobs,
                 struct cm_diagnostics *diag) CM_MUST_CHECK;

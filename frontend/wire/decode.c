@@ -55,7 +55,7 @@ static bool is_packed(const ProtobufCFieldDescriptor *field, enum wire wire) {
            elements[field->type].wire != WIRE_BYTES;
 }
 
-/* Returns how many elements of `field` an encoded field holds: 0 if it is another field. */
+/* Returns how many elements of `field` the encoded field `from` holds; 0 if it is another. */
 static size_t n_elements(const ProtobufCFieldDescriptor *field, const struct wire_field *from) {
     if (from->number != field->id) return 0;
     if (!is_packed(field, from->wire)) return 1;

@@ -4,7 +4,7 @@
  * arena.
  *
  * Uses the descriptors of protobuf-c but not its unpacker, which allocates every string and
- * list separately and keeps unknown fields: it took four times as long and four times the
+ * list separately and keeps unknown fields: it takes four times as long and four times the
  * memory.
  */
 #ifndef FRONTEND_WIRE_DECODE_H

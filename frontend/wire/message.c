@@ -42,7 +42,7 @@ bool fields_search(struct fields_walk *walk, struct span *ret) {
     return false;
 }
 
-/* Usually there is exactly one. */
+/* Usually a message has exactly one field of the number. */
 struct span message_text(const struct message *message, uint32_t number) {
     static const uint8_t nothing[1] = {0};
     const struct fields_of *of = &message->of[number];

@@ -24,7 +24,7 @@ struct fields_of {
     size_t n;                   /* number of fields */
 };
 
-/* Fields with smaller numbers are indexed. */
+/* Limit of indexed field numbers: fields with smaller numbers are indexed. */
 #define MESSAGE_FIELDS 17
 
 /* A private field, see onnx.proto; the standard does not use the number. */
@@ -75,7 +75,7 @@ enum {
 /* Indexes bytes that skim has checked; they and *ret must not move while it is used. */
 void message_index(struct span bytes, struct message *ret);
 
-/* Returns the string of that number, the last if there are several; empty if there is none. */
+/* Returns the last string field of that number; empty if there is none. */
 struct span message_text(const struct message *message, uint32_t number);
 
 /* A StringStringEntryProto. */
@@ -96,7 +96,7 @@ struct fields_walk {
 struct fields_walk message_walk(const struct message *message, uint32_t number);
 /* Returns the bytes of the next field, borrowed; false at the end. */
 static inline bool fields_next(struct fields_walk *walk, struct span *ret);
-/* The same if the next field may be after other fields, or in another piece. */
+/* Like fields_next, but also finds a field after other fields or in another piece. */
 bool fields_search(struct fields_walk *walk, struct span *ret);
 
 /* Usually the next field of a number directly follows the previous one. */

@@ -6,9 +6,9 @@
  * Kept bytes are copied as they are in the file, except for the lengths of messages from which
  * something was dropped or to which something was added. They go into two lists of pieces of
  * moderate size (growing one buffer by doubling would leave every former copy in the arena):
- * one of the main graph's fields, one of the rest of the model. Adjacent bytes in the window of
- * the source are copied together: before the window moves, before a private field is written,
- * and at the next field of the list.
+ * one for the main graph's fields, one for the rest of the model. Adjacent bytes in the window
+ * of the source are copied together: before the window moves, before a private field is
+ * written, and at the next field of the list.
  */
 #include "frontend/wire/skim.h"
 
@@ -41,7 +41,7 @@
 #define SMALLEST_PIECE ((size_t)1024)
 #define LARGEST_PIECE  ((size_t)64 << 10)
 
-/* Bytes allocated ahead of reading them: the length in the file may be wrong. */
+/* Bytes allocated before they are read, at most: the length in the file may be wrong. */
 #define COPY_STEP ((size_t)65536)
 
 /* A list of pieces being written. A "place" is an offset from the start of the field being
@@ -68,7 +68,7 @@ struct open_message {
     size_t length_size;  /* bytes of the varint of `length` */
     size_t begin;        /* place of its key */
     size_t contents;     /* place of its contents */
-    uint32_t n_unpacked; /* elements of typed data kept one by one */
+    uint32_t n_unpacked; /* elements of typed data that are not packed */
     uint32_t n_children; /* messages inside it so far, if their number is limited */
     uint32_t seen;       /* bit i: field i, which may occur once, has occurred */
 };
@@ -486,6 +486,7 @@ static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
         return open_message(skimmer, key, length, next_place(skimmer) - place);
     if (field && (field->kind != FIELD_PAYLOAD || length <= SKIM_KEPT_PAYLOAD))
         return keep_bytes(skimmer, field, length);
+    /* Skip an unknown field or a large payload; record the position of a payload. */
     uint64_t offset = position(skimmer);
     status = drop_from(skimmer, key->place);
     if (status == CM_OK && field) status = note_skipped(skimmer, key->number, offset, length);

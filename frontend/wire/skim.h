@@ -18,8 +18,8 @@ struct arena;
 struct cm_diagnostics;
 struct source;
 
-/* Payloads of tensors up to this many bytes are kept, which holds for shapes and axes and for
- * small weights, for example biases. */
+/* Payloads of tensors up to this many bytes are kept: shapes, axes and small weights such as
+ * biases. */
 #define SKIM_KEPT_PAYLOAD 1024
 
 /* The result, in the arena. The main graph is separate from the rest of the model. Both are

@@ -59,7 +59,8 @@ static bool is_openvino(const char *bytes) {
            strstr(bytes, openvino.bytes) != NULL;
 }
 
-/* Returns true for version 1, then a MetaGraphDef > 127 bytes (in ONNX: producer_name). */
+/* Returns true if the bytes begin with version 1 and a second field of more than 127 bytes: a
+ * MetaGraphDef. In ONNX the second field is producer_name, which is shorter. */
 static bool is_saved_model(const char *bytes) {
     return memcmp(bytes, saved_model.bytes, saved_model.length) == 0 &&
            ((unsigned char)bytes[saved_model.length] & 0x80) != 0;

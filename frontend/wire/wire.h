@@ -35,7 +35,8 @@ static inline size_t span_size(struct span span) {
 
 bool span_equal(struct span span, const char *text);
 
-/* These remove the bytes that they read; false if the bytes are malformed or too few. */
+/* The wire_ functions advance `from` past the bytes that they read, and return false if the
+ * bytes are malformed or too few. */
 bool wire_long_varint(struct span *from, uint64_t *ret);
 /* Reads one element of that wire type, which is not WIRE_BYTES. */
 bool wire_number(struct span *from, enum wire wire, uint64_t *ret);

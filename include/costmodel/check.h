@@ -163,8 +163,8 @@ struct cm_verdict {
     size_t n_unchecked;
     const size_t *unchecked; /* batches of the baseline without a new profile */
     size_t n_cases;
-    const struct cm_check_case *cases; /* by batch, then limit; last those of limits whose
-                                          batch was not profiled */
+    const struct cm_check_case *cases; /* by batch, then limit; limits whose batch was
+                                          not profiled are last */
     void *arena;                       /* private */
 };
 

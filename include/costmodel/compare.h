@@ -33,8 +33,8 @@ struct cm_metric {
     bool is_cost;      /* smaller is better: used by --ratchet */
 };
 
-/* Gets a metric by index, in report order, the same for every result. Returns false past the
- * last. */
+/* Gets a metric by index, in report order; the order is the same for every result. Returns
+ * false past the last. */
 CM_API bool cm_metric_at(size_t metric, struct cm_metric *ret);
 /* Returns the index of a key; CM_NO_INDEX if there is none. */
 CM_API size_t cm_metric_find(const char *key);

@@ -230,7 +230,7 @@ CM_API void cm_model_free(struct cm_model *model);
 
 /*
  * As cm_model_load_file, for a file that is an ONNX model or a profile: JSON
- * (cm_result_write_json) or a page (cm_result_write_html). A file whose first non-blank byte is
+ * (cm_result_write_json) or HTML (cm_result_write_html). A file whose first non-blank byte is
  * '{' or '<' is read as a profile. On CM_OK one of *ret_model and *ret_result is set and owned
  * by the caller; the other is unchanged.
  */
@@ -376,8 +376,8 @@ struct cm_text_options {
     bool unicode;   /* draw charts with UTF-8 block elements instead of ASCII */
     int width;      /* columns at which long lines wrap; 0: never */
     enum cm_units units;
-    int table_width; /* largest width, in characters, of a table of the default columns or of
-                        all: omits less important columns to fit; 0: no limit */
+    int table_width; /* largest width of a table, in characters; 0: no limit. If the columns
+                        are the default or "all", the least important ones are omitted */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
@@ -492,8 +492,8 @@ CM_API int cm_result_write_html(const struct cm_result *result, const struct cm_
  */
 CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
-/* Options of cm_result_write and cm_result_render; a format ignores those that it does not have
- * (docs/formats.md). cm_report_options_init sets the defaults. */
+/* Options of cm_result_write and cm_result_render; a format ignores the options that it does
+ * not use (docs/formats.md). cm_report_options_init sets the defaults. */
 struct cm_report_options {
     struct cm_text_options text;
     struct cm_table_options table;
@@ -525,7 +525,7 @@ struct cm_format {
     const char *summary; /* a clause: "page for a browser"; "": none */
     unsigned uses;       /* set of enum cm_format_use */
     int depth;           /* default depth of the modules; 0: all */
-    bool requires_times; /* of the nodes */
+    bool requires_times; /* the result must have times */
     bool is_page;        /* requires cm_html_check; shows the memory curve and plan */
 };
 

@@ -28,8 +28,8 @@ struct cm_measured_time {
  * runtime to `times`, sets `expected` and `lower_bound` of each, and writes the value of the
  * key "calibration" of the device's file as JSON. `basis` names the measurements. The fit
  * minimizes the errors of log(time), with less weight for outliers and a weak prior that keeps
- * each efficiency near its present value. Returns CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY, or the
- * status of a model that is refused.
+ * each efficiency near its present value. A model that is refused is left out with a warning.
+ * CM_OK, CM_USAGE (unknown device or optimizer, or no time left to fit to), CM_NO_MEMORY.
  */
 CM_API int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
                          struct cm_measured_time *times, size_t n_times,

@@ -22,7 +22,7 @@ struct cm_formula_variable {
     int64_t largest; /* largest profiled value */
 };
 
-/* numerator / denominator * product of variable[i] ^ exponents[i]. */
+/* A term: numerator / denominator * product of variable[i] ^ exponents[i]. */
 struct cm_monomial {
     size_t n_exponents; /* one per variable */
     const size_t *exponents;

@@ -241,7 +241,7 @@ struct cm_memory {
                                  step. Without kernel workspace */
     bool upper_bound;         /* sizes are upper bounds: some tensors are data-dependent */
     bool peak_upper_bound;    /* such a tensor is live at the peak */
-    const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
+    const struct cm_fit *fit; /* NULL: no memory limit */
     size_t n_weights;
     const struct cm_weights *weights;
     size_t n_planners;
@@ -333,7 +333,7 @@ struct cm_explanation {
     size_t module;  /* index into modules: the module itself, or the node's */
     size_t n_nodes; /* 1, or the nodes of the module that have MACs or operations */
     const struct cm_explained_node *nodes;
-    int64_t n_free; /* number of the other nodes of the module */
+    int64_t n_free; /* nodes of the module without MACs and operations */
     size_t n_by;
     const struct cm_explained_by *by; /* one per convention */
 };
@@ -394,8 +394,8 @@ struct cm_import {
     const size_t *inside; /* opaque block: its nodes, which have no separate time */
 };
 
-/* A primitive (backend.h) and its time per execution, in picoseconds. If times are imported, a
- * layer of the other tool and its time in one run of the model. */
+/* A primitive (backend.h) and its time per execution, in picoseconds. If times are imported,
+ * the struct describes a layer of the other tool, with its time in one run of the model. */
 struct cm_timed {
     const char
         *primitive;     /* "conv f32 1x3x224x224 64x3x7x7 64 -> …"; imported: the layer's name
@@ -714,7 +714,7 @@ struct cm_layer_plan {
 struct cm_layer_time {
     int64_t latency_ps; /* of all its nodes and their runs; CM_UNKNOWN */
     int64_t speedup;    /* ratio: time per sample in the first row / in this one; CM_UNKNOWN */
-    const char *state;  /* as in cm_timed; "": it has no primitive in this row */
+    const char *state;  /* as in cm_timed; "": the layer has none in this row */
     const char *primitive; /* this and the next three: as in cm_timed; "" */
     const char *provider;
     const char *algorithm;
@@ -725,8 +725,8 @@ struct cm_layer_time {
 /* Nodes that share one primitive in every row of a sweep. */
 struct cm_sweep_layer {
     const char *op;   /* of the first node: "Conv" */
-    const char *path; /* of its module; "": the root */
-    const char *node; /* its name; "" */
+    const char *path; /* module of the first node; "": the root */
+    const char *node; /* name of the first node; "" */
     int64_t nodes;
     size_t n_times; /* one per row */
     const struct cm_layer_time *times;

@@ -3,9 +3,9 @@
  * Attention of com.microsoft. Attention, QAttention, PackedAttention and
  * DecoderMaskedSelfAttention project their input; the others take queries, keys and values.
  *     MACs = batch * queries * (input * projected + heads * keys * (d + v))
- * with the columns of the input, of its projection (0: none), and of a head's key and value.
- * FLOPs = 2 * MACs + 1 per score, for the softmax. As for ONNX's Attention, masks do not reduce
- * the count, and `keys` are those of past and present.
+ * where input, projected, d and v are the columns of the input, of its projection (0: none), of
+ * a head's key and of a head's value. FLOPs = 2 * MACs + 1 per score, for the softmax. As for
+ * ONNX's Attention, masks do not reduce the count, and `keys` are those of past and present.
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
@@ -23,7 +23,7 @@ struct attention {
     int64_t projected_columns;          /* of the projection */
 };
 
-/* How an operator's operands are read. SIZE_MAX: it has no such input. */
+/* How the operands of an operator are read. SIZE_MAX: the operator has no such input. */
 struct reading {
     const char *type;
     struct attention (*read)(const struct op_context *context, const struct reading *reading);
@@ -38,8 +38,8 @@ static const struct attention unknown = {
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
-/* Adds the past keys: as many as axis `axis` of the past, of that rank, is long, or the number
- * of keys in a shared buffer. */
+/* Adds the past keys: the length of axis `axis` of the past, which has rank `rank`; if past and
+ * present share a buffer, the contents of input reading->length. */
 static void add_past(const struct op_context *context, const struct reading *reading, int rank,
                      int axis, struct attention *ret) {
     const int64_t new = ret->keys;
@@ -156,8 +156,8 @@ static struct attention read_packed_multi_head(const struct op_context *context,
 }
 
 /*
- * Key heads are shared. total_sequence_length is the number of keys; if it is unknown, the past
- * buffer is assumed full and the keys of this call are added.
+ * Query heads share key heads. total_sequence_length is the number of keys; if it is unknown,
+ * the past buffer is assumed full and the keys of this call are added.
  */
 static struct attention read_grouped(const struct op_context *context,
                                      const struct reading *reading) {

@@ -8,7 +8,7 @@
 /* Returns the number of rows of input 0: the product of all dims but the last. */
 int64_t contrib_rows(const struct op_context *context);
 
-/* Sets output i to the dtype and to the shape of input 0 with n as its last dim. */
+/* Sets output i to `dtype` and the shape of input 0, with the last dim replaced by n. */
 int contrib_output_last(struct op_context *context, size_t i, enum dtype dtype, int64_t n);
 
 /* Returns true if input i is a constant whose first element is an integer other than 0. */

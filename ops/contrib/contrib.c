@@ -21,8 +21,8 @@ static int infer_split_gelu(struct op_context *context) {
                                checked_div_floor(common_last_dim(context, 0), 2));
 }
 
-/* Outputs: the normalized sum; the mean and inverse standard deviation of each row, both float;
- * the sum of input, skip and bias. A row has the axes from `first` on. */
+/* Sets the outputs: the normalized sum; the mean and inverse standard deviation of each row,
+ * both float; the sum of input, skip and bias. A row spans the axes from `first` on. */
 static int output_normalized(struct op_context *context, int64_t first) {
     const struct shape *x = op_shape(context, 0);
     struct shape rows = *x;
@@ -48,7 +48,7 @@ static int infer_simplified_norm(struct op_context *context) {
     return output_normalized(context, op_attr_int(context, "axis"));
 }
 
-/* Words [B, S], table [n, hidden] -> [B, S, hidden], the length of each row, the sum. */
+/* Words [B, S], table [n, hidden] -> [B, S, hidden], row lengths [B], sums [B, S, hidden]. */
 static int infer_embedding(struct op_context *context) {
     const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 0, 2, 1),
                             common_dim(context, 2, 2, 1)};
@@ -160,9 +160,8 @@ static int infer_dequantize(struct op_context *context) {
     return common_infer_same_shape(context, op_dtype(context, 1));
 }
 
-/* Attributes of an operator without a schema, which ONNX Runtime writes into the default
- * domain.
- */
+/* Attributes of SimplifiedLayerNormalization. ONNX Runtime writes this operator into the
+ * default domain, which has no schema for it. */
 static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 

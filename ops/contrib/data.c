@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data movement, lookup, hashing and packing of com.microsoft: no MACs and no FLOPs by
- * the default convention. Also a masked pool, which has FLOPs, and compiled graphs, whose MACs
+ * the default convention. Exceptions: a masked pool has FLOPs, and the MACs of compiled graphs
  * are unknown. Some sizes are data-dependent: tokens without padding, words of a text, bytes of
  * a block floating point format.
  */
@@ -27,7 +27,7 @@ static int infer_expand_dims(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-/* Rows of a table: the output has the shape of `indices` and a last axis of columns. */
+/* Looks up rows of a table: table [n, columns], indices [2, 3] -> [2, 3, columns]. */
 static int infer_embedding(struct op_context *context) {
     const struct shape *indices = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -39,8 +39,8 @@ static int infer_embedding(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
 }
 
-/* Gather along an axis; the output has the type of the scales. An element of data that are
- * packed into bytes along the last axis holds 8 / bits numbers. */
+/* Gather along an axis; the output has the type of the scales. If the data are packed into
+ * bytes along the last axis, a byte holds 8 / bits numbers. */
 static int infer_gather_quantized(struct op_context *context) {
     const int64_t bits = op_attr_int(context, "bits");
     const bool is_packed = op_dtype(context, 0) == DTYPE_UINT8 && (bits == 2 || bits == 4);
@@ -125,8 +125,8 @@ static int infer_scores(struct op_context *context) {
     return op_output_like(context, 0, 1);
 }
 
-/* The hashes of each token, one per head and n-gram length from 2 on; the last tokens of each
- * request; for packed requests also updates of this state. */
+/* Outputs: the hashes of each token, one per head and n-gram length from 2 on; the state, which
+ * is the last tokens of each request; for packed requests also updates of the state. */
 static int infer_hashes(struct op_context *context) {
     const struct shape *ids = op_shape(context, 0);
     const bool is_packed = text_equal(context->op->type, "VarlenNGramHashMapping");
@@ -153,7 +153,8 @@ static int infer_hashes(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
-/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the most words, is data-dependent. */
+/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the largest number of words, is
+ * data-dependent. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
@@ -170,7 +171,7 @@ static int infer_all_finite(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_BOOL, 0, NULL);
 }
 
-/* The tokens, followed by the predicted tokens that are accepted. */
+/* Output 0: the tokens, followed by the predicted tokens that are accepted. */
 static int infer_bifurcation(struct op_context *context) {
     const int64_t any = DIM_UNKNOWN;
     int status = op_output_dims(context, 0, DTYPE_INT64, 1, &any);
@@ -216,8 +217,8 @@ static int infer_dequantize_ordered(struct op_context *context) {
     return status < 0 ? status : common_infer_same_shape(context, dtype);
 }
 
-/* A part of the graph that a device's compiler has replaced: its nodes are not in the file. Its
- * outputs keep their declared types. */
+/* The node replaces a part of the graph that a device's compiler has compiled; the nodes of
+ * that part are not in the file. The outputs keep their declared types. */
 static int infer_compiled(struct op_context *context) {
     const struct value_info nothing = value_info_unknown();
     int status = CM_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text generation as one node (com.microsoft): the encoder and the first decoder run once, the
- * decoder once per token. Body inputs have the declared types; a symbolic dim of the same name
- * as a dim of the body's first input, [sequences, tokens], equals it; others are unknown.
- * The number of tokens is data-dependent: one decoder step is counted, with a note.
+ * decoder once per token. Body inputs have their declared types. A symbolic dim with the name
+ * of a dim of the body's first input, [texts, tokens], equals that dim; others are unknown. The
+ * number of tokens is data-dependent: one decoder step is counted, with a note.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* The dims of a body's first input. */
+/* The dims of a body's first input; in decoders, each beam counts as a text. */
 struct round {
     int64_t texts, tokens;
 };
@@ -45,7 +45,7 @@ static int declared_input(struct op_context *context, const struct type *type,
     return CM_OK;
 }
 
-/* Infers the body of that attribute, if it is present. */
+/* Infers the body in attribute `attr`, if it is present, and sets its trip count to `times`. */
 static int walk_part(struct op_context *context, const char *attr, const struct round *round,
                      int64_t times, const char *assumption) {
     const uint32_t id = op_attr_graph(context, attr);

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Multiples of this need no padding; that of other counts depends on the block size. */
+/* Multiples of this number of channels need no padding, whatever the block size is. */
 #define LARGEST_BLOCK 16
 
 static int64_t padded(int64_t channels) {

@@ -2,7 +2,7 @@
 /*
  * Matrix products and convolutions of com.microsoft, as ONNX Runtime's optimizers and
  * quantizers write them: with an activation, with transposed, block-quantized or packed
- * operands, with several weights, with experts. Also distances and inverses. MACs are those of
+ * operands, with several weights, with experts; also distances and inverses. MACs are those of
  * the plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the
  * weight is packed.
  */
@@ -48,8 +48,8 @@ static int infer_fused_matmul(struct op_context *context) {
     return status < 0 ? status : matmul_infer_shapes(context, &a, &b, common_dtype(context, 0));
 }
 
-/* The inner axis of A is the last; with transA the last but one, with transBatchA too the
- * first. */
+/* The inner axis of A is its last axis; with transA the last but one; with transA and
+ * transBatchA the first. */
 static void macs_fused_matmul(const struct op_context *context, struct product *ret) {
     const int rank = op_rank(context, 0);
     const bool transposed_a = rank > 1 && op_attr_int(context, "transA") != 0;
@@ -86,7 +86,7 @@ static int infer_fused_gemm(struct op_context *context) {
     return output_matrices(context, 1, common_dtype(context, 0));
 }
 
-/* The output has the dtype of its zero point (8) if given; else that of the scale of A (1). */
+/* The output has the dtype of its zero point (input 8), or else of the scale of A (input 1). */
 static int infer_qgemm(struct op_context *context) {
     return output_matrices(context, 3, op_dtype(context, op_has_input(context, 8) ? 8 : 1));
 }
@@ -105,7 +105,7 @@ static int infer_integer16(struct op_context *context) {
     return matmul_infer(context, DTYPE_INT32);
 }
 
-/* A weight [K, N] packed into blocks; K and N are attributes. */
+/* The weight [K, N] is packed into blocks; K and N are attributes. */
 static int infer_packed(struct op_context *context) {
     const struct shape *a = op_shape(context, 0);
     const int64_t k = op_attr_int(context, "K");
@@ -125,7 +125,7 @@ static void macs_packed(const struct op_context *context, struct product *ret) {
     product_add(ret, "inner axis", op_attr_int(context, "K"));
 }
 
-/* Output i: input 0 times a weight [k, n]. */
+/* Sets output i to the shape of input 0 times a weight: [.., k] x [k, n] -> [.., n]. */
 static int output_columns(struct op_context *context, size_t i, int64_t k, int64_t n) {
     const int64_t columns = common_last_dim(context, 0);
     if ((is_known(k) && k < 0) || (is_known(n) && n < 0))
@@ -157,7 +157,7 @@ static int infer_gemm_float8(struct op_context *context) {
     return status < 0 ? status : output_matrices(context, 1, dtype);
 }
 
-/* Counted as dense: the sparsity is data-dependent. */
+/* The product is counted as dense: its sparsity is data-dependent. */
 static int infer_sparse_product(struct op_context *context) {
     return output_matrices(context, 1, op_dtype(context, 1));
 }
@@ -194,7 +194,7 @@ static void macs_blob(const struct op_context *context, struct product *ret) {
     add_rows(context, common_last_dim(context, 0), blob_dim(context, 1), ret);
 }
 
-/* One input times a gate weight and a value weight [K, N], after an optional addition. */
+/* Multiplies the input, after an optional addition, by a gate and a value weight [K, N]. */
 static int infer_mlp(struct op_context *context) {
     const int64_t k = op_attr_int(context, "K");
     int status = output_columns(context, 0, k, op_attr_int(context, "N"));
@@ -220,7 +220,7 @@ static void macs_qkv(const struct op_context *context, struct product *ret) {
              ret);
 }
 
-/* Distances of each row of A from each row of B. */
+/* Distances of each row of A from each row of B: [M, K], [N, K] -> [M, N]. */
 static int infer_distances(struct op_context *context) {
     const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 1, 2, 0)};
     return op_output_dims(context, 0, common_dtype(context, 0), 2, dims);

@@ -3,11 +3,10 @@
  * Attention of com.microsoft with a paged cache, a window or selected keys, and the indexers
  * that select them (attention.c has the common forms).
  *     MACs = queries * heads * keys per query * (d + v) + projections
- * with the queries of all requests, and d and v columns of a key and value head. The number of
- * keys per query is data-dependent: caches, page tables and selections are assumed full.
- * FLOPs = 2 * MACs + 1 per score, for the softmax.
- * Indexers score blocks of keys by all of their heads:
- *     MACs = queries * heads * entries * columns
+ * where queries are those of all requests, and a key head has d and a value head v columns. The
+ * number of keys per query is data-dependent: caches, page tables and selections are assumed
+ * full. FLOPs = 2 * MACs + 1 per score, for the softmax. An indexer scores entries, which are
+ * blocks of keys, by all of its heads: MACs = queries * heads * entries * columns
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
@@ -154,7 +153,7 @@ static struct sizes read_paged(const struct op_context *context) {
     return s;
 }
 
-/* The selected keys, plus the local window in mode local_plus_selected. */
+/* Keys: the selected ones, plus the local window in mode local_plus_selected. */
 static struct sizes read_selected(const struct op_context *context) {
     const bool paged = text_equal(context->op->type, "SparsePagedAttention");
     const int64_t window = op_attr_int(context, "local_window_size");
@@ -227,13 +226,13 @@ static void macs_attention(const struct op_context *context, struct product *ret
 }
 
 /*
- * An indexer scores every block of `compress_ratio` keys by all of its heads and returns the
- * indices of the best: with policy "qsa" every token of these blocks, with "csa" the blocks.
+ * An indexer scores every block of `compress_ratio` keys and selects the best blocks. It
+ * returns the indices of all tokens in these blocks (policy "qsa") or of the blocks ("csa").
  */
 struct indexer {
     int64_t columns, heads;
     int64_t capacity; /* indices per query */
-    bool blocks;      /* "qsa" */
+    bool blocks;      /* the policy is "qsa" */
 };
 
 static struct indexer read_indexer(const struct op_context *context) {
@@ -260,9 +259,9 @@ static int check_indexer(const struct op_context *context) {
                    (long long)ratio);
 }
 
-/* Returns the number of entries that a call adds: its tokens, or (csa) the windows that they
- * complete together with the waiting tokens. Sets *ret_waiting to the length of the buffer of
- * waiting tokens after the call. */
+/* Returns the number of entries that a call adds to the cache: its tokens, or with "csa" the
+ * windows that its tokens and the waiting tokens complete. Sets *ret_waiting to the length of
+ * the buffer of waiting tokens after the call. */
 static int64_t new_entries(const struct op_context *context, const struct indexer *x,
                            int64_t *ret_waiting) {
     const int64_t ratio = op_attr_int(context, "compress_ratio");

@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* Sizes of an LSTM on X [T, B, I]. `columns`: of W, for I and any values concatenated to X. */
+/* Sizes of an LSTM on X [T, B, I]. `columns`: I plus the columns concatenated to X, if any. */
 struct sizes {
     int64_t steps, batch, directions, hidden, columns;
 };
@@ -53,9 +53,10 @@ static void macs_quantized(const struct op_context *context, struct product *ret
 }
 
 /*
- * Returns the MACs of Bahdanau attention over a memory [B, L, m] with keys of a columns: L m a
- * once for the keys; per step h a for the query, L a for the scores, L m for the context, and
- * (m + h) w for an attention layer [m + h, w].
+ * Returns the MACs of Bahdanau attention over a memory [B, L, m] whose keys have `a` columns.
+ * Per direction and batch element: L * m * a for the keys; in each step h * a for the query,
+ * L * a for the scores, L * m for the context, and (m + h) * w for an attention layer, whose
+ * weight is [m + h, w].
  */
 static int64_t attention_macs(const struct op_context *context, const struct sizes *s) {
     const int64_t length = common_dim(context, 11, 3, 1);
@@ -81,7 +82,7 @@ static void macs_attending(const struct op_context *context, struct product *ret
                 checked_add(checked_mul(n_cells(&s), each), attention_macs(context, &s)));
 }
 
-/* Returns 10 FLOPs per cell, 2 without biases, as for ONNX's LSTM. */
+/* Returns 10 FLOPs per hidden unit and step, 2 without biases, as for ONNX's LSTM. */
 static int64_t cell_flops(const struct op_context *context) {
     const struct sizes s = read_sizes(context, DIM_UNKNOWN);
     const int64_t each = op_has_input(context, 3) ? 10 : 2;

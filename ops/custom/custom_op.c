@@ -79,7 +79,7 @@ static int bind_operands(struct evaluation *evaluation) {
     return CM_OK;
 }
 
-/* Sets *a to the known one of two dims that must be equal; false if they differ. */
+/* Sets *a to `b` if *a is unknown. Returns false if both dims are known and differ. */
 static bool join_dims(int64_t *a, int64_t b) {
     if (!is_known(*a)) *a = b;
     return !is_known(b) || *a == b;
@@ -183,14 +183,15 @@ static int evaluate_cost(struct evaluation *evaluation, const struct expression 
                    (long long)*ret);
 }
 
-/* Rules may look up the operator's type, which a row with costs of its own lacks. */
+/* Calls the shape rule of `like` with the row of `like`: a rule may look up the operator's
+ * type, which a custom row with its own costs lacks. */
 static int infer_like(const struct op_context *context, const struct op *like) {
     struct op_context plain = *context;
     plain.op = like;
     return like->infer(&plain);
 }
 
-/* Evaluates the costs too: the callbacks of costs cannot report errors. */
+/* Also evaluates the costs, because the callbacks of costs cannot report errors. */
 int custom_op_infer(struct op_context *context) {
     const struct custom *custom = custom_op_of_op(context->op);
     struct evaluation evaluation;

@@ -29,15 +29,15 @@ enum custom_op_kind {
     CUSTOM_OP_ATTRIBUTE,
     CUSTOM_OP_DIM,    /* bound by the dims of inputs */
     CUSTOM_OP_WHERE,  /* an expression over earlier names */
-    CUSTOM_OP_INPUT,  /* elements of an input: "in0" */
-    CUSTOM_OP_OUTPUT, /* elements of an output: "out0" */
+    CUSTOM_OP_INPUT,  /* number of elements of an input: "in0" */
+    CUSTOM_OP_OUTPUT, /* number of elements of an output: "out0" */
 };
 
 struct custom_op_name {
     const char *name;
     enum custom_op_kind kind;
     size_t index;          /* of the operand, or of the element of an attribute */
-    const char *attribute; /* if CUSTOM_OP_ATTRIBUTE, as the next two: name without its index */
+    const char *attribute; /* with the next two, if CUSTOM_OP_ATTRIBUTE: name without index */
     bool is_element;       /* an element of a list: "strides[0]" */
     int64_t otherwise;     /* default; DIM_UNKNOWN if the attribute is required */
     struct expression is;  /* if CUSTOM_OP_WHERE */

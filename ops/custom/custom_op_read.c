@@ -68,7 +68,8 @@ static int find_name(const struct reading *reading, const char *name, size_t len
     return NOT_FOUND;
 }
 
-/* Reads "in0" or "out12", an operand's elements; refuses leading zeros, to limit the names. */
+/* Parses "in0" or "out12", the number of elements of an operand; returns false for other names
+ * and for leading zeros, which would allow any number of names. */
 static bool is_operand(const char *name, size_t length, enum custom_op_kind *ret_kind,
                        size_t *ret_index) {
     const bool is_input = length > 2 && memcmp(name, "in", 2) == 0;
@@ -241,7 +242,7 @@ static int read_inputs(struct reading *reading) {
         status = begin(reading, "inputs", i, from->inputs[i], &cursor);
         if (status == CM_OK) status = read_dims(reading, &cursor, true, &inputs[i]);
         if (status != CM_OK) return status;
-        /* Its size would be unknown if the input is omitted. */
+        /* The size of the dim would be unknown if the input is omitted. */
         if ((int64_t)i >= required && reading->n_names - reading->n_operands > before)
             return expression_fault(&cursor,
                                     "an optional input must not be the first to name a dim");
@@ -377,7 +378,7 @@ static int read_like(struct reading *reading) {
     return status;
 }
 
-/* Includes the end: ("ab", "c") differs from ("a", "bc"). Blanks are not significant. */
+/* Hashes the NUL too: ("ab", "c") differs from ("a", "bc"). Blanks are not significant. */
 static void digest_text(uint64_t *hash, const char *text) {
     for (; *text != '\0'; text++)
         if (*text != ' ' && *text != '\t') *hash = hash_bytes(*hash, text, 1);
@@ -396,7 +397,7 @@ static void digest_texts(uint64_t *hash, const char *const *texts, size_t n) {
     for (size_t i = 0; i < n; i++) digest_text(hash, texts[i]);
 }
 
-/* Returns a hash of what affects outputs and costs. Profiles store it: do not change it. */
+/* Returns a hash of what affects outputs and costs. Must not change: profiles store it. */
 static const char *digest_of(const struct cm_op_description *from, struct arena *arena) {
     uint64_t hash = HASH_BYTES_BEGIN;
     digest_text(&hash, from->like);
@@ -449,8 +450,8 @@ static int read_identity(struct reading *reading) {
 static const struct op_facets described_facets = {.lowering.why =
                                                       "its description specifies no kernel"};
 
-/* Copies the row of `like`, if any. The description may narrow its range of numbers of inputs
- * but not widen it, because the callbacks of the row rely on the range. */
+/* Copies the row of `like`, if any. The description may narrow but not widen the range of the
+ * number of inputs, because the callbacks of `like` rely on it. */
 static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {
         const struct op *like = ret->like;
@@ -481,7 +482,7 @@ static int make_row(const struct reading *reading, struct custom *ret) {
             .extra = custom_op_other_flops,
             .extra_description =
                 arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    /* Costs of its own: the facets of `like` (conventions, lowering, bounds) do not apply. */
+    /* The facets of `like` (conventions, lowering, bounds) do not apply to described costs. */
     if (ret->has_costs || !ret->like) {
         ret->op.domain = ret->op.type = "";
         ret->op.facets = &described_facets;

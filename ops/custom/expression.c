@@ -16,7 +16,7 @@
 enum step_kind {
     STEP_NUMBER, /* pushes `value` */
     STEP_NAME,   /* pushes the value in slot `value` */
-    STEP_ADD,    /* this and the next pop two values and push one */
+    STEP_ADD,    /* this and the following steps pop two values and push one */
     STEP_SUBTRACT,
     STEP_MULTIPLY,
     STEP_DIVIDE,
@@ -125,7 +125,7 @@ static int expect_sign(struct reading *reading, const char *sign) {
 
 struct function {
     const char *name;
-    enum step_kind kind; /* step that combines the first two values, and each further value */
+    enum step_kind kind; /* step that combines the result so far with the next value */
     size_t min_arguments, max_arguments; /* number of values */
 };
 
