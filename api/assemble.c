@@ -25,8 +25,7 @@ static const int64_t *copy_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Recurses into element types, whose depth ops/merge.c limits. `upper`: upper bound of `info`.
- */
+/* Recurses into element types; ops/merge.c limits the depth. `upper`: bounds of `info`. */
 static void copy_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *upper, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};

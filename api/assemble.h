@@ -23,13 +23,13 @@ int assemble_warnings(const struct analysis *analysis,
                       const struct cm_coverage *coverage) CM_MUST_CHECK;
 
 /* Counts unknown operators and shapes, by "domain::Type" in order of first use. Strings and
- * lists are in the result's arena. */
+ * lists are in the result's arena. CM_OK, CM_NO_MEMORY. */
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
 /*
  * Finds whether the model fits in options->memory_limit, and the largest batch that does.
  * Profiles the model at other batches, without messages. *ret is allocated in the arena of the
- * completed analysis; it is unchanged if there is no limit.
+ * completed analysis; it is unchanged if there is no limit. CM_OK, CM_NO_MEMORY.
  */
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) CM_MUST_CHECK;
 

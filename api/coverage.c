@@ -110,6 +110,7 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
         if (!is_run(analysis, node->graph)) continue;
         const int64_t unknown = unknown_outputs(&analysis->infer, node);
         unknown_shapes += unknown;
+        /* Outputs without an upper bound are unknown in the table of upper bounds too. */
         if (unknown > 0) unbounded += unknown_outputs(analysis->infer.upper, node);
         const struct op *op = analysis->bind.ops[id];
         const bool has_no_gradient = analysis->training.optimizer && bind_hides_gradient(op) &&

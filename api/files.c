@@ -26,6 +26,7 @@ static bool is_same_file(const struct file_query *query, const char *path) {
            found.st_ino == query->asked.st_ino;
 }
 
+/* Sets *ret to true if the file contains the external data of the constant. */
 static int ask_constant(struct file_query *query, const struct constant *constant, bool *ret) {
     if (constant == NULL || constant->place != CONSTANT_EXTERNAL || *ret) return CM_OK;
     if (query->last && text_equal(query->last, constant->location)) return CM_OK;

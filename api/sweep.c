@@ -172,6 +172,7 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
     sweeping->options.dims = point->dims;
     sweeping->options.precision = point->precision;
     sweeping->options.backend = point->backend;
+    /* Start an analysis unless the previous point shares its own. */
     if (sweeping->analysis_messages == NULL || !share_analysis(&point[-1], point)) {
         end_analysis(sweeping);
         sweeping->analysis_messages = cm_diagnostics_new();

@@ -172,6 +172,7 @@ static int one_attribute(struct importer *importer, const Onnx__AttributeProto *
     *ret_found = true;
     *ret = (struct attr){.n = 1, .name = import_shared(importer, span_of_bytes(&proto->name))};
     if (!ret->name) return diag_no_memory(importer->diag);
+    /* The caller's value. */
     for (size_t i = 0; frame && i < frame->n_attrs; i++) {
         const char *name = ret->name;
         if (!text_equal(frame->attrs[i].name, refers_to)) continue;
@@ -179,6 +180,7 @@ static int one_attribute(struct importer *importer, const Onnx__AttributeProto *
         ret->name = name;
         return check_reference(importer, proto, &frame->attrs[i]);
     }
+    /* The default of the function. */
     const Onnx__FunctionProto *function = frame ? frame->function->proto : NULL;
     for (size_t i = 0; function && i < function->n_attribute_proto && !from; i++)
         if (span_equal(span_of_bytes(&function->attribute_proto[i]->name), refers_to))

@@ -22,7 +22,7 @@ static char *put_bytes(char *out, const void *bytes, size_t size) {
     return out + size;
 }
 
-/* "ai.onnx" is another name of the domain "". */
+/* Returns the key of a function; "ai.onnx" is another name of the domain "". */
 static struct function_key key_of(const struct importer *importer, struct span domain,
                                   struct span name, struct span overload) {
     if (span_equal(domain, "ai.onnx")) domain.at = domain.end;
@@ -211,6 +211,7 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     frame.n_attrs = call.n_attrs;
     scope.call = call_id;
     scope.function = &frame;
+    /* Names in the body begin with "CALL/", or with "TYPE#ID/" if the call has no name. */
     scope.prefix = node->name[0] ? arena_printf(importer->arena, "%s/", node->full_name)
                                  : arena_printf(importer->arena, "%s%s#%u/", outer->prefix,
                                                 node->type, call_id);

@@ -149,6 +149,7 @@ int import_nodes(struct importer *importer, struct node_walk nodes, struct scope
     struct file_node node;
     struct node_bytes at;
     int status = CM_OK;
+    /* The first attempt imports the main graph in file order; all other nodes are sorted. */
     if (!scope->outer && !scope->function && importer->keeps_order) {
         while (status == CM_OK && nodes_next(&nodes, &at, &node.parts)) {
             node.index = at.index;

@@ -273,7 +273,7 @@ static int run_missing(struct running *running) {
             .context = running,
         };
         size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
-        if (running->campaign->measure[0] != '\0') jobs = 1;
+        if (running->campaign->measure[0] != '\0') jobs = 1; /* parallel jobs distort times */
         running->fd = open(running->part, O_WRONLY | O_APPEND | O_CLOEXEC);
         if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
         status = workers_run(&job, jobs, running->diag);

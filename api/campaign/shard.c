@@ -72,6 +72,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     text_printf(out, ", line %zu", place->line);
 }
 
+/* Reads the lines of a file; place->line is the current line. Writes NULs into `text`. */
 static int read_lines(char *text, size_t size, bool is_part, struct arena *arena,
                       struct cm_diagnostics *diag, struct line_place *place,
                       struct shard_file *ret) {

@@ -552,6 +552,7 @@ static int walk(struct skimmer *skimmer) {
     for (;;) {
         int status = CM_OK;
         if (skimmer->innermost != skimmer->outermost) pass_simple(skimmer);
+        /* Close all messages that end here. */
         while (skimmer->innermost > skimmer->stack &&
                position(skimmer) == skimmer->innermost->end) {
             status = close_message(skimmer);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of skim_schema.h by field number, with the fields of onnx.proto; others are dropped.
- */
+/* The tables of skim_schema.h by field number: the fields of onnx.proto; skim drops others. */
 #include "frontend/wire/skim_schema.h"
 
 #include "frontend/wire/wire.h"

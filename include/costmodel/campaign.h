@@ -54,7 +54,8 @@ struct cm_campaign {
     void *arena; /* private */
 };
 
-/* Reads a manifest. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. Free with cm_campaign_free. */
+/* Reads a manifest. CM_OK, CM_REFUSED, CM_USAGE (as cm_campaign_plan), CM_IO, CM_NO_MEMORY.
+ * Free with cm_campaign_free. */
 CM_API int cm_campaign_read_file(const char *path, struct cm_diagnostics *diagnostics,
                                  struct cm_campaign **ret_campaign) CM_MUST_CHECK;
 CM_API void cm_campaign_free(struct cm_campaign *campaign);
@@ -66,8 +67,8 @@ CM_API int cm_campaign_write_json(const struct cm_campaign *campaign, FILE *out)
  * Makes the manifest of a campaign whose models are only paths: records the sizes of the files,
  * gives each model those of `dims` that it has as symbolic dims, and replaces the device "all"
  * by all built-in devices. Models that cannot be read have no dims. CM_OK, CM_USAGE (invalid or
- * repeated batch, precision, device or other option; a dim that no model has), CM_NO_MEMORY.
- * Free with cm_campaign_free; pointers of `wanted` are not kept.
+ * repeated model, batch, precision, device or other option; a dim that no model has),
+ * CM_NO_MEMORY. Free with cm_campaign_free; pointers of `wanted` are not kept.
  */
 CM_API int cm_campaign_plan(const struct cm_campaign *wanted,
                             const struct cm_campaign_dim *dims, size_t n_dims,
@@ -129,7 +130,7 @@ CM_API int cm_campaign_run(const struct cm_campaign *campaign,
  * Reads the results of complete campaigns, one per folder, in the order of the folders and of
  * the combinations. CM_OK, CM_REFUSED (a shard is missing, duplicate or of another campaign;
  * a row does not belong to its combination; the versions of the program or the options of the
- * campaigns differ), CM_IO, CM_NO_MEMORY. Free with cm_sweep_free.
+ * campaigns differ), CM_USAGE (invalid manifest), CM_IO, CM_NO_MEMORY. Free with cm_sweep_free.
  */
 CM_API int cm_campaign_merge(const char *const *folders, size_t n,
                              struct cm_diagnostics *diagnostics,

@@ -290,7 +290,7 @@ CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *res
  * Profiles the model at each of `n` batches; options->batch is ignored. Times are measured
  * separately at each batch. A batch that cannot be profiled becomes a row with its problem;
  * notes and warnings of the others go to `diagnostics`, each once. CM_OK, CM_USAGE (a batch
- * below 1), CM_NO_MEMORY. Free with cm_sweep_free.
+ * below 1, or imported times with several batches), CM_NO_MEMORY. Free with cm_sweep_free.
  */
 CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,

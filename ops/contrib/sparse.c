@@ -47,7 +47,7 @@ static struct sizes read_decoder(const struct op_context *context) {
     const int64_t steps = common_dim(context, 0, 3, 0);
     const int64_t batch = common_dim(context, 0, 3, 1);
     const int64_t columns = common_dim(context, 0, 3, 2);
-    const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0);
+    const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0); /* keys of this call */
     const int64_t cached = common_dim(context, 6, 4, 2);
     const int64_t rows = checked_add(steps, makes_keys ? checked_mul(2, made) : 0);
     s.heads = op_attr_int(context, "num_heads");
@@ -259,9 +259,9 @@ static int check_indexer(const struct op_context *context) {
                    (long long)ratio);
 }
 
-/* Returns the number of entries that a call adds to the cache: its tokens, or with "csa" the
- * windows that its tokens and the waiting tokens complete. Sets *ret_waiting to the length of
- * the buffer of waiting tokens after the call. */
+/* Returns the number of keys that a call adds to the cache: one per token, or with "csa" one
+ * per window that its tokens and the waiting tokens complete. Sets *ret_waiting to the length
+ * of the buffer of waiting tokens after the call. */
 static int64_t new_entries(const struct op_context *context, const struct indexer *x,
                            int64_t *ret_waiting) {
     const int64_t ratio = op_attr_int(context, "compress_ratio");

@@ -91,7 +91,7 @@ static int bind_input(struct evaluation *evaluation, size_t input) {
     const struct custom_op_dims *dims = &evaluation->custom->inputs[input];
     const struct shape *shape = op_shape(context, input);
     struct shape *rest = &evaluation->rest;
-    const int n_rest = shape->rank - (int)dims->n + 1;
+    const int n_rest = shape->rank - (int)dims->n + 1; /* dims of "..."; without it 1 */
     if (!shape_has_rank(shape)) return CM_OK;
     bool fits = dims->has_rest ? n_rest >= 0 : n_rest == 1;
     const int64_t *is = shape->dims;
