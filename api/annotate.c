@@ -34,10 +34,11 @@ struct annotating {
     const struct model *model;
     const struct cm_result *result;
     struct arena *arena;
-    struct share *shares; /* by ordinal */
+    struct share *shares; /* by ordinal of the node in the file */
     uint32_t n;
 };
 
+/* Returns the innermost module that contains both modules. */
 static size_t common_module(const struct cm_module *modules, size_t a, size_t b) {
     while (a != b) {
         if (modules[a].depth >= modules[b].depth)

@@ -36,6 +36,7 @@ static int64_t unknown_outputs(const struct infer_table *table, const struct nod
     return n;
 }
 
+/* Operators and the number of their nodes. */
 struct tally {
     struct arena *arena;
     struct map index;

@@ -94,6 +94,7 @@ int find_function(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
+/* Refuses recursive calls and calls nested too deeply; `frame` is the innermost call. */
 static int check_cycle(struct importer *importer, const struct frame *frame,
                        const struct function *function) {
     int depth = 0;

@@ -47,6 +47,7 @@ static size_t combination_index(const struct running *running, size_t index_in_s
     return index_in_shard * running->run->n_shards + running->run->shard - 1;
 }
 
+/* Returns the campaign index of item `item` of `todo`. */
 static size_t todo_index(const struct running *running, size_t item) {
     return combination_index(running, running->todo[item]);
 }

@@ -26,10 +26,10 @@
 struct worker {
     pid_t pid; /* 0: free */
     int fd;
-    size_t first;
-    size_t n;
+    size_t first;        /* first item of its task */
+    size_t n;            /* items of its task */
     struct arena *arena; /* of `lines` */
-    struct text lines;
+    struct text lines;   /* output so far */
 };
 
 struct pool {

@@ -32,6 +32,7 @@ struct decode_walk {
     struct cm_diagnostics *diag;
 };
 
+/* Returns a walk over field `number` of the message; submessages are decoded in `arena`. */
 struct decode_walk decode_each(const struct message *message, uint32_t number,
                                const ProtobufCMessageDescriptor *type, struct arena *arena,
                                struct cm_diagnostics *diag);

@@ -93,6 +93,7 @@ struct fields_walk {
     uint32_t number;
 };
 
+/* Returns a walk over the fields of one number. */
 struct fields_walk message_walk(const struct message *message, uint32_t number);
 /* Returns the bytes of the next field, borrowed; false at the end. */
 static inline bool fields_next(struct fields_walk *walk, struct span *ret);

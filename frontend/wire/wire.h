@@ -40,6 +40,7 @@ bool span_equal(struct span span, const char *text);
 bool wire_long_varint(struct span *from, uint64_t *ret);
 /* Reads one element of that wire type, which is not WIRE_BYTES. */
 bool wire_number(struct span *from, enum wire wire, uint64_t *ret);
+/* wire_next for fields of every kind and size. */
 bool wire_any_field(struct span *from, struct wire_field *ret);
 
 /* Most varints are one byte. The copies let the caller's variables stay in registers. */

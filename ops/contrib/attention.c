@@ -112,6 +112,7 @@ static void read_keys(const struct op_context *context, struct attention *ret) {
         ret->value_columns = common_divide(op_dim(context, 2, 2), ret->heads);
 }
 
+/* The result has kv_heads = heads; keys and values may be packed into Q or K. */
 static struct attention read_multi_head(const struct op_context *context,
                                         const struct reading *reading) {
     struct attention a = unknown;
