@@ -98,7 +98,10 @@ static int finish(struct pool *pool, struct worker *worker) {
     size_t n = 0;
     while (waitpid(worker->pid, &ended, 0) < 0 && errno == EINTR) continue;
     pool->n_running--;
-    if (worker->lines.failed) return diag_no_memory(pool->diag);
+    if (worker->lines.failed) {
+        free_worker(worker);
+        return diag_no_memory(pool->diag);
+    }
     /* `n` complete lines, `size` bytes, are finished items. */
     size_t size = worker->lines.length;
     while (size > 0 && worker->lines.data[size - 1] != '\n') size--;
