@@ -310,12 +310,14 @@ static void write_calibration(struct fitting *fitting, const char *basis, FILE *
 int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
                   struct cm_measured_time *times, size_t n_times,
                   struct cm_diagnostics *diagnostics, FILE *out) {
-    struct fitting fitting = {.arena = arena_new("device fit", 0),
-                              .diag = diagnostics,
+    struct fitting fitting = {.diag = diagnostics,
                               .device = device,
                               .runtime = runtime,
                               .n_times = n_times,
                               .times = times};
+    if (device == NULL || basis == NULL || times == NULL || out == NULL)
+        return diag_null(diagnostics);
+    fitting.arena = arena_new("device fit", 0);
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
     fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
     struct cm_reason reason = {""};

@@ -17,10 +17,10 @@ struct cm_measured_time {
     enum cm_precision precision;
     enum cm_layout layout;
     const char *optimizer; /* the time is that of a training step; NULL: of forward */
-    double seconds;
-    bool held_out;      /* not used by the fit, only compared with it */
-    double expected;    /* set by the fit: modelled seconds; 0: no time is modelled */
-    double lower_bound; /* set by the fit: seconds */
+    double seconds;        /* > 0 */
+    bool held_out;         /* not used by the fit, only compared with it */
+    double expected;       /* set by the fit: modelled seconds; 0: no time is modelled */
+    double lower_bound;    /* set by the fit: seconds */
 };
 
 /*
@@ -29,7 +29,7 @@ struct cm_measured_time {
  * key "calibration" of the device's file as JSON. `basis` names the measurements. The fit
  * minimizes the errors of log(time), with less weight for outliers and a weak prior that keeps
  * each efficiency near its present value. A model that is refused is left out with a warning.
- * CM_OK, CM_USAGE (unknown device or optimizer, or no time left to fit to), CM_NO_MEMORY.
+ * CM_OK, CM_USAGE (NULL, unknown device or optimizer, or no time left to fit to), CM_NO_MEMORY.
  */
 CM_API int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
                          struct cm_measured_time *times, size_t n_times,

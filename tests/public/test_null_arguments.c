@@ -14,6 +14,7 @@
 #include "costmodel/check.h"
 #include "costmodel/compare.h"
 #include "costmodel/costmodel.h"
+#include "costmodel/fit.h"
 #include "costmodel/op_costs.h"
 #include "costmodel/times.h"
 
@@ -96,6 +97,10 @@ static void null_is_a_usage_error_of_models(void **state) {
         ROW(cm_model_formula(P, P, d, NULL)),
         ROW(cm_device_resolve(NULL, d, P)),
         ROW(cm_device_resolve(P, d, NULL)),
+        ROW(cm_device_fit(NULL, CM_RUNTIME_EAGER, P, P, 1, d, P)),
+        ROW(cm_device_fit(P, CM_RUNTIME_EAGER, NULL, P, 1, d, P)),
+        ROW(cm_device_fit(P, CM_RUNTIME_EAGER, P, NULL, 1, d, P)),
+        ROW(cm_device_fit(P, CM_RUNTIME_EAGER, P, P, 1, d, NULL)),
         ROW(cm_calibrate(NULL, d, P)),
         ROW(cm_calibrate(P, d, NULL)),
         /* clang-format on */
