@@ -241,6 +241,7 @@ static int run(const struct invocation *call, const struct request *request,
     if (status < 0) return status;
     status = check_output(call, request, campaign, &options);
     if (status == CM_OK) status = cm_campaign_run(campaign, &options, call->diag, &outcome);
+    cm_campaign_free(campaign);
     if (status < 0) return status;
     printf("%s/shard-%zu-of-%zu.jsonl: %zu combination%s", options.folder, options.shard,
            options.n_shards, outcome.n, text_plural((int64_t)outcome.n));
