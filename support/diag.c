@@ -253,9 +253,11 @@ void diag_replace(struct cm_diagnostics *sink, const char *format, ...) {
     va_list args;
     va_start(args, format);
     const char *message = render_line(sink->arena, format, args);
-    if (message != NULL) sink->newest->message = message;
-    sink->starved |= message == NULL;
     va_end(args);
+    if (message != NULL)
+        sink->newest->message = message;
+    else
+        (void)diag_no_memory(sink);
 }
 
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
