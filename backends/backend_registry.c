@@ -109,8 +109,7 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
     return CM_OK;
 }
 
-/* Finds the first module `name` in the search path, the one that backends_list loads. Returns
- * an enum cm_backend_status. */
+/* Finds the first module `name` in the search path. Returns an enum cm_backend_status. */
 static int find_module(const struct places *places, const char *name, struct arena *arena,
                        const char **ret_path, bool *ret_any_owner, struct cm_reason *reason) {
     for (size_t i = 0; i < places->n; i++) {
@@ -140,7 +139,8 @@ int backends_find(const struct places *places, const char *name, struct arena *a
     }
     if (!is_name(name, strlen(name)))
         return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "'%s' cannot be the name of a backend: small letters, digits and -",
+                           "'%s' is not the name of a backend: a name has at most 64 "
+                           "lower-case letters, digits and -",
                            name);
     const int status = find_module(places, name, arena, &path, &any_owner, reason);
     return status == CM_BACKEND_OK ? loader_load(path, any_owner, ret, reason) : status;

@@ -86,8 +86,8 @@ void iterations_load(const struct infer_table *table, const struct iteration *it
 
 /* --- After the walk. --- */
 
-/* Removes dropped runs and runs that happen 0 times. Sets table->runs[graph] to the largest sum
- * of runs inside one run of the enclosing body. */
+/* Removes runs that happen 0 times, and runs inside a dropped run of the enclosing body. Sets
+ * table->runs[graph] to the number of runs in one run of the enclosing body, at most. */
 static void remove_replaced(const struct model *model, struct infer_table *table,
                             uint32_t graph) {
     const uint32_t parent = model->graphs[graph].parent;

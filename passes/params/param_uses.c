@@ -13,7 +13,8 @@
 
 #include "support/banned.h"
 
-/* At most this many Identity nodes are skipped between an input and an output of a body. */
+/* At most this many views (Identity, Flatten) are skipped between an input and an output of a
+ * body. */
 #define MAX_COPIES 8
 
 /* Index of the first state among the operands of a Loop: M, cond, states. A state that is
@@ -21,7 +22,7 @@
  * the node. */
 #define FIRST_STATE 2
 
-/* Returns the value of which this one is a copy. */
+/* Returns the value that has the same elements, behind views with one operand. */
 static uint32_t copied_from(const struct analysis *analysis, uint32_t value) {
     const struct model *model = analysis->model;
     for (int i = 0; i < MAX_COPIES && value != ID_NONE; i++) {
@@ -153,7 +154,7 @@ static unsigned purpose_of_role(char role) {
         unsigned purpose;
     } table[] = {
         {'W', FOR_WEIGHT},  {'w', FOR_FACTOR},  {'n', FOR_TABLE},
-        {'e', FOR_ELEMENT}, {'p', FOR_ELEMENT}, /* p: a view or a Concat with activations */
+        {'e', FOR_ELEMENT}, {'p', FOR_ELEMENT}, /* p: a Concat with activations */
         {'s', FOR_STAT},    {'x', FOR_DATA},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -194,7 +195,8 @@ static bool has_placeholders(const struct param_study *study, uint32_t id) {
     return value != ID_NONE;
 }
 
-/* Returns true if the node multiplies two scales, one of them computed at run time. */
+/* Returns true if one of the two operands of the node is a scale that is computed at run time:
+ * the other is then a scale too. */
 static bool joins_scales(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs && node->n_inputs == 2; slot++) {

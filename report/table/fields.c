@@ -241,7 +241,8 @@ GETTER(get_peak) {
     if (is_peak_upper_bound(of, row)) cell->bound = NUMBER_AT_MOST;
 }
 
-/* Compares the required memory with the limit, or without a limit with the device memory. */
+/* Compares the required memory with the limit, or with the device's memory if no limit is set.
+ */
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit

@@ -115,9 +115,12 @@ static void rejects_invalid_name(void **state) {
         {"cuda2",
          "costmodel-cuda2.so not found in the search path of modules; docs/backends.md "
          "describes how to build it"},
-        {"../x", "'../x' cannot be the name of a backend: small letters, digits and -"},
-        {"", "'' cannot be the name of a backend: small letters, digits and -"},
-        {"CUDA", "'CUDA' cannot be the name of a backend: small letters, digits and -"},
+        {"../x", "'../x' is not the name of a backend: a name has at most 64 lower-case "
+                 "letters, digits and -"},
+        {"", "'' is not the name of a backend: a name has at most 64 lower-case letters, "
+             "digits and -"},
+        {"CUDA", "'CUDA' is not the name of a backend: a name has at most 64 lower-case "
+                 "letters, digits and -"},
     };
     const struct places places = places_of(*state, MODULES);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
