@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of the modules that cause most of the costs, with shares as bars. It is as wide as
- * the page: columns that do not fit are omitted, and the bars take the remaining width.
+ * The table of the modules that cause most of the costs, with shares as bars. Optional columns
+ * that do not fit on the page are omitted; the bars take the remaining width, up to MAX_BAR.
  */
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void choose_columns(struct grid *grid) {
     add_column(grid, "params", "params", false, false);
     add_column(grid, "%", "params", true, true);
     add_column(grid, "activations", "activation_bytes", false, true);
-    add_column(grid, "FLOPs", "flops", false, true);
+    if (!text_equal(key, "flops")) add_column(grid, "FLOPs", "flops", false, true);
     if (is_timed && has_macs) add_column(grid, "MACs", "macs", false, false);
     add_column(grid,
                is_timed                   ? "time"
@@ -90,7 +90,7 @@ static void fill_row(struct grid *grid, const struct hotspot *row, size_t index)
             if (row->n > 1 && *row->type == '\0') text_printf(text, "%zu modules", row->n);
         } else if (column->is_share) {
             const double share = hotspots_share(metric, &row->costs, &grid->result->totals);
-            if (share > 0 && share < 0.005)
+            if (share > 0 && share <= 0.005)
                 text_append(text, "<1%");
             else
                 text_printf(text, "%.0f%%", 100 * share);
@@ -219,7 +219,7 @@ void hotspots_write(struct page *page, const struct cm_result *result, size_t ma
     for (const struct hotspot *row = found.first; row != NULL; row = row->next)
         fill_row(&grid, row, index++);
     if (has_rest) fill_row(&grid, &rest, index);
-    grid.columns[COLUMN_TYPE].is_omitted = true; /* unless a class is known */
+    grid.columns[COLUMN_TYPE].is_omitted = true; /* unless a row has text in it */
     for (size_t row = 0; row < grid.n_rows; row++)
         if (*grid.cells[row * grid.n_columns + COLUMN_TYPE] != '\0')
             grid.columns[COLUMN_TYPE].is_omitted = false;
