@@ -18,7 +18,7 @@ struct cm_device {
     struct onednn lib;
     int n_threads;
     bool keep_layout;          /* convolutions keep the layout of the model */
-    struct plan_limits limits; /* a member of 0 is determined when a plan is made */
+    struct plan_limits limits; /* 0: determined when a plan is made */
 };
 
 enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, N_SETTINGS };
@@ -26,8 +26,9 @@ enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, 
 static const struct cm_backend_option options[N_SETTINGS + 1] = {
     [SETTING_LIBRARY] = {"library", "PATH",
                          "library to load instead of the system's " ONEDNN_SONAME},
-    [SETTING_THREADS] = {"threads", "N",
-                         "number of threads (default: all available processors)"},
+    [SETTING_THREADS] =
+        {"threads", "N",
+         "number of threads (default: OMP_NUM_THREADS, else all available processors)"},
     [SETTING_CACHE] = {"cache", "BYTES",
                        "cache size that the operands of cold executions exceed"},
     [SETTING_MEMORY] = {"memory", "BYTES",
@@ -84,7 +85,10 @@ static int begin(const char *const values[N_SETTINGS], struct cm_device *device,
     struct onednn *lib = &device->lib;
     struct plan_limits *limits = &device->limits;
     int64_t n_threads = machine_processors();
+    const char *environment = getenv("OMP_NUM_THREADS");
+    const long n_given = environment != NULL ? strtol(environment, NULL, 10) : 0;
     char text[16];
+    if (n_given > 0 && n_given <= MAX_THREADS) n_threads = n_given;
     int status = read_number(values, SETTING_THREADS, MAX_THREADS, &n_threads, reason);
     if (status != CM_BACKEND_OK) return status;
     status = read_number(values, SETTING_CACHE, MAX_BYTES, &limits->cache_bytes, reason);
@@ -104,7 +108,7 @@ static int begin(const char *const values[N_SETTINGS], struct cm_device *device,
         begun =
             lib->api.dnnl_stream_create(&lib->stream, lib->engine, dnnl_stream_default_flags);
     if (begun == dnnl_success) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN found no CPU engine: status %d",
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot use the CPU: status %d",
                          (int)begun);
 }
 
@@ -143,8 +147,8 @@ static void facts(const struct cm_device *device, struct cm_device_facts *ret) {
     ret->n_units = device->n_threads;
     if (load > QUIET_LOAD)
         (void)snprintf(ret->warning, sizeof(ret->warning),
-                       "the machine is busy (load %.1f): times are too long, and waiting "
-                       "threads make short ones many times longer",
+                       "the machine is busy (load %.1f): all times are too long, and those "
+                       "of short primitives many times, because threads wait for each other",
                        load);
 }
 

@@ -155,6 +155,22 @@ static void describes_the_processor(void **state) {
     assert_true(facts->memory_bytes > facts->cache_bytes);
 }
 
+static void takes_the_number_of_threads_from_the_environment(void **state) {
+    const struct fixture *f = *state;
+    struct subprocess_setup setup = f->setup;
+    struct subprocess *subprocess = NULL;
+    struct cm_reason reason = {""};
+    if (f->subprocess == NULL) skip();
+    setup.settings.items++; /* without the setting `threads` */
+    setup.settings.n--;
+    (void)setenv("OMP_NUM_THREADS", "3", 1);
+    const int status = subprocess_start(&setup, f->arena, &subprocess, &reason);
+    (void)unsetenv("OMP_NUM_THREADS");
+    assert_int_equal(status, CM_BACKEND_OK);
+    assert_int_equal(subprocess_facts(subprocess)->n_units, 3);
+    subprocess_stop(subprocess);
+}
+
 /* A product must run at 1 MFLOP/s to 10 TFLOP/s: the limits are wide because a machine that
  * runs sanitizers may be busy. */
 static void rejects_implausible_times(void **state) {
@@ -617,6 +633,7 @@ int main(void) {
         cmocka_unit_test(reports_why_open_fails),
         cmocka_unit_test(refuses_tf32),
         cmocka_unit_test(describes_the_processor),
+        cmocka_unit_test(takes_the_number_of_threads_from_the_environment),
         cmocka_unit_test(rejects_implausible_times),
         cmocka_unit_test(runs_all_kinds_of_convolutions),
         cmocka_unit_test(runs_steps_after_products),
