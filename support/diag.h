@@ -58,7 +58,7 @@ struct diag_frame {
     const void *context;
 };
 
-/* Limit of stored messages. A later error replaces the newest note or warning. */
+/* Limit of stored messages. At the limit, an error replaces the newest note or warning. */
 #define DIAG_MAX_MESSAGES 32
 
 struct cm_diagnostics {

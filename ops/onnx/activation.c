@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activations and Dropout: elementwise operators that are modules in a framework. MACs 0. FLOPs
- * by the default convention: 1 per input element for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish,
- * SwiGLU; 0 for the others (Clip, Sigmoid …), which DeepSpeed's profiler does not count.
+ * Activations and Dropout: elementwise operators, most of which are modules in a framework.
+ * MACs 0. FLOPs by the default convention: 1 per input element for Relu, LeakyRelu, PRelu, Elu,
+ * Gelu, Swish, SwiGLU; 0 for the others (Clip, Sigmoid …), which DeepSpeed's profiler does not
+ * count.
  */
 #include <math.h>
 #include <stdint.h>
@@ -142,7 +143,7 @@ FACETS(ONNX, LeakyRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_T
     LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
 FACETS(ONNX, Elu) {EXACT(.per_output = 4), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 3),
     LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Gelu) {EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 by tanh")),
+FACETS(ONNX, Gelu) {EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 with the tanh approximation")),
     PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL),
     BOUNDS("d")};
 FACETS(ONNX, Swish) {EXACT(.per_output = 5), PTFLOPS(.per_input = 1),

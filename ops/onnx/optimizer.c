@@ -39,8 +39,10 @@ static int infer_gradient(struct op_context *context) {
     const size_t n = xs ? xs->n : 0;
     int status = CM_OK;
     if (n > context->n_inputs || context->n_outputs > n)
-        return op_fail(context, DIAG_ARITY, "%zu names in xs, %zu inputs, %zu outputs", n,
-                       context->n_inputs, context->n_outputs);
+        return op_fail(context, DIAG_ARITY,
+                       "xs must have at most as many names as there are inputs, and at least "
+                       "as many as there are outputs; got %zu names, %zu inputs, %zu outputs",
+                       n, context->n_inputs, context->n_outputs);
     for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++)
         status = op_output_like(context, i, i);
     return status;
@@ -54,9 +56,9 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 /* clang-format off */
 FACETS(TRAINING, Adagrad) {EXACT(PLUS(exact_optimizer, "operations: 9 per updated element")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Adam) {EXACT(PLUS(exact_optimizer, "operations: 14 per updated element")),
+FACETS(TRAINING, Adam) {EXACT(PLUS(exact_optimizer, "operations: 14 per updated element, 15 with norm_coefficient_post")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Momentum) {EXACT(PLUS(exact_optimizer, "operations: 7 per updated element")),
+FACETS(TRAINING, Momentum) {EXACT(PLUS(exact_optimizer, "operations: 7 per updated element, 9 with mode nesterov")),
     NO_PRIMITIVE(NO_OPTIMIZER)};
 FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
 
@@ -71,7 +73,7 @@ static const struct op rows[] = {
     ROW(Adam,     infer_optimizer, .param_roles = "iix"),
     ROW(Momentum, infer_optimizer, .param_roles = "iix"),
     ROW(Gradient, infer_gradient, .param_roles = "x",
-        .cost.macs = macs_gradient, .cost.macs_formula = "unknown: of a pass over the graph"),
+        .cost.macs = macs_gradient, .cost.macs_formula = "unknown: MACs of a backward pass over part of the graph"),
 };
 /* clang-format on */
 

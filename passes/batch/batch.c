@@ -22,7 +22,8 @@
 
 #define MAX_LISTED 12 /* names or elements in a message */
 
-/* Maximum number of sizes tried for symbols that no option binds; each takes two walks. */
+/* Maximum number of sizes tried for symbols that no option binds; each takes up to two walks.
+ */
 #define MAX_TRIED 8
 
 struct batch_work {
@@ -194,7 +195,8 @@ static int bind_value_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Returns the first free input without --value, assumed to be data; ID_NONE if none. */
+/* Returns the first input whose contents neither the file nor --value gives: it is assumed to
+ * be data. ID_NONE if none. */
 static uint32_t first_input(const struct batch_work *work) {
     for (size_t i = 0; i < work->graph->n_inputs; i++) {
         const uint32_t id = work->graph->inputs[i];
@@ -225,8 +227,8 @@ static int bind_batch_symbol(const struct batch_work *work) {
 
 /* --- Symbols that no option binds, if the model accepts one size only. --- */
 
-/* Returns the type of an input with the dims bound so far; other dims are unknown. NULL: out of
- * memory. */
+/* Returns the type of an input in the file, with the symbols bound so far; other symbolic dims
+ * are unknown. NULL: out of memory. */
 static const struct value_info *input_of(const struct batch_work *work, struct arena *arena,
                                          const struct value *value) {
     struct value_info *info = arena_alloc(arena, sizeof *info);

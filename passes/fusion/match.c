@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matches patterns by backtracking: see match.h. A failed attempt at a term undoes its
- * bindings. A term that matched is not retried another way when a later term fails, which keeps
- * the search small. The recursion is as deep as patterns nest: a few levels.
+ * bindings. A term that matched is not matched with the same nodes in another way when a later
+ * term fails, which keeps the search small. The recursion is as deep as patterns nest: a few
+ * levels.
  */
 #include "passes/fusion/match.h"
 
@@ -74,8 +75,8 @@ static bool may_be_equal(int64_t a, int64_t b) {
     return a == b || !is_known(a) || !is_known(b);
 }
 
-/* Returns true if the node is a cast between floats, an Identity, or a view that keeps the last
- * dim in a pattern that allows views. */
+/* Returns true if the node keeps the elements (a cast between floats, Identity, Dropout), or is
+ * a view that keeps the last dim in a pattern that allows views. */
 static bool is_transparent(const struct match *match, uint32_t node) {
     if (node == ID_NONE || input(match, node, 0) == ID_NONE) return false;
     const struct op *op = match->source->ops[node];
@@ -152,8 +153,8 @@ static bool is_close(double have, double want) {
     return fabs(have - want) <= TOLERANCE * fabs(want);
 }
 
-/* Compares integers and multiples of 0.5 exactly, because every float type represents them;
- * other numbers may be rounded. */
+/* Compares integers and multiples of 0.5 exactly, because float types represent those of
+ * patterns; other numbers may be rounded. */
 static bool is_number(double have, double want) {
     return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
 }
@@ -282,7 +283,7 @@ static bool may_have_role(const struct match *match, enum pattern_role role, uin
 }
 
 /* Binds the name to the value, or checks that an earlier occurrence of the name is bound to the
- * same value, apart from casts. */
+ * same value, behind transparent nodes (is_transparent). */
 static bool match_bind(struct match *match, const struct pattern *pattern, uint32_t value) {
     double number = 0;
     if (pattern->role == ROLE_IGNORED) return true;
@@ -446,7 +447,7 @@ static uint32_t inverse_operand(struct match *match, enum pattern_kind kind, uin
 }
 
 /* Matches the pattern with the negative or reciprocal of the value: x - (-3) is x + 3, and
- * x * 0.7071 is x / 1.4142. A ROLE_FACTOR may be on either side. */
+ * x * 0.7071 is x / 1.4142. A ROLE_FACTOR matches both forms. */
 static bool match_inverse(struct match *match, enum pattern_kind kind,
                           const struct pattern *pattern, uint32_t value) {
     struct mark mark = save(match);
@@ -498,7 +499,8 @@ static bool match_arguments(struct match *match, const struct pattern *pattern, 
     return true;
 }
 
-/* Matches a call with one argument with the nodes of another pattern for that operator. */
+/* Matches a call with one argument, for example Softplus(x), if the graph has no such node but
+ * nodes that match another pattern of the operator. */
 static bool match_nested(struct match *match, const struct pattern *pattern, uint32_t value) {
     const size_t first_name = match->first_name;
     if (match->nested == MATCH_MAX_NESTED || pattern->n != 1) return false;
@@ -520,7 +522,8 @@ static bool match_nested(struct match *match, const struct pattern *pattern, uin
     return false;
 }
 
-/* Matches the pattern with the value's producer; casts are not skipped. */
+/* Matches the pattern with the value's producer. Except for sums and products, casts before it
+ * are not skipped. */
 static bool match_producer(struct match *match, const struct pattern *pattern, uint32_t value) {
     if (pattern->kind == PATTERN_POWER)
         return match_power(match, pattern->terms[0].of, pattern->number, value);

@@ -159,8 +159,10 @@ static void write_without_tensor_cores(struct advice_case *advice) {
     text_printf(
         &advice->text,
         " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
-        "if accuracy allows. The gain is their time above that of moving their bytes%s.",
-        advice->half_rate > 0 ? " and of their FLOPs in fp16" : "");
+        "if accuracy allows. The gain is their time minus %s.",
+        advice->half_rate > 0
+            ? "the longer of two: that of moving their bytes, and that of their FLOPs in fp16"
+            : "that of moving their bytes");
 }
 
 /* R3. The size of a convolution's workspace suggests copies of its images. The gain is the time
@@ -257,11 +259,12 @@ static void write_chains(struct advice_case *advice) {
     double bytes = 0;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
         if (advice->picked[node]) bytes += saved_bytes(advice, node);
-    text_printf(&advice->text,
-                " could be fused with the producer of an operand that no other node reads, as "
-                "%s does: this saves ",
-                is_compiled_model(advice) ? "a runtime that fuses products too"
-                                          : "a compiler or an inference runtime");
+    text_printf(
+        &advice->text,
+        " are the only readers of an operand and could be fused with its producer, as %s "
+        "does: this saves ",
+        is_compiled_model(advice) ? "a runtime that also fuses products"
+                                  : "a compiler or an inference runtime");
     append_bytes(advice, bytes);
     text_append(&advice->text, " of traffic.");
 }
@@ -331,12 +334,12 @@ static bool pick_copies(const struct advice_case *advice, uint32_t node, double 
 /* clang-format off */
 static const struct advice_rule rules[] = {
     {"R1", "utilisation", 0, pick_idle, NULL, NULL, write_idle},
-    {"R2", "tensor-cores", 0.01, pick_without_tensor_cores, "matrix product", NULL,
+    {"R2", "tensor-cores", 0.01, pick_without_tensor_cores, "product", NULL,
      write_without_tensor_cores},
     {"R3", "channels-last", 0.01, pick_transposes, "convolution",
      " with a workspace of the size of their images, which are turned to channels-last and back "
      "in it: try --layout nhwc, and channels_last in the framework.", NULL},
-    {"R4", "channels", 0.01, pick_odd_channels, "matrix product",
+    {"R4", "channels", 0.01, pick_odd_channels, "product",
      " whose channels are not a multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, 4 of tf32), "
      "as tensor cores require: pad them.", NULL},
     {"R5", "fusion", 0.01, pick_chains, "elementwise node", NULL, write_chains},

@@ -48,8 +48,8 @@ static bool is_tensorflow_constant(const char *base) {
 }
 
 /*
- * PyTorch's dynamo exporter names constants by the calls that computed them. Constants of these
- * calls are usually not computed from a parameter: masks ("where", "val_21"), angles
+ * PyTorch's dynamo exporter names constants by the calls that computed them. Constants of the
+ * calls below are usually not computed from a parameter: masks ("where", "val_21"), angles
  * ("unsqueeze_14", "cos"), filled tensors. Those of other calls (slice_1, neg, embedding_2) are
  * often views or simple functions of a parameter.
  */

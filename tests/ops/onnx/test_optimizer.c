@@ -36,7 +36,9 @@ static void a_gradient_has_the_type_of_its_tensor_and_unknown_costs(void **state
               "float[2,3] double[4] float[5]", "float[2,3] double[4]", DIM_UNKNOWN,
               DIM_UNKNOWN),
         REFUSES("ai.onnx.preview.training:Gradient-1", "xs=[a] y=c", "float[2,3] float[5]",
-                "float[2,3] float[5]", "1 names in xs, 2 inputs, 2 outputs"),
+                "float[2,3] float[5]",
+                "xs must have at most as many names as there are inputs, and at least as many "
+                "as there are outputs; got 1 names, 2 inputs, 2 outputs"),
     };
     (void)state;
     RUN_OP_CASES(rows);
