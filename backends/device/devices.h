@@ -70,7 +70,8 @@ struct device_model {
  * the last, and a pointer to that member. */
 const char *device_efficiency_name(size_t index);
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index);
-/* Writes the members above 0 as a JSON object, the value of a runtime in "calibration". */
+/* Writes the members above 0 as a JSON object: the efficiencies of one runtime in the object
+ * "calibration" of a device file. */
 struct json_writer;
 void device_efficiency_write(const struct device_efficiency *efficiency,
                              struct json_writer *json);
@@ -109,15 +110,16 @@ int device_resolve(const char *name, const char **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
 /*
- * Read a device description (docs/devices.md): of a built-in device, from the file `path`, or
- * from `text`, which messages call `path`. Texts of *ret are in `arena`. Returns CM_BACKEND_OK,
- * CM_BACKEND_REFUSED or CM_BACKEND_NO_MEMORY.
+ * Readers of a device description (docs/devices.md). Texts of *ret are in `arena`. Each returns
+ * CM_BACKEND_OK, CM_BACKEND_REFUSED or CM_BACKEND_NO_MEMORY. device_built_in reads the built-in
+ * device with exactly this name.
  */
 int device_built_in(const char *name, struct arena *arena, struct device_model *ret,
                     struct cm_reason *reason) __attribute__((warn_unused_result));
 /* Reads a built-in device by its name or abbreviation, or a file whose name ends in .json. */
 int device_find(const char *name, struct arena *arena, struct device_model *ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
+/* Read the file `path`; or `text`, which messages call `path`. */
 int device_read(const char *path, struct arena *arena, struct device_model *ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
 int device_parse(const char *path, const char *text, struct arena *arena,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass advice: suggests changes that would make the model faster. Each rule picks nodes,
- * estimates the time that a change would save, and writes a text. The table of rules is at the
- * end. Without times there is no advice.
+ * estimates the time that a change would save, and writes a text (table `rules`). Without times
+ * there is no advice.
  *
  * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
  * 90 % of the device; trtexec and HTA: launches), else round figures.
@@ -30,7 +30,8 @@
 #define MAX_TRANSPOSE   1.3
 #define VECTOR_BYTES    16 /* alignment of matrix rows for tensor cores */
 
-/* The findings of one rule. Times are seconds in one pass through the model. */
+/* Input of the rules, and the findings of the current one. Times are seconds in one pass
+ * through the model. */
 struct advice_case {
     const struct analysis *analysis;
     double total_s;   /* of all nodes */
@@ -44,11 +45,11 @@ struct advice_rule {
     const char *id;   /* "R3" */
     const char *name; /* "channels-last" */
     double min_share; /* minimum share of the latency in the picked nodes; 0: none */
-    /* Returns true to pick the node. *ret_gain_s: the time that this saves; -1, as it is set
-     * before: unknown. */
+    /* Returns true to pick the node. *ret_gain_s: seconds that the change saves; left
+     * at its initial value -1 if unknown. */
     bool (*pick)(const struct advice_case *advice, uint32_t node, double *ret_gain_s);
-    const char *noun; /* the text begins with the number of these; NULL: it does not */
-    const char *text; /* goes on like this; NULL: as `write` does */
+    const char *noun; /* counted at the beginning of the text: "12 nodes"; NULL: no count */
+    const char *text; /* rest of the text; NULL: `write` appends it */
     void (*write)(struct advice_case *advice);
 };
 
@@ -269,7 +270,8 @@ static void write_chains(struct advice_case *advice) {
     text_append(&advice->text, " of traffic.");
 }
 
-/* R6. Each kernel has fewer blocks than multiprocessors; the fullest one counts. */
+/* R6. Picks layers whose kernels all have fewer blocks than the device has multiprocessors. The
+ * kernel with the most blocks decides the gain. */
 static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
                             double *ret_gain_s) {
     double max_share = 0;
@@ -283,7 +285,7 @@ static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
     return how->n_kernels > 0 && max_share < 1;
 }
 
-/* R7. */
+/* R7. Picks layers limited by kernel launch. */
 static bool pick_launches(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     if (advice->seconds[node] <= 0 ||
         achieved_of(advice, node)->limited_by != LIMITED_BY_LAUNCH)
@@ -302,7 +304,7 @@ static void write_launches(struct advice_case *advice) {
                 is_compiled_model(advice) ? "" : "fuse them, ");
 }
 
-/* R8. */
+/* R8. Picks the node at the peak if the device's memory is nearly full. */
 static bool pick_memory(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     const int64_t have = advice->analysis->estimate.facts.memory_bytes;
     const int64_t required = advice->analysis->memory_required.required_bytes;
@@ -323,7 +325,7 @@ static void write_memory(struct advice_case *advice) {
                 "--schedule min-memory; --memory-limit reports the largest batch that fits.");
 }
 
-/* R9. */
+/* R9. Picks copies and gathers; the gain is their whole time. */
 static bool pick_copies(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     if (advice->seconds[node] <= 0) return false;
     const int32_t kind = primitive_of(advice, node)->kind;

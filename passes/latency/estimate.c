@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass estimate: measures each distinct primitive with the backend, except those in the cache.
- * A backend that cannot be used is a warning, not an error: the other figures need no backend.
+ * Pass estimate: measures or models each distinct primitive with the backend, except those in
+ * the cache, or imports times. Also answers the queries of later passes (estimate.h). A backend
+ * that cannot be used is a warning, not an error: the other figures need no backend.
  */
 #include "passes/latency/estimate.h"
 
@@ -231,7 +232,7 @@ static int run_network(const struct session *session, struct estimate_table *ret
     return CM_OK;
 }
 
-/* Sums the times of the members of each group. A group with an unmeasured member has none. */
+/* Sums the separate times of the members of each group; -INFINITY if a member has no time. */
 static int sum_groups(const struct analysis *analysis, struct estimate_table *ret) {
     const struct primitives_table *primitives = &analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
@@ -323,8 +324,9 @@ static void report_cache(const struct analysis *analysis, const struct cm_reason
               analysis->options->cache, reason->text);
 }
 
-/* A cache is opened if one is requested, and the times are measured and not marked as doubtful
- * by the device. The fake backend also requires its setting cache=invented. */
+/* Measures everything with a started backend. Opens the cache if one is requested, times are
+ * measured, and the device reports no warning; for the fake backend only with its setting
+ * cache=invented. */
 static int run_session(const struct analysis *analysis, const struct request *request,
                        struct subprocess *child, struct estimate_table *ret) {
     const struct cm_settings *settings = &request->setup.settings;
@@ -354,7 +356,7 @@ static int run_session(const struct analysis *analysis, const struct request *re
     return CM_OK;
 }
 
-/* Discards the times if no layer has one: the sum would read as 0. */
+/* Discards the result with a warning if no layer has a time: the sum would read as 0. */
 static int discard_if_untimed(const struct analysis *analysis, const char *name,
                               struct estimate_table *ret) {
     const size_t n = analysis->primitives.n;
@@ -440,7 +442,7 @@ int estimate_modelled(const struct analysis *analysis, const struct cm_primitive
     return CM_OK;
 }
 
-/* If times are imported, those of the modelled device are the expected times. */
+/* If times are imported, the times of the modelled device become the expected times. */
 int pass_estimate(const struct analysis *analysis, void *own) {
     struct estimate_table *table = own;
     struct request request = {.name = NULL};

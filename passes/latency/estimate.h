@@ -22,14 +22,14 @@ enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t n
 /* Returns the primitive whose time the node shares: that of its group if the group was measured
  * or planned, else the node's own; ID_NONE if it has none. */
 uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node);
-/* Returns the node's share of that time: 1, or in a group its separate time / the sum of the
- * separate times of all members. */
+/* Returns the node's share of the time of estimate_primitive: 1; in a group, its separate time
+ * / the sum of the separate times of all members. */
 double estimate_share(const struct analysis *analysis, uint32_t node);
-/* Returns true if the runs of that primitive are counted at this node: a group's at its product
- * only. */
+/* Returns true if the runs of estimate_primitive are counted at this node: false for all nodes
+ * of a group but its product. */
 bool estimate_runs(const struct analysis *analysis, uint32_t node);
 
-/* Returns the measurement of that primitive; NULL if the node has none, or it has no time. */
+/* Returns the measurement of estimate_primitive; NULL if there is no primitive or no time. */
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node);
 
 /* Returns seconds as integer picoseconds; DIM_OVERFLOW if negative or past 2^63. */
@@ -59,7 +59,8 @@ struct modelled_time {
     int64_t expected_ps, lower_bound_ps; /* DIM_UNKNOWN if the device cannot time it */
 };
 
-/* Computes the times of primitives on the modelled device of the options. */
+/* Computes the times of primitives on the modelled device of the options. Returns CM_OK,
+ * CM_USAGE or CM_NO_MEMORY (reported). */
 int estimate_modelled(const struct analysis *analysis, const struct cm_primitive *items,
                       size_t n, struct modelled_time *ret) __attribute__((warn_unused_result));
 

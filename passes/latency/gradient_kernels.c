@@ -80,8 +80,8 @@ static void add_to_gradient(const struct listing *listing, struct cm_fusion *fus
     listing->has_gradient[value] = true;
 }
 
-/* Returns the kernels that run before and after that of the node. The backward of a cast or
- * layout change moves the same bytes as its forward. The backward of a folded
+/* Returns the extra kernels before and after the node's backward kernel. The backward of a cast
+ * or layout change moves the same bytes as its forward. The backward of a folded
  * BatchNormalization also reads its operand and its output gradient a second time. */
 static struct cm_fusion fusion_of(const struct listing *listing,
                                   const struct backward *backward) {
@@ -158,7 +158,7 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
 }
 
 /* Adds the read of a value, stored as `source`. A compiled runtime skips values that the kernel
- * recomputes or has already read, as the marks by value in `last_read` show. */
+ * recomputes or has already read. `last_read`, by value: 1 + the kernel that last read it. */
 static void read_once(const struct listing *listing, struct backward *backward,
                       uint32_t *last_read, uint32_t value, uint32_t source) {
     const struct kernels_table *kernels = &listing->analysis->kernels;
@@ -209,6 +209,7 @@ static bool shares_kernel(const struct listing *listing, const struct operation 
 }
 
 /*
+ * Adds the traffic and the extra kernels of the gradient of operand `slot` to backward->kernel.
  * The gradient of a broadcast operand ([C] added to [N,C]) is the sum over the broadcast axes;
  * eager writes the full-size gradient first, then reduces it. If the cell is empty (Add,
  * Concat, Slice), the operand gradient is the output gradient or a part of it: no computation.
@@ -243,7 +244,7 @@ static void list_operand(const struct listing *listing, struct backward *backwar
     add_to_gradient(listing, &kernel->fusion, operand);
 }
 
-/* Lists all operators but products. */
+/* Lists the backward kernels of an operator that is not a product. */
 static void list_other_operator(struct listing *listing, struct backward *backward,
                                 int64_t runs) {
     const struct operation *operation = backward->operation;

@@ -129,8 +129,8 @@ static uint32_t biased_product(const struct mapping *mapping, const struct node 
     return ID_NONE;
 }
 
-/* Sets *ret_source to the viewed operand of a view. An Add of a bias is a view of the product,
- * whose kernel adds it. */
+/* Returns the role of the node; for a view, sets *ret_source to the viewed operand. An Add of a
+ * bias is a view of the product, whose kernel adds the bias. */
 static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t *ret_source) {
     const struct analysis *analysis = mapping->analysis;
     const struct fused_pattern *pattern = pattern_of(mapping, id);
@@ -261,8 +261,8 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     return bytes_at(mapping, source, elements, width);
 }
 
-/* Operands that are not tensors, or that are known int64 constants (shape, axes), are not read.
- */
+/* Adds the bytes that the node reads. Operands that are not tensors, or that are known int64
+ * constants (shape, axes), are not read. */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
@@ -318,6 +318,8 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
     }
 }
 
+/* Adds the bytes that the node writes. A result that products and others read may be written
+ * twice, in the width of products and in its own. */
 static void charge_writes(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
@@ -346,9 +348,9 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Adds a kernel that runs before an 8-bit matrix product if no node produces its float operand
- * 0, or a compiled product does: it computes the scale of each row and quantizes the row.
- * charge_writes counts the other conversions. */
+/* Adds the kernel that quantizes each row of the float operand 0 of an 8-bit matrix product. It
+ * runs if operand 0 is an input of the graph or, in a compiled runtime, the result of a
+ * product. charge_writes counts the other conversions. */
 static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
@@ -365,8 +367,9 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 }
 
 /* Adds the BatchNormalization that was folded into this convolution at export: the framework
- * runs it. Compiled, the following kernel absorbs it unless only products read the result. If
- * it uses the statistics of the batch, it reads the result once more and is never absorbed. */
+ * runs it. A compiled runtime fuses it into the next kernel unless only products read the
+ * result. If it uses the statistics of the batch, it reads the result once more and is never
+ * fused. */
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     const struct node *node = &mapping->analysis->model->nodes[id];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries about the kernels of nodes, for the passes after pass kernels. */
+/* Helpers of pass kernels and of the passes that read its table. */
 #ifndef PASSES_LATENCY_KERNELS_H
 #define PASSES_LATENCY_KERNELS_H
 

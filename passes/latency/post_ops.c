@@ -21,8 +21,8 @@ struct fusing {
 };
 
 /* Returns true if `next`, the result of an elementwise node, has the elements of `have` in the
- * same order. If all batches of a matrix product share the second operand, its primitive has
- * two dims, and its reader has those of the file: 8x16 and 2x4x16. */
+ * same order. Their dims may differ: if all batches of a matrix product share the second
+ * operand, its primitive has two dims, for example 8x16 if its reader has 2x4x16. */
 static bool is_same_result(const struct cm_tensor *have, const struct cm_tensor *next) {
     if (have->element != next->element) return false;
     if (have->rank == next->rank)

@@ -106,14 +106,12 @@ static int apply_precision(const struct analysis *analysis, int32_t kind,
 #define MAX_RANK (2 + CM_MAX_SPATIAL)
 
 /*
- * --layout nhwc makes the strides of images channels-last: tensors of N, C and one to three
- * spatial dims. Convolutions, pools, resizes and norms over channels read and write images;
- * elementwise nodes, Concat, Slice, Pad and reductions propagate them. MatMul, Transpose,
- * Softmax and Reshape do not: they read and write row-major, and the conversion is not timed,
- * since a runtime can fold it into the node. Constants do not propagate either: an image and a
- * matrix may share one.
- *
- * Sets of values with the same layout (union-find).
+ * Sets of values with the same layout (union-find), for --layout nhwc. This option makes the
+ * strides of images channels-last: tensors of N, C and one to three spatial dims. Convolutions,
+ * pools, resizes and norms over channels read and write images; elementwise nodes, Concat,
+ * Slice, Pad and reductions propagate them. MatMul, Transpose, Softmax and Reshape do not: they
+ * read and write row-major, and the conversion is not timed, since a runtime can fold it into
+ * the node. Constants do not propagate either: an image and a matrix may share one.
  */
 struct classes {
     const struct analysis *analysis;
@@ -227,7 +225,8 @@ static void set_channels_last(struct cm_tensor *tensor) {
     tensor->strides[1] = 1;
 }
 
-/* Sets channels-last strides for the images and the convolution weights of such a node. */
+/* Sets channels-last strides for the images and the convolution weights of a node that works on
+ * images. */
 static void apply_layout(struct cm_primitive *primitive) {
     const int32_t of_x = primitive->inputs[0].rank;
     const int32_t of_y = primitive->outputs[0].rank;
@@ -247,9 +246,9 @@ struct lowering_job {
     struct op_context context; /* of the node, or of its fused pattern */
 };
 
-/* Computes FLOPs, by the exact convention, and bytes with the dtypes of the primitive. Of the
- * first operand of Gather and Slice a device reads only as many bytes as it writes. Returns
- * false if they are unknown. */
+/* Sets the FLOPs, by the exact convention, and the bytes: those of pass kernels on a modelled
+ * device, otherwise the operands with the primitive's dtypes, except that Gather and Slice read
+ * only as many bytes of operand 0 as they write. Returns false if any figure is unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
     const struct kernels_table *kernels = &job->analysis->kernels;
@@ -274,7 +273,7 @@ static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) 
 }
 
 /* Lowers the node, with the requested precision and layout. *ret_why: why it has no primitive
- * of its own; NULL if it does no work. */
+ * of its own; NULL if it has one, or if it does no work and has no bodies. */
 static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
                  const char **ret_why) {
     const struct analysis *analysis = job->analysis;
@@ -350,7 +349,7 @@ int pass_primitives(const struct analysis *analysis, void *own) {
     table->lowered = arena_array(arena, n, sizeof(*table->lowered));
     table->of_node = arena_array(arena, n, sizeof(*table->of_node));
     table->why_not = arena_array(arena, n, sizeof(*table->why_not));
-    /* Nodes, and groups of them. */
+    /* At most one primitive per node and one per group. */
     if (primitive_index_init(&index, options->fuse ? 2 * n : n, arena) < 0 ||
         arena_failed(arena))
         return diag_no_memory(analysis->diag);

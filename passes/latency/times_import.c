@@ -22,7 +22,7 @@
  */
 #define NOMINAL_RIDGE 10.0
 
-/* Warn if time of the first run / mean of the others is at least this: it distorts the mean. */
+/* Note if time of the first run / mean of the others is at least this: it distorts the mean. */
 #define SLOW_START 1.5
 
 /* Warn if at least 1 of this many layers has another output shape than the model. */
@@ -94,7 +94,7 @@ static int join_files(const struct analysis *analysis, struct imported *ret) {
                       "the sum of the imported times must be below 2^63 ps, 106 days");
 }
 
-/* Returns how often the graph of a node runs; 1 if that is unknown. */
+/* Returns how often the graph of a node runs; unknown trip counts count as 1. */
 static double runs_of(const struct analysis *analysis, uint32_t node) {
     double runs = 1;
     uint32_t graph = analysis->model->nodes[node].graph;
@@ -119,8 +119,8 @@ static double expected(const struct analysis *analysis, const struct estimate_ta
 }
 
 /* Splits the time of a layer over its nodes in proportion to their expected times; evenly if
- * none is known. The shares sum up to the time of the layer exactly. The layer is split if
- * several of its nodes have a share. */
+ * none is known. The shares sum up to the time of the layer exactly. Sets
+ * layer->state to CM_SPLIT, and `shares` by node, if several nodes have a share. */
 static void split(const struct analysis *analysis, const double *weights, bool *shares,
                   struct imported *imported, struct imported_layer *layer) {
     double total = 0;

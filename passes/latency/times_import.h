@@ -20,9 +20,9 @@ bool times_may_have_shape(const struct times_layer *layer, const struct shape *s
 int times_import(const struct analysis *analysis, struct estimate_table *ret) CM_MUST_CHECK;
 
 /*
- * Sets nodes, places, inside and state of each layer, whose `from` is set, in the arena of the
- * analysis. Files without times name the nodes of layers in other files. Returns CM_OK or
- * CM_NO_MEMORY (reported).
+ * Sets nodes, places, inside and state of each layer; the caller sets `from`. The arrays are in
+ * the arena of the analysis. A file without times only names the nodes of layers in other
+ * files. Returns CM_OK or CM_NO_MEMORY (reported).
  */
 int times_match(const struct analysis *analysis, const struct cm_times *const *files,
                 size_t n_files, struct imported *imported) CM_MUST_CHECK;

@@ -238,13 +238,14 @@ static void match_upstream(struct matching *matching) {
     }
 }
 
-/* By node: the layers between which a free node ran, by dataflow. */
+/* The layers between which a free node ran, as far as dataflow tells. */
 struct window {
     int64_t after;  /* last layer among its predecessors; -1 if none */
     int64_t before; /* first layer among its successors; INT64_MAX if none */
 };
 
-/* The predecessors and successors of a free node are those through free nodes. */
+/* Returns the window of each node; NULL if out of memory. Only free nodes are between a node
+ * and the layers of its window. */
 static struct window *find_windows(const struct matching *matching) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
     const struct model *model = matching->analysis->model;

@@ -65,8 +65,8 @@ static int find_bound(struct planner *planner) {
     return CM_OK;
 }
 
-/* Returns the blocks by first or by last step, equal ones by index (counting sort). NULL: out
- * of memory. */
+/* Returns the blocks sorted by first step or, if `by_last`, by last step; equal ones by index
+ * (counting sort). NULL: out of memory. */
 static uint32_t *order_by_step(const struct planner *planner, bool by_last) {
     const struct block *blocks = planner->blocks;
     uint32_t *order = arena_array_raw(planner->arena, planner->n, sizeof *order);
@@ -86,8 +86,8 @@ struct free_list {
     uint32_t n;
 };
 
-/* Replaces free ranges. If there are too many then, drops the smallest: its bytes stay unused.
- */
+/* Replaces free ranges. If the list is then too long, drops the smallest range, whose bytes
+ * stay unused. */
 static void free_list_replace(struct free_list *list, uint32_t at, uint32_t n_old,
                               const struct span *spans, uint32_t n_new) {
     struct span *all = list->spans;
@@ -101,8 +101,8 @@ static void free_list_replace(struct free_list *list, uint32_t at, uint32_t n_ol
     memmove(&all[smallest], &all[smallest + 1], (--list->n - smallest) * sizeof *all);
 }
 
-/* Takes a free range and returns its offset: the highest one that ends at or below `ceiling` if
- * `from_above` and there is one, else the lowest. */
+/* Takes `bytes` from a free range and returns their offset: if `from_above`, the highest at
+ * which they end at or below `ceiling`; otherwise, or if there is none, the lowest. */
 static int64_t free_list_allocate(struct free_list *list, int64_t bytes, int64_t ceiling,
                                   bool from_above) {
     uint32_t at = list->n;
@@ -212,7 +212,7 @@ static int compare_spans(const void *a, const void *b) {
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* Insertion sort for short lists, which most are. */
+/* Uses insertion sort for short lists; most lists are short. */
 static void sort_spans(struct span *spans, size_t n) {
     if (n > 48) {
         qsort(spans, n, sizeof *spans, compare_spans);
@@ -297,9 +297,9 @@ static uint32_t *order_by_size(const struct planner *planner) {
 }
 
 /*
- * Local search over the order in which blocks are placed, each in the lowest gap: some order
- * gives the best layout. The highest block and the blocks it rests on form a tower; only a
- * change to the tower can lower the arena. Each move swaps the turns of a tower block and one
+ * Local search over the order in which blocks are placed, each in the lowest gap; at least one
+ * order gives the best layout. The highest block and the blocks it rests on form a tower; only
+ * a change to the tower can lower the arena. Each move swaps the turns of a tower block and one
  * of its conflicts, and is undone if the arena grows. Moves come from a fixed pseudo-random
  * sequence, and the budget counts work, not time, so the result is deterministic.
  */

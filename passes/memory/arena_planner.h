@@ -36,7 +36,7 @@ struct arena_layout {
     int64_t by[N_ARENA_PLANNERS]; /* arena size of each planner alone; DIM_UNKNOWN if not run */
 };
 
-/* "greedy_by_size" or "two_ends"; static text. */
+/* Returns "greedy_by_size" or "two_ends"; static text. */
 const char *arena_planner_name(enum arena_planner planner);
 
 /*

@@ -5,10 +5,10 @@
  * that are computed from the file alone, folded, or written by shape-only operators are not
  * activations: a runtime computes them once.
  *
- * --schedule min-memory: finds an order of the main graph's nodes with a lower peak. The tasks
- * of the scheduler problem are these nodes. A node reads the values that its bodies read; the
- * values of its bodies are additional bytes while it runs. Tensors are the values that own
- * bytes; a reader of a view reads the root of the view.
+ * With --schedule min-memory, it also finds an order of the main graph's nodes with a lower
+ * peak. These nodes are the tasks of the scheduler problem. A node reads the values that its
+ * bodies read; the values of its bodies are additional bytes while it runs. Tensors are the
+ * values that own bytes; a reader of a view reads the root of the view.
  */
 #include "passes/memory/liveness.h"
 
@@ -56,7 +56,7 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct liveness_table *table);
 
-/* Bodies run before their node. */
+/* Numbers the steps of a node and its bodies, which run before it. */
 static void number_node(const struct model *model, uint32_t id, struct liveness_table *table) {
     const struct node *node = &model->nodes[id];
     for (size_t i = 0; i < node->n_attrs; i++) {
@@ -91,8 +91,8 @@ uint32_t liveness_use_ends(const struct model *model, const struct liveness_tabl
     return table->step_of[node];
 }
 
-/* Graph outputs of the model are alive to the end, outputs of a body until the
- * node that owns it has run. */
+/* Sets first and last. Graph outputs of the model are alive to the end, outputs of a body until
+ * the node that owns it has run. */
 static void find_lifetimes(const struct model *model, struct liveness_table *table) {
     for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
@@ -160,6 +160,7 @@ static int live_in_order(const struct analysis *analysis, const uint32_t *order,
     return find_peak(analysis, table);
 }
 
+/* The scheduler problem under construction. */
 struct builder {
     const struct analysis *analysis;
     uint32_t *task_of;    /* by node: its task, or that of the main graph's node around it */
@@ -252,7 +253,8 @@ static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
     }
 }
 
-/* Leaves out inputs without readers: they are alive at the first step of any order. */
+/* Adds the values of the main graph that own bytes, except inputs without readers: in any order
+ * these are alive at the first step only. */
 static void add_tensors(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
@@ -330,7 +332,7 @@ struct min_memory_order {
     const uint32_t
         *order;   /* indices into the main graph's nodes; NULL: keep the file's order */
     bool optimal; /* all sizes are known and no order has a lower peak */
-    int64_t peak; /* bytes; without inputs that have no reader */
+    int64_t peak; /* bytes, of the order found, excluding inputs without readers */
 };
 
 /* Finds an order with a lower peak than the file's order, for which analysis->liveness was

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes of values as every pass and the result count them. */
+/* Sizes and last uses of values, as every pass and the result count them. */
 #ifndef PASSES_MEMORY_LIVENESS_H
 #define PASSES_MEMORY_LIVENESS_H
 
@@ -20,7 +20,7 @@ static inline int64_t liveness_owned(const struct analysis *analysis, uint32_t v
     return analysis->liveness.bytes[value];
 }
 
-/* The same for sums: 0 if the size is unknown. */
+/* Returns liveness_owned for sums: 0 if the size is unknown. */
 static inline int64_t liveness_counted(const struct analysis *analysis, uint32_t value) {
     const int64_t bytes = liveness_owned(analysis, value);
     return bytes == DIM_UNKNOWN ? 0 : bytes;

@@ -56,8 +56,8 @@ static enum weight_storage storage_of(const struct model *model, uint32_t id) {
     return constant->is_typed ? WEIGHT_TYPED : WEIGHT_RAW;
 }
 
-/* Adds a weight to its group. weight_bytes excludes one that is fed as an input: the arena has
- * it. */
+/* Adds a weight to its group. weight_bytes excludes weights that are fed as inputs, since these
+ * are in the arena. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
     const struct value_info *info = &analysis->infer.infos[value];

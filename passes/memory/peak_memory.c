@@ -30,7 +30,7 @@ static void live_add(const struct analysis *analysis, int64_t *live, uint32_t va
         live[module] = checked_add(live[module], bytes);
 }
 
-/* The live bytes of a module grow only while its nodes run. */
+/* Computes the peak of each module, in bytes. Its live bytes grow only while its nodes run. */
 static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     const struct liveness_table *liveness = &analysis->liveness;
     const struct model *model = analysis->model;

@@ -42,9 +42,9 @@ struct view {
     bool backward;
     uint32_t *n_before;   /* by task: edges that lead to it */
     uint32_t *after;      /* by task: index of its first successor; one more at the end */
-    uint32_t *successors; /* successors */
+    uint32_t *successors; /* tasks, grouped by predecessor */
     uint32_t *holds;     /* by task: index of its first tensor in `held`; one more at the end */
-    uint32_t *held;      /* tensors */
+    uint32_t *held;      /* tensors, grouped by task */
     int64_t lower_bound; /* lower bound on the peak of every order */
     int64_t budget;
     int64_t work; /* of all searches so far */
@@ -74,6 +74,7 @@ struct choice {
     uint32_t task;
 };
 
+/* A choice that was taken, to trace back the order. */
 struct step {
     uint32_t parent;
     uint32_t task;
@@ -95,8 +96,8 @@ struct beam {
     bool complete;          /* no choice was dropped to save work */
 };
 
-/* Lists the successors and the tensors of each task, and computes view->lower_bound: the most
- * bytes that one task needs in any order, or that the inputs or the outputs take. */
+/* Lists the successors and the tensors of each task, and computes view->lower_bound: the
+ * largest of the bytes that a single task needs, of all inputs and of all outputs. */
 static int view_open(struct view *view, struct arena *arena,
                      const struct scheduler_problem *problem, bool backward) {
     const uint32_t n = problem->n_tasks;
@@ -191,7 +192,8 @@ static struct choice evaluate(struct beam *beam, const struct state *state, uint
     };
 }
 
-/* Lists the tasks that may run next: only one if it costs nothing to run it at once. */
+/* Lists the tasks that may run next, or only one that costs nothing if it runs at once. Returns
+ * their number. */
 static uint32_t list_choices(struct beam *beam, const struct state *state, uint32_t parent,
                              struct choice *ret) {
     uint32_t n = 0;
@@ -224,7 +226,7 @@ static int compare_choices(const void *a, const void *b) {
     return left->task < right->task ? -1 : left->task > right->task;
 }
 
-/* Keeps the best choice of each set, the best first. Returns their number. */
+/* Keeps the best choice of each set and sorts them, best first. Returns their number. */
 static uint32_t sort_choices(struct choice *choices, uint32_t n) {
     uint32_t n_unique = 0;
     if (n < 2) return n;
@@ -273,7 +275,7 @@ static void run_task(const struct view *view, struct state *state, uint32_t task
                         problem->tensors[view->held[i]].n_members);
 }
 
-/* Upper bound on the growth of the lists of a state when the task runs. */
+/* Returns an upper bound on the entries that running the task adds to each list of a state. */
 static size_t growth(const struct view *view, uint32_t task) {
     return (size_t)(view->after[task + 1] - view->after[task]) +
            (view->holds[task + 1] - view->holds[task]);
@@ -312,6 +314,7 @@ static int make_level(struct beam *beam, const struct level *before,
     return CM_OK;
 }
 
+/* Makes level k + 1: extends each state of level k by one task and keeps the best results. */
 static int advance(struct beam *beam, uint32_t k) {
     struct level *before = &beam->levels[k % 2];
     struct level *next = &beam->levels[(k + 1) % 2];
@@ -325,7 +328,7 @@ static int advance(struct beam *beam, uint32_t k) {
     for (uint32_t i = 0; i < before->n; i++)
         n += list_choices(beam, &before->states[i], i, &choices[n]);
     n = sort_choices(choices, n);
-    /* As many states as the budget allows if each costs as much on the levels that are left. */
+    /* The budget suffices for this many states on each remaining level, at the cost so far. */
     const int64_t each = (beam->work - begun) / before->n + 1;
     const uint32_t n_left = beam->view->problem->n_tasks - k;
     int64_t width = (beam->view->budget - beam->work) / n_left / each;
@@ -451,7 +454,8 @@ struct window {
     struct scheduler_problem problem;
 };
 
-/* A tensor that is alive throughout the window has no members there. */
+/* Sets window->problem. A tensor that is alive throughout the window may have no members in it.
+ */
 static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
     const struct scheduler_problem *problem = window->original;
     const uint32_t from = window->from;
@@ -525,8 +529,8 @@ static int improve_window(struct arena *arena, const struct scheduler_problem *p
     return CM_OK;
 }
 
-/* Improves result->order around its peak, in windows of growing width, until none helps or
- * *work reaches `limit`. */
+/* Improves result->order around its peak, in windows of growing width, until no window
+ * helps, *work reaches `limit`, or after MAX_WINDOWS improvements. */
 static int improve_windows(struct arena *arena, const struct scheduler_problem *problem,
                            int64_t limit, int64_t *work, struct scheduler_result *result) {
     uint32_t place = 0;

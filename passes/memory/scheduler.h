@@ -56,8 +56,8 @@ struct scheduler_result {
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
                    struct work *work, struct scheduler_result *ret) CM_MUST_CHECK;
 
-/* Computes the peak of an order and, unless `ret_place` is NULL, the index in it of the first
- * task at the peak. Returns CM_OK or CM_NO_MEMORY. */
+/* Computes the peak of an order in bytes and, unless `ret_place` is NULL, the index in `order`
+ * of the first task at the peak. Returns CM_OK or CM_NO_MEMORY. */
 int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
                    const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) CM_MUST_CHECK;
 

@@ -112,8 +112,9 @@ static void add_params(struct training *training) {
     table->step_flops = checked_mul(each, table->learned);
 }
 
-/* By the operator's own function, or one product of the forward MACs per factor with a
- * gradient; at most 2: a product of more factors is a chain of products of two. */
+/* Returns the MACs of a node's backward, by the operator's own function if it has one.
+ * Otherwise they are the forward MACs times the number of factors with a gradient, at most 2: a
+ * product of more factors is a chain of products of two. */
 static int64_t backward_macs(const struct training *training, const struct op_source *source,
                              uint32_t id) {
     const struct operation *operation = &training->operations[id];

@@ -13,8 +13,8 @@
 
 #include "support/banned.h"
 
-/* The state of a loop depends on that of the previous iteration: repeat until nothing changes,
- * at most this often. */
+/* Maximum number of forward walks. The state of a loop depends on the previous iteration, so
+ * the walk is repeated until nothing changes. */
 #define MAX_ROUNDS 8
 
 int64_t training_bytes(const struct training *training, const struct value_info *info) {
@@ -96,7 +96,7 @@ static int fill_operation(struct training *training, const struct op_source *sou
     return CM_OK;
 }
 
-/* Marks a float, or a value of unknown dtype. Returns true if it was not marked before. */
+/* Sets requires_grad of a value of float or unknown dtype. Returns true if it was not set. */
 static bool require(struct training *training, uint32_t value) {
     if (value == ID_NONE || training->requires_grad[value]) return false;
     const enum dtype dtype = training->analysis->infer.infos[value].dtype;
@@ -198,8 +198,8 @@ static void find_reached(struct training *training) {
 /*
  * Returns the bytes that the value owns in a training step. A constant computed from weights is
  * an activation here, since the weights change with every step. A view that a framework copies
- * owns the copy, which is not an activation if it is that of a weight. Values inside a fused
- * pattern are not written.
+ * owns the copy; the copy of a weight is not an activation. Values inside a fused pattern are
+ * not written.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
     const struct liveness_table *liveness = &training->analysis->liveness;

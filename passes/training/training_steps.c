@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Computes lifetimes, saved bytes and the peak of a training step. The step is a sequence of
- * events: every node forward in the order of the schedule, then backward; a checkpointed region
- * is recomputed before its backward.
+ * events: every node forward in the order of the schedule, then backward in reverse order; a
+ * checkpointed region is recomputed before its backward.
  */
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
@@ -112,8 +112,8 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
         span->saved = later(span->saved, operation->recomputation);
 }
 
-/* The training loop holds graph inputs and outputs until its next step; the outputs of a body
- * are alive until the body has run. */
+/* Notes the last forward use of each value. The training loop holds graph inputs and outputs
+ * until its next step; the outputs of a body are alive until the body has run. */
 static void note_uses(struct timeline *timeline) {
     const struct training *training = timeline->training;
     for (uint32_t id = 0; id < training->model->n_values; id++) {
@@ -136,9 +136,9 @@ static void note_need(struct timeline *timeline, uint32_t value,
                       const struct operation *operation);
 
 /*
- * The inputs of a body share the bytes of the inputs of its node or of its own outputs, which
- * are saved until the backward of the body's first node. Recurses over bodies only, whose
- * nesting the frontend caps.
+ * The inputs of a body share the bytes of the inputs of its node and, in a loop, of the body's
+ * outputs. Notes that the backward of the body's first node needs these values. Recurses over
+ * bodies only, whose nesting the frontend caps.
  */
 static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
     const struct training *training = timeline->training;
