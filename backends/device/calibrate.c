@@ -218,7 +218,7 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     return CM_BACKEND_OK;
 }
 
-/* Six digits exceed the accuracy of any figure. */
+/* Writes a value above 0 with six digits, which exceed the accuracy of any figure. */
 static void write_figure(struct json_writer *json, int n_spaces, const char *key,
                          double value) {
     if (value <= 0) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in devices: the files of devices/. */
+/* Finds devices by name: the built-in ones, which are the files of devices/, and files. */
 #include "backends/device/devices.h"
 
 #include <ctype.h>

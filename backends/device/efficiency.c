@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Efficiencies of devices without measurements, by generation. */
+/* The keys of efficiencies in device files, and default efficiencies by device generation. */
 #include <stddef.h>
 
 #include "backends/device/devices.h"

@@ -13,7 +13,7 @@ struct geometry {
     double batch, m, n, k;
 };
 
-/* Tile shapes of the libraries; the transposed ones are tried too. */
+/* Tile shapes of the libraries; product_seconds also tries the transposed shapes. */
 static const struct {
     double m, n;
 } tiles[] = {{256, 128}, {192, 128}, {128, 128}, {128, 64}, {128, 32},

@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* The first character that is not blank decides: JSON starts with a bracket. */
+/* If the first character that is not blank is a bracket, the text is JSON, otherwise CSV. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) {
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */

@@ -20,7 +20,7 @@
 
 #include "support/banned.h"
 
-/* The figures that are summed by operator. add_time sums the times. */
+/* The figures that costs_add sums by operator; add_time sums the times. */
 #define OPERATOR_COSTS                                                                         \
     (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps) |             \
        CM_COST_BIT(lower_bound_ps)))
@@ -145,7 +145,7 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
     return CM_OK;
 }
 
-/* Returns why the node has no time; NULL if it has or needs none of its own, or never runs. */
+/* Returns why the node has no time; NULL if it has a time, needs none, or never runs. */
 static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
     const struct primitives_table *primitives = &analysis->primitives;
     const bool is_imported = analysis->estimate.imported != NULL;

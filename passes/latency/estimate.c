@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass estimate: measures or models each distinct primitive with the backend, except those in
- * the cache, or imports times. Also answers the queries of later passes (estimate.h). A backend
- * that cannot be used is a warning, not an error: the other figures need no backend.
+ * the cache, and imports times. Also answers the queries of later passes (estimate.h). A
+ * backend that cannot be used is a warning, not an error: the other figures need no backend.
  */
 #include "passes/latency/estimate.h"
 

@@ -454,8 +454,7 @@ struct window {
     struct scheduler_problem problem;
 };
 
-/* Sets window->problem. A tensor that is alive throughout the window may have no members in it.
- */
+/* Sets window->problem. A tensor that is alive throughout the window may have no members. */
 static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
     const struct scheduler_problem *problem = window->original;
     const uint32_t from = window->from;
