@@ -56,7 +56,7 @@ struct reader {
     struct map layers;     /* by name and operator */
     bool *on_device;       /* by layer: runs on a GPU */
     bool has_kernels;      /* the profile has events of kernels */
-    const char *last_node; /* name of the last event of a node */
+    const char *last_node; /* name of the latest event of a node */
     struct event *events;
     size_t n;
 };

@@ -378,6 +378,8 @@ static int list_picked(const struct advice_case *advice, size_t n, struct cm_adv
     return CM_OK;
 }
 
+/* Adds the advice of a rule, unless the nodes that it picks have too small a share of the
+ * latency. */
 static int apply(struct advice_case *advice, const struct advice_rule *rule,
                  struct advice_table *table) {
     const struct analysis *analysis = advice->analysis;

@@ -311,6 +311,7 @@ static int report_problem(const struct analysis *analysis, const char *name,
     return CM_OK;
 }
 
+/* The requested backend. */
 struct request {
     const char *name;
     const struct cm_backend *backend;

@@ -268,6 +268,7 @@ static void list_other_operator(struct listing *listing, struct backward *backwa
         add_item(listing, kernel, runs);
 }
 
+/* Lists the recomputation and the backward of a node. */
 static void list_node(struct listing *listing, uint32_t id) {
     const struct analysis *analysis = listing->analysis;
     const struct operation *operation = &listing->training->operations[id];

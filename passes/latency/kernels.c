@@ -395,6 +395,7 @@ static void charge_layout(const struct mapping *mapping, uint32_t id) {
     kernels_add_extra(&mapping->table->fusion[id], 2, checked_mul(2, moved));
 }
 
+/* Computes the traffic of all nodes of a kernel; only `first`, its first node, is launched. */
 static void charge_kernel(const struct mapping *mapping, uint32_t first) {
     bool launched = false;
     for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {

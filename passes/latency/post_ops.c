@@ -68,10 +68,9 @@ static const struct cm_tensor *other_operand(const struct fusing *fusing,
     return commutes ? &step->inputs[0] : NULL;
 }
 
-/* Changes the dims of an operand for the dims of the group's result, which may differ from
- * those of its node's result. Example: 8x16 instead of 2x4x16. An operand of 2x4x16 becomes
- * 8x16, and 1x1x16 becomes 16. Returns false for 2x1x16, which is broadcast along no axis of
- * 8x16. */
+/* Adapts the dims of an operand to the group's result, whose rank may differ from the rank of
+ * the node's `result`. Example: if the results are 8x16 and 2x4x16, operand 2x4x16 becomes 8x16
+ * and 1x1x16 becomes 16. Returns false for 2x1x16, which cannot be broadcast to 8x16. */
 static bool take_dims(const struct fusing *fusing, const struct cm_tensor *result,
                       struct cm_tensor *operand) {
     const struct cm_tensor *have = &fusing->fused.outputs[0];

@@ -22,6 +22,7 @@
 
 #include "support/banned.h"
 
+/* Sets the storage and the root of each output of a node. */
 static int store_outputs(const struct analysis *analysis, struct liveness_table *table,
                          const struct op_source *source, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
@@ -75,6 +76,7 @@ static void number_graph(const struct model *model, uint32_t graph_id,
     for (size_t i = 0; i < graph->n_nodes; i++) number_node(model, graph->nodes[i], table);
 }
 
+/* Extends the lifetime of a value and of its root to `step`. */
 static void extend(struct liveness_table *table, uint32_t value, uint32_t step) {
     uint32_t root = table->root[value];
     if (step > table->last[value]) table->last[value] = step;

@@ -281,6 +281,7 @@ static size_t growth(const struct view *view, uint32_t task) {
            (view->holds[task + 1] - view->holds[task]);
 }
 
+/* Makes a state from each choice. */
 static int make_level(struct beam *beam, const struct level *before,
                       const struct choice *choices, uint32_t n, struct level *ret) {
     size_t n_ready = 0;

@@ -88,6 +88,7 @@ static int choose(struct training *training) {
     return status;
 }
 
+/* Sums the sizes of weights, gradients, optimizer states and master weights. */
 static void add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
     struct training_table *table = training->table;

@@ -237,6 +237,7 @@ static void add_saved_bytes(struct training *training, uint32_t node, int64_t by
         table->of_node[node].saved_bytes = checked_add(table->of_node[node].saved_bytes, bytes);
 }
 
+/* Adds the lifetimes of a root: of the value, its recomputed copy and its gradient. */
 static void live_value(struct timeline *timeline, uint32_t root) {
     struct training *training = timeline->training;
     const struct span *span = &timeline->spans[root];
@@ -265,6 +266,8 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
              operation->backward, operation->extra);
 }
 
+/* Finds the peak over all events and the optimizer step, which needs all gradients of
+ * parameters. Weights and optimizer states are alive throughout. */
 static void find_peak(const struct timeline *timeline, struct training_table *table) {
     int64_t now = 0;
     int64_t peak = table->gradient_bytes;
