@@ -136,7 +136,8 @@ static void write_idle(struct advice_case *advice) {
         network_s * 1e3, 100 * utilisation(advice));
 }
 
-/* R2. A modelled device uses no tensor cores for fp32 unless the precision is tf32. */
+/* R2. Picks products that run without tensor cores. A modelled device uses no tensor cores for
+ * fp32 unless the precision is tf32. */
 static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
                                       double *ret_gain_s) {
     const struct cm_device_facts *facts = &advice->analysis->estimate.facts;
@@ -166,8 +167,8 @@ static void write_without_tensor_cores(struct advice_case *advice) {
             : "that of moving their bytes");
 }
 
-/* R3. The size of a convolution's workspace suggests copies of its images. The gain is the time
- * of one more read and write of both. */
+/* R3. Picks convolutions whose workspace has about the size of their input and output images,
+ * which suggests that it holds copies of them. The gain is the time of these copies. */
 static bool pick_transposes(const struct advice_case *advice, uint32_t node,
                             double *ret_gain_s) {
     if (advice->seconds[node] <= 0) return false;

@@ -39,7 +39,7 @@ struct listing {
     bool *has_gradient;      /* by value: the gradient of at least one use is written */
 };
 
-/* The backward pass of one node, while its kernels are listed. */
+/* The backward pass of the node whose kernels are being listed. */
 struct backward {
     uint32_t id;
     const struct operation *operation;

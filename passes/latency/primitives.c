@@ -26,9 +26,9 @@
 #include "support/banned.h"
 
 /*
- * The dtypes that --precision sets for fp32 tensors; others are unchanged. fp16 and bf16 apply
- * to all tensors, amp (fp16) to those of products only. 8-bit dtypes apply to the operands of
- * products only, with the output dtype of the libraries:
+ * The dtypes that --precision sets for fp32 tensors; other tensors are unchanged. fp16 and bf16
+ * apply to all tensors, amp (fp16) to those of products only. 8-bit dtypes apply to the
+ * operands of products only, with the output dtype of the libraries:
  *
  *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
  *           network requantizes in the same kernel, after adding an f32 bias
