@@ -46,7 +46,7 @@ static bool batch_stride(const struct cm_tensor *tensor, const struct cm_tensor 
 
 /* Merges batch dims into `batch`, from the innermost outwards; the rest become loops. A dim
  * continues the batch if, in every matrix, its stride is the batch stride times the batch size.
- */
+ * Returns false if sizes differ or there are more than MAX_CALLS calls. */
 static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) {
     const struct cm_tensor *y = &primitive->outputs[0];
     const bool with_c = gemm->addend == GEMM_MATRIX;

@@ -18,7 +18,7 @@ struct indices {
     int64_t ranges[CM_MAX_RANK]; /* index k of a row is in 0 .. ranges[k] - 1 */
 };
 
-/* Returns form INDEX_NONE for primitives of other kinds too. */
+/* Returns form INDEX_NONE also if the primitive is not a gather or scatter. */
 struct indices indices_of(const struct cm_primitive *primitive);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relative paths and the working directory are never searched: another user who can write a
- * file there could run code as the caller. A library that is already loaded satisfies later
- * loads of its soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
+ * Finds and loads shared libraries. Relative paths and the working directory are never
+ * searched: another user who can write a file there could run code as the caller. A library
+ * that is already loaded satisfies later loads of its soname, so cuBLASLt and NVRTC must be
+ * loaded before cuDNN (see device.c).
  */
 /* For dladdr, which is not in POSIX. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 #define _GNU_SOURCE

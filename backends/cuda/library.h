@@ -19,7 +19,7 @@ struct library_folders {
 /*
  * Sets *ret to the folders to search: those of `first` (absolute, separated by colons; NULL:
  * none), the loader's search path, and the folders of deb, rpm, conda, pip, CUDNN_PATH,
- * CUDA_HOME and the CUDA toolkit.
+ * CUDA_HOME and the CUDA toolkit. Returns CM_BACKEND_REFUSED if one of `first` is not absolute.
  */
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason);
@@ -30,7 +30,7 @@ void library_drop_folders(struct library_folders *folders);
 struct library_name {
     const char *name;                         /* "cuDNN" */
     const char *sonames[LIBRARY_SONAMES + 1]; /* in order of preference; NULL-terminated */
-    bool of_system; /* part of the system: the reason suggests no folder */
+    bool of_system; /* part of the system: the error message suggests no folder */
 };
 
 struct library_symbol {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All steps of a network in one graph, with activations in one arena. A step reads what earlier
- * steps wrote, as in the network itself. */
+/* Plans a network: one graph launches all steps, and activations share one arena. A step reads
+ * what earlier steps wrote, as in the network itself. */
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
@@ -8,7 +8,8 @@
 
 #include "support/banned.h"
 
-/* Plans each primitive alone and takes its part, so that both run the same algorithm. */
+/* Plans each primitive alone and takes the part of this plan: the network then runs the same
+ * algorithms as the layers. *ret_workspace: largest workspace, bytes. */
 static int make_parts(struct cm_plan *plan, const struct cm_network *network,
                       int64_t *ret_workspace, struct cm_reason *reason) {
     for (uint32_t i = 0; i < network->n_primitives; i++) {
@@ -26,7 +27,7 @@ static int make_parts(struct cm_plan *plan, const struct cm_network *network,
     return CM_BACKEND_OK;
 }
 
-/* Returns the address of an operand; 0 if it is outside its block. */
+/* Returns the address of an operand; 0 if it is outside its block or misaligned. */
 static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *network,
                            const struct cm_place *place, const struct cm_tensor *tensor) {
     const bool weights = place->block == CM_BLOCK_WEIGHTS;

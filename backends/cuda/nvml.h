@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device state by NVML, which comes with the driver. A CUDA installation may lack its header,
- * so the few types are declared here as documented. */
+/* Device state from NVML, which comes with the driver. A CUDA installation may lack its header,
+ * so nvml.h and nvml.c declare the types that they use, as documented. */
 #ifndef BACKENDS_CUDA_NVML_H
 #define BACKENDS_CUDA_NVML_H
 
@@ -16,8 +16,8 @@ struct nvml {
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *, struct nvml_device **);
     int (*nvmlDeviceGetClockInfo)(struct nvml_device *, int, unsigned *);
     int (*nvmlDeviceGetMaxClockInfo)(struct nvml_device *, int, unsigned *);
-    /* Optional: NULL if NVML lacks them. Of two variants, the first is deprecated since
-     * CUDA 13. */
+    /* Optional: NULL if NVML lacks them. If there are two variants, the first is deprecated
+     * since CUDA 13. */
     int (*nvmlDeviceGetTemperature)(struct nvml_device *, int, unsigned *);
     int (*nvmlDeviceGetTemperatureV)(struct nvml_device *, void *);
     int (*nvmlDeviceGetCurrentClocksThrottleReasons)(struct nvml_device *,
@@ -33,7 +33,7 @@ struct nvml {
 /* Finds the device by its PCI address: NVML and the driver number devices differently. Leaves
  * ret->device NULL if NVML or the device is missing. */
 void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret);
-/* Sets the current clocks; 0 and "" if unknown. */
+/* Sets clocks, temperature, power and throttling; 0 and "" if unknown. */
 void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret);
 /* Returns the number of other compute processes; 0 if unknown. */
 unsigned nvml_other_processes(const struct nvml *nvml);

@@ -170,8 +170,8 @@ int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason
     return status;
 }
 
-/* Applies the tensor-core use of the step to its kernels, except those whose name rules it out:
- * the split-K reductions and layout changes that accompany a product. */
+/* Sets the facts of one primitive. The tensor-core use of the step also applies to its kernels,
+ * except those whose name rules it out: split-K reductions and layout changes of a product. */
 static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
     struct cm_how *how = &ret->how;
     const char *rule = part->provider->tensor_core_rule;

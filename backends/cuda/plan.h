@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan: either one primitive with many sets of operands, or a network, whose steps each
- * launch the part of their primitive. */
+/* A plan runs either one primitive on many sets of operands, or a network. Each step of a
+ * network launches the part that was made for its primitive. */
 #ifndef BACKENDS_CUDA_PLAN_H
 #define BACKENDS_CUDA_PLAN_H
 
@@ -28,7 +28,7 @@ struct plan_series {
     struct replay *replays;
 };
 
-#define PLAN_TRIES 4 /* replays at most per sample; the last counts whatever its SM clock */
+#define PLAN_TRIES 4 /* maximum of replays per sample; the last is used at any SM clock */
 
 struct cm_plan {
     struct cm_device *device;
@@ -60,14 +60,14 @@ int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
 void plan_drop(struct cm_plan *plan);
 
-/* Shared by plan_make and plan_network. */
+/* For plan_make and plan_network. Returns an empty plan; NULL if out of memory. */
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
 /* Launches everything once on the first set and waits. */
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
 /* Captures the launches on the first set to list their kernels; sets no_graphs if they cannot
  * be captured. */
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
-/* Drops the captured graphs: the steps are about to change. */
+/* Drops the captured graphs, before the steps change. */
 void plan_drop_graphs(struct cm_plan *plan);
 
 #endif

@@ -14,7 +14,7 @@
 #define MAX_PROVIDERS    4
 
 /* Providers of each kind of primitive, in the order in which they are tried. A copy does not
- * model arithmetic, so convolutions, products and the like have no proxy. */
+ * model arithmetic, so convolutions, matrix products, RNNs and attention have no proxy. */
 static const struct cuda_provider *const providers[CM_N_PRIMITIVES][MAX_PROVIDERS + 1] = {
     [CM_CONV] = {&cudnn_graph_provider},
     [CM_DECONV] = {&cudnn_graph_provider},
@@ -150,8 +150,9 @@ static int try_all_providers(struct cm_plan *plan, struct choice *choice,
     return status;
 }
 
-/* Chooses the candidate of an earlier plan or, if there is none, the fastest if autotuning. If
- * this candidate does not run or there is none, chooses the first that runs. */
+/* Chooses the candidate of an earlier plan of the primitive; if there is none and autotuning is
+ * on, the fastest candidate. If neither exists or it does not run, chooses the first that runs.
+ */
 static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
                   struct cm_reason *reason) {
     struct cm_device *device = plan->device;

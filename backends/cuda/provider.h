@@ -34,7 +34,7 @@ struct cuda_step {
     int64_t workspace_bytes;
     int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
     int32_t plans_tried;   /* configurations tried, including this one; 0 means 1 */
-    struct cm_reason note; /* proxy: what ran instead; else why not the preferred graph */
+    struct cm_reason note; /* proxy: what ran instead; else why the preferred graph did not */
 };
 
 struct cuda_provider {
@@ -44,8 +44,8 @@ struct cuda_provider {
     const char *tensor_core_rule;
     const char *device_only; /* why a plan requires a device; NULL: it does not */
     /*
-     * Makes candidate 0 (the provider's best), 1 (the next), ... of those possible on this
-     * device. Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a
+     * Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
+     * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a
      * failure the caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero
      * before the call.
      */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failures of the module, a status with a reason for the user; lists in texts. */
+/* Error statuses with a reason for the user; appending to lists in text buffers. */
 #ifndef BACKENDS_CUDA_REFUSE_H
 #define BACKENDS_CUDA_REFUSE_H
 
@@ -13,7 +13,8 @@
 int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends to a list of `size` bytes: `between` if the list is not empty, then the item. */
+/* Appends to a list in a buffer of `size` bytes: `between` if the list is not empty, then the
+ * item. */
 void cuda_append(char *list, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

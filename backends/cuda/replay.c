@@ -64,7 +64,7 @@ int replay_record(const struct cm_device *device, const struct replay_job *job,
     return cuda_check(device, ended, "end the capture", reason);
 }
 
-/* Uploads the graph now, because its first launch is timed already. */
+/* Uploads the graph now, because even its first launch is timed. */
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;

@@ -22,13 +22,15 @@ struct replay {
     bool timed; /* the graph itself records device->begin and ->end, and the SM clock */
 };
 
-/* Capture the executions in two steps, between which the caller may change the graph; with
- * timing events if replay->timed. The caller must call replay_drop, after a failure too. */
+/* replay_record captures the executions, with timing events if replay->timed. The caller may
+ * change the graph before replay_instantiate makes it ready to launch. The caller must call
+ * replay_drop, even after a failure. */
 int replay_record(const struct cm_device *device, const struct replay_job *job,
                   struct replay *replay, struct cm_reason *reason);
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason);
-/* Captures the executions. Returns CM_BACKEND_REFUSED if one of them cannot be captured. */
+/* Captures and instantiates the executions. Returns CM_BACKEND_REFUSED if one of them cannot be
+ * captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job, bool timed,
                    struct replay *ret, struct cm_reason *reason);
 /*
@@ -49,9 +51,8 @@ void replay_drop(const struct cm_device *device, struct replay *replay);
  * if kernels cannot be loaded or captured. */
 int replay_floor(struct cm_device *device, struct cm_reason *reason);
 
-/*
- * Kernels of a graph in order of their first call; more than CM_MAX_KERNELS are only counted.
- */
+/* Kernels of a graph in order of their first call; those after CM_MAX_KERNELS are only
+ * counted. */
 struct replay_kernels {
     int32_t n;
     struct cm_kernel items[CM_MAX_KERNELS];

@@ -101,7 +101,7 @@ static void take_name(const struct cm_device *device, CUfunction function,
     (void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(ret->name) - 1, text);
 }
 
-/* Registers, shared memory and block size limit the theoretical occupancy. The grid, too,
+/* Registers, shared memory and block size limit the theoretical occupancy. The grid also
  * limits `occupancy`, which is estimated as in kineto's DeviceProperties.cpp. */
 static void take_occupancy(const struct cm_device *device, CUfunction function,
                            size_t shared_bytes, struct cm_kernel *ret) {

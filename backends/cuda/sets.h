@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of operands: as many as it takes to evict the first from the L2 cache before its next
- * use. One block holds them, with the workspace at its end. */
+/* Sets of operands: so many that the first is evicted from the L2 cache before its next use.
+ * One block holds them, with the workspace at its end. */
 #ifndef BACKENDS_CUDA_SETS_H
 #define BACKENDS_CUDA_SETS_H
 
@@ -14,7 +14,8 @@ struct sets {
     CUdeviceptr workspace;
 };
 
-/* Allocates room for at least one set and fills the first. *ret_first: its addresses. */
+/* Allocates room for at least one set and fills the first. *ret_first: operands of the first
+ * set. */
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason);
 /* Reserves the workspace and computes sets->n. Returns CM_BACKEND_NO_MEMORY if no set fits

@@ -20,8 +20,8 @@
 #define SPIN_BLOCK      256
 #define SPIN_LOOPS      200000 /* about half a millisecond */
 
-/* PTX: needs no compiler, and the driver translates it for every device since sm_50. The trap
- * of costmodel_spin never runs; it keeps the loop from being optimized away. */
+/* Kernels in PTX, which needs no compiler: the driver translates it for every device since
+ * sm_50. The trap of costmodel_spin never runs; it keeps the loop from being optimized away. */
 static const char program[] = ".version 6.3\n.target sm_50\n.address_size 64\n"
                               ".visible .entry costmodel_empty()\n{\nret;\n}\n"
                               ".visible .entry costmodel_stamp(.param .u64 to)\n{\n"

@@ -41,9 +41,9 @@ void warmup_busy(struct cm_device *device);
 /* Enqueues a clock reading. May run under capture. */
 int warmup_read_clock(const struct cm_device *device, enum warmup_stamp which,
                       struct cm_reason *reason);
-/* Computes the mean clock between the two readings of a sample. *ret_accepted: it is unknown or
- * at least 75 % of the steady clock. `last`: a sample that is not accepted is used anyway and
- * counted in n_slow. */
+/* Computes the mean clock between the two readings of a sample. Sets *ret_accepted to true if
+ * this clock is unknown or at least 75 % of the steady clock. If `last`, the caller uses the
+ * sample even if it is not accepted, and n_slow counts it. */
 int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
                         struct cm_reason *reason);
 /* Replaces the SM clock by that of the last sample, and adds "low clock" to the reasons for
