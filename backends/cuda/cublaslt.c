@@ -2,7 +2,7 @@
 /*
  * Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
  * column-major y' = b' a' (' is the transpose), so its first operand is b. 8-bit types require
- * both operands to be contiguous along k. Operands are treated as if they had this layout,
+ * both operands to be contiguous along k. They are treated as if they had this layout,
  * because a runtime transposes weights once, when it loads them.
  */
 #include <stdio.h>
@@ -251,8 +251,8 @@ static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference
     return status;
 }
 
-/* Chooses usable result number `candidate`, counted from 0. cuBLASLt orders results by
- * estimated time. */
+/* Sets lt->chosen to usable result number `candidate`, counted from 0. cuBLASLt orders results
+ * by estimated time. */
 static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reason) {
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     cublasLtMatmulHeuristicResult_t results[MAX_RESULTS];

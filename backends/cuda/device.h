@@ -24,7 +24,7 @@ struct cuda_options {
     int64_t workspace_bytes; /* limit of a plan's workspace */
     int64_t memory_bytes;    /* limit for operands; 0: half of the free memory */
     const char *libraries;   /* NULL if not set */
-    const char *target;      /* device to plan for with plan_only; NULL: the present device */
+    const char *target;      /* plan_only: device to plan for; NULL: the present one or an H200 */
 };
 
 /* State of an optional library. */
@@ -39,7 +39,7 @@ struct cm_device {
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
-    struct graph_target target; /* device to plan for if none is present */
+    struct graph_target target; /* device to plan for if has_driver is false */
     struct nvml nvml;
     bool has_driver; /* false only with plan_only: then there is no context, stream or handle */
     struct cuda_availability has_cudnn, has_cublaslt, has_nvrtc;

@@ -37,8 +37,9 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
     va_end(args);
 }
 
-/* cuDNN's message has, for each engine, the input, `{"engineId":1,...}`, and, innermost first,
- * a line `Warning: STATUS; Reason: the check` per failed check. Prints the first check. */
+/* For each engine, cuDNN's message has the input `{"engineId":1,...}` and a line
+ * `Warning: STATUS; Reason: the check` per failed check, innermost first. Prints the first
+ * check of the message. */
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
                       size_t size) {
     char message[MESSAGE_SIZE] = "";

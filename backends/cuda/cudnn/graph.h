@@ -79,9 +79,9 @@ struct graph_attribute {
 #define GRAPH_DESCRIPTOR(name, value)                                                          \
     { name, CUDNN_TYPE_BACKEND_DESCRIPTOR, (value) != NULL, &(value) }
 
-/* Return a descriptor owned by the graph; NULL (accepted by all functions) if the graph failed:
- * empty, with attributes, or finalized with attributes. `what` names it in the reason of a
- * failure: "the convolution". */
+/* graph_make returns an empty descriptor, graph_fill one with attributes, graph_describe a
+ * finalized one. The graph owns them. If the graph has failed, the result may be NULL, which
+ * all functions accept. `what` names the descriptor in the reason: "the convolution". */
 cudnnBackendDescriptor_t graph_make(struct graph *graph, cudnnBackendDescriptorType_t type);
 cudnnBackendDescriptor_t graph_fill(struct graph *graph, cudnnBackendDescriptorType_t type,
                                     const struct graph_attribute *attributes);
@@ -123,7 +123,7 @@ struct graph_pointwise {
 };
 void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 
-/* y [B, M, N] = a [B, M, K] * b [B, K, N] */
+/* y [B, M, N] = a [B, M, K] * b [B, K, N]; graph_reduce reduces the dims that are 1 in y. */
 void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBackendDescriptor_t b,
                     cudnnBackendDescriptor_t y, cudnnDataType_t compute);
 

@@ -9,7 +9,7 @@
 struct graph_job {
     const struct cm_primitive *primitive;
     bool prefer_last;     /* treat row-major images as channels-last */
-    enum graph_tail tail; /* of a convolution or product: what the graph computes of its tail */
+    enum graph_tail tail; /* convolution or product: bias and post-ops in its graph */
 };
 
 /* Adds operations to the graph, or makes it fail with a reason. */
@@ -22,7 +22,7 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 struct graph_alternative {
     struct {
         graph_builder *build;
-        enum graph_tail tail; /* the primitive may lack some of it */
+        enum graph_tail tail; /* computed if the primitive has it */
     } parts[GRAPH_MAX_PARTS];
     unsigned applies_to; /* primitives with these tails: bits 1 << enum graph_tail */
     const char *remark;  /* description in the report, for example "as a 1x1 convolution"; NULL
@@ -40,8 +40,8 @@ graph_builder graph_build_pool;
 graph_builder graph_build_norm;
 graph_builder graph_build_reduction;
 graph_builder graph_build_softmax;
-graph_builder graph_build_attention;       /* as one operation if cuDNN has it */
-graph_builder graph_build_attention_parts; /* as the graph of its parts */
+graph_builder graph_build_attention;       /* one operation; parts if masked or fp32 */
+graph_builder graph_build_attention_parts; /* a graph of products, softmax and mask */
 
 /* Returns true if an int8 convolution has int8 results. */
 static inline bool graph_requantizes(const struct cm_primitive *primitive) {

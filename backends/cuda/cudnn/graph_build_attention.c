@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 without masks
- * (masks require cuDNN 9.21). Its engines also recognize attention in the graph of its parts:
+ * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 that is neither
+ * masked nor causal (masks require cuDNN 9.21). Its engines also recognize the graph of parts:
  *     scores = q k^T * scale [+ mask] [causal: the lowest float for keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) * v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
@@ -63,7 +63,7 @@ make_virtual(struct graph *graph, const struct graph_shape *like, cudnnDataType_
     return graph_tensor(graph, &shape, GRAPH_VIRTUAL, 0);
 }
 
-/* Adds an operation. Returns its result, a new tensor. */
+/* Adds an operation. Returns its result, a new virtual tensor. */
 static cudnnBackendDescriptor_t add_point(struct graph *graph, const struct graph_shape *shape,
                                           cudnnDataType_t type, struct graph_pointwise point) {
     point.y = make_virtual(graph, shape, type);

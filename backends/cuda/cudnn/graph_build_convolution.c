@@ -37,7 +37,7 @@ static bool read_other(const struct cm_tensor *operand, int rank, const struct i
 
 /* Sets the shapes of image, filter and result, and begins the chain. The filter is assumed to
  * be in the layout of the image, because a runtime converts it once. The chain does not read
- * image and filter: these get the shape of the result. */
+ * image and filter: their entries in ret->operands get the shape of the result. */
 static bool begin(struct graph *graph, const struct graph_job *job, struct image *image,
                   struct graph_chain *ret) {
     const struct cm_primitive *primitive = job->primitive;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of elementwise functions, pools, norms, reductions, softmax. */
+/* Builds the graphs of elementwise chains, pools, norms, reductions and softmax. */
 #include "backends/cuda/cudnn/graph_build.h"
 
 #include <string.h>
@@ -182,7 +182,7 @@ static void normalize_rows(struct graph *graph, const struct cm_primitive *primi
 /*
  * y = (x - mean) / sqrt(variance + epsilon) * scale + shift as pointwise operations, because no
  * engine supports the norm operation for the inference of batch norms. A runtime computes 1 /
- * sqrt(...) once per channel at load time, so the variance operand is used as that factor. The
+ * sqrt(...) once per channel at load time, so the variance operand is used as this factor. The
  * image has three dims: row-major [N, C, S], channels-last [1, N * S, C].
  */
 static void normalize_batch(struct graph *graph, const struct cm_primitive *primitive,

@@ -15,9 +15,9 @@ static const struct cm_tensor *operand_of(const struct cm_primitive *primitive, 
     return which < primitive->n_inputs ? &primitive->inputs[which] : &primitive->outputs[0];
 }
 
-/* Coalesces the batch dims of matrices of rank 3. `n_last` is
- * 1 if all batches share b: then the batch dims and M form the rows of one matrix, as in a
- * [2,3,4] * b [4,5] -> a [1,6,4]. Else `n_last` is 2. */
+/* Coalesces all dims but the last `n_last` into one dim of the rank-3 shapes `ret`. With
+ * n_last = 1, all batches share b, and the batch dims and M become the rows of one matrix:
+ * a [2,3,4] * b [4,5] -> a [1,6,4]. Else n_last = 2. Returns false if strides prevent it. */
 static bool read_batches(const struct cm_primitive *primitive, int n_last,
                          struct graph_shape *ret) {
     struct cm_tensor batches[MAX_OPERANDS];
@@ -85,7 +85,7 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
     return false;
 }
 
-/* Starts a chain. It does not read its operands a and b: these get the shape of the result. */
+/* Starts a chain. It does not read a and b: their entries get the shape of the result. */
 static bool begin(struct graph *graph, const struct graph_job *job, struct graph_shape *shapes,
                   struct graph_chain *ret) {
     *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};

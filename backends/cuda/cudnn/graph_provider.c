@@ -98,8 +98,8 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
 }
 
 /* Plans all parts. `candidate`: plan of the first part, which does most of the work. Only the
- * first one multiplies; the other, such as adding a bias, cannot round fp32 to tf32 and may use
- * any engine. Products of fp32 or fp64 must not use tensor cores, unless tf32 is allowed. */
+ * first part multiplies; the second, such as adding a bias, cannot round fp32 to tf32 and may
+ * use any engine. Products of fp32 and fp64 use tensor cores only if tf32 is allowed. */
 static int try_alternative(struct cm_device *device, struct graph_job job, enum graph_tail tail,
                            const struct graph_alternative *alternative, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
@@ -123,8 +123,8 @@ static int try_alternative(struct cm_device *device, struct graph_job job, enum 
     return CM_BACKEND_OK;
 }
 
-/* Uses the first alternative that can be planned. If the preferred one is refused, *reason is
- * its reason, even if another one is used. */
+/* Uses the first alternative that can be planned. If the first one is refused, *reason is
+ * its reason, even if a later one is used. */
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive), GRAPH_NONE};
@@ -158,8 +158,8 @@ static const struct {
     {true, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION, "compiled when planned"},
 };
 
-/* Names of the knob types (cudnnBackendKnobType_t) that users know. Knob values are internal
- * numbers of cuDNN. */
+/* Names of well-known knob types (cudnnBackendKnobType_t). Knob values are internal numbers of
+ * cuDNN. */
 static const struct {
     int type;
     const char *name;
@@ -170,8 +170,8 @@ static const struct {
                   {41, "tile n"}};
 #define N_KNOB_NAMES (sizeof(knob_names) / sizeof(knob_names[0]))
 
-/* "engine 62, tile 5, stages 4, compiled when planned, unfused biases"; knobs without a name
- * are printed as in NVIDIA's names of plans: "k42=1". */
+/* Prints "engine 62, tile 5, stages 4, compiled when planned, unfused biases". Knobs without a
+ * name are printed as in NVIDIA's names of plans: "k42=1". */
 static void print_algorithm(const struct graph_step *step, char *ret, size_t size) {
     const struct graph_found *found = &step->parts[0].found;
     if (found->engine >= 0)
@@ -195,8 +195,8 @@ static void print_algorithm(const struct graph_step *step, char *ret, size_t siz
         cuda_append(ret, size, ", ", "%s", step->alternative->remark);
 }
 
-/* The note marks engines that can use tensor cores, such as the pointwise engine, not their
- * use. */
+/* The tensor-core note marks engines that can use tensor cores. Only products are assumed
+ * to use them: the pointwise engine has this note too. */
 static void facts(const void *own, struct cm_how *ret) {
     const struct graph_step *step = own;
     const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;

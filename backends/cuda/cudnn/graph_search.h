@@ -19,17 +19,17 @@ struct graph_found {
     cudnnBackendDescriptor_t plan; /* owned by the graph */
     int64_t engine;
     int64_t workspace_bytes;
-    int accepted; /* plans accepted until this one; all accepted plans if none was found */
-    int tried;    /* engine configurations tried, including this one */
+    int accepted;             /* plans accepted, including this one if one was found */
+    int tried;                /* engine configurations tried, including this one */
     uint64_t numerical_notes; /* bit set of cudnnBackendNumericalNote_t */
     uint64_t behavior_notes;  /* bit set of cudnnBackendBehaviorNote_t */
     int n_knobs;
     struct graph_knob knobs[GRAPH_MAX_KNOBS]; /* sorted by type */
 };
 
-/* Sets *ret to a plan. `candidate`: 0: the first accepted plan, 1: the second, ... Without
- * tensor cores, engines of less precision are excluded too. Returns CM_BACKEND_OK, or another
- * status with the reason in the graph. */
+/* Sets *ret to a plan. `candidate`: 0: the first accepted plan, 1: the second, ... With
+ * no_tensor_cores, engines that round to less precision are excluded too. Returns
+ * CM_BACKEND_OK, or another status with the reason in the graph. */
 int graph_search(struct graph *graph, const struct cm_device *device, bool no_tensor_cores,
                  int candidate, struct graph_found *ret) __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Derives packed, padded and permuted shapes. */
+/* Derives packed and padded shapes, in row-major or channels-last layout. */
 #include "backends/cuda/cudnn/graph_shape.h"
 
 #include <string.h>

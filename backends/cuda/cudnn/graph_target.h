@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPU that cuDNN plans for if this machine has none: cuDNN 9.8 and later accepts the
+ * A GPU that cuDNN plans for instead of a GPU of this machine: cuDNN 9.8 and later accepts the
  * properties of a device as JSON.
  */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H

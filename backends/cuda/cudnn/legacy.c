@@ -27,18 +27,18 @@ struct legacy {
     cudnnDropoutDescriptor_t dropout;
     cudnnMathType_t math;
     struct memory_block weights; /* RNN: random, in cuDNN's order */
-    /* RNN: the workspace holds the result, if no operand can, and then scratch memory. */
+    /* RNN: the workspace begins with the result, if no operand can hold it; then scratch. */
     int64_t workspace_bytes;
     int64_t result_bytes; /* 0 if the output operand can hold the whole result */
 };
 
-/* The types that cuDNN's legacy calls support here: fp64, fp32, fp16 and bf16. */
+/* Sets *ret to cuDNN's data type. Supports fp64, fp32, fp16 and bf16. */
 static cudnnStatus_t find_type(int32_t element, cudnnDataType_t *ret) {
     const bool known = element >= CM_F64 && element <= CM_BF16 && graph_type(element, ret);
     return known ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 
-/* Makes a descriptor of at least MIN_DIMS dims. */
+/* Makes a descriptor; appends dims of 1 up to MIN_DIMS. */
 static cudnnStatus_t describe(const struct legacy *legacy, const struct cm_tensor *tensor,
                               cudnnTensorDescriptor_t *ret) {
     int dims[CM_MAX_RANK];
@@ -259,7 +259,7 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     return status == CUDNN_STATUS_SUCCESS ? CM_BACKEND_OK : refuse(legacy, status, reason);
 }
 
-/* With the default math type the library decides, so the use of tensor cores is unknown. */
+/* Except with CUDNN_FMA_MATH the library decides, so the use of tensor cores is unknown. */
 static void facts(const void *own, struct cm_how *ret) {
     const struct legacy *legacy = own;
     if (legacy->lrn != NULL || legacy->math == CUDNN_FMA_MATH)

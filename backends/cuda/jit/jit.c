@@ -15,7 +15,7 @@
 #define MAX_ARCHITECTURES 64
 
 /* Helper functions of all kernels. They convert 16-bit and 8-bit floats without NVIDIA's
- * headers, which NVRTC lacks; for 8-bit floats, in software, this costs little time. */
+ * headers, which NVRTC lacks. Conversion of 8-bit floats in software costs little time. */
 const char jit_prelude[] =
     "typedef long long i64;\n"
     "typedef unsigned long long u64;\n"

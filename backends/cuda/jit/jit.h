@@ -37,8 +37,8 @@ const char *jit_float_type(const struct cm_primitive *primitive);
  * `as_bits`, else those of jit_type. */
 void jit_begin(struct jit *jit, bool as_bits, int64_t threads);
 /* Opens a kernel with TPR threads per row: the first power of two >= length, within 32 ..
- * JIT_BLOCK. Declares `row`, named as given. No thread may return early: `fold` requires all
- * threads of the block. */
+ * JIT_BLOCK. Declares the row's index, named by `row`, and `mine`: the row exists.
+ * No thread may return early: `fold` requires all threads of the block. */
 void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t length);
 /* Helper functions of all programs; a program defines the compute type C before them. */
 extern const char jit_prelude[];
@@ -72,7 +72,8 @@ typedef int jit_writer(const struct cm_primitive *primitive, struct jit *jit,
 jit_writer jit_write_eltwise, jit_write_copy, jit_write_gather, jit_write_softmax,
     jit_write_reduce, jit_write_norm, jit_write_pool, jit_write_resample, jit_write_scatter;
 
-/* Writes the program of a primitive of any kind; the caller frees ret->text. */
+/* Writes the program of a primitive; the caller frees ret->text. Returns CM_BACKEND_REFUSED if
+ * there is no writer for its kind, or its writer refuses it. */
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason);
 /* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
 int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm);

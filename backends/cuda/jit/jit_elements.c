@@ -83,8 +83,8 @@ static const char *compute_type(const struct cm_primitive *primitive,
     return integers ? "long long" : "float";
 }
 
-/* Writes the statements for element j of the thread's vector, or for its only element, from the
- * operands a<i> to v. A vector operand is in a<i>_. */
+/* Writes the statements that compute v from the operands a<i>, for element j of the thread's
+ * vector or for its only element. A vector operand is in the variable a<i>_. */
 static void add_steps(struct jit *jit, const struct jit_index *index, int vector) {
     for (int i = 0; i < index->n - 1 && vector > 1; i++)
         if (index->strides[i][index->rank - 1] == 1)

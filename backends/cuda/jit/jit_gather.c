@@ -25,7 +25,7 @@ static void begin(struct jit *jit, int64_t n, bool wide) {
 }
 
 /* GatherElements, ScatterElements: one index per element of `moved`, along the axis. Declares
- * `offset`, that of element i of `moved` in `tensor`. */
+ * a variable named by `offset`, the offset in `tensor` that belongs to element i of `moved`. */
 static void add_element(struct jit *jit, const char *offset, const struct cm_tensor *moved,
                         const struct cm_tensor *tensor) {
     jit_add(jit, "    u64 r = i, %s = 0;\n", offset);
@@ -42,8 +42,8 @@ static void add_element(struct jit *jit, const char *offset, const struct cm_ten
     }
 }
 
-/* GatherND, ScatterND: each row of `width` indices selects a run of `tensor`, which i passes in
- * `run` steps. Declares `which`, the number of the run. */
+/* GatherND, ScatterND: each row of `width` indices selects a run of `tensor`; `run` successive
+ * values of i belong to one run. Declares `which`, the number of the run in `tensor`. */
 static void add_run(struct jit *jit, const struct cm_tensor *tensor, int32_t width,
                     long long run) {
     jit_add(jit, "    const u64 row = i / %lldull;\n    u64 which = 0;\n", run);

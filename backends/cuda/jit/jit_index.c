@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps a thread to its elements. */
+/* Writes code that maps a thread to its elements. */
 #include "backends/cuda/jit/jit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Softmax and reductions. A contiguous row gets up to 256 threads; otherwise each thread has
- * one row, so that neighbouring threads read neighbouring elements. */
+/* Writes the kernels of softmax and reductions. A contiguous row gets up to 256 threads;
+ * else each thread has one row, so that neighbouring threads read neighbouring elements. */
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
@@ -63,13 +63,12 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Per algorithm: initial value of s, term of element v, function that adds a term to s and
- * joins the results of two threads, result from s and the number n of elements. */
+/* C++ expressions of each algorithm; v is an element, s the accumulator. */
 static const struct {
-    const char *initial;
-    const char *term;
-    const char *combine;
-    const char *finish;
+    const char *initial; /* initial value of s */
+    const char *term;    /* value accumulated for v */
+    const char *combine; /* adds a term to s, and merges the accumulators of two threads */
+    const char *finish;  /* result, from s and the number n of elements */
 } reductions[CM_N_ALGORITHMS] = {
     [CM_REDUCE_SUM] = {"0", "v", "plus", "s"},
     [CM_REDUCE_MEAN] = {"0", "v", "plus", "s / n"},
@@ -85,7 +84,7 @@ static const struct {
     [CM_REDUCE_ARG_MIN] = {"3e38f", "v", "least", "s"},
 };
 
-/* Kept axes and reduced axes; adjacent ones of the same sort are merged if contiguous. */
+/* Kept axes and reduced axes; adjacent axes of one sort are merged if contiguous. */
 struct reduction {
     int n_kept, n_reduced;
     int64_t kept[CM_MAX_RANK], kept_strides[CM_MAX_RANK];
@@ -122,7 +121,7 @@ static void read_reduction(const struct cm_primitive *primitive, struct reductio
     }
 }
 
-/* Writes code that sets `offset` to the offset of element `of` along these axes. */
+/* Writes code that sets `offset` to the offset of element `of` along `n` axes. */
 static void add_offset(struct jit *jit, const char *offset, const char *of, int n,
                        const int64_t *dims, const int64_t *strides) {
     jit_add(jit, "    %s = 0;\n    { i64 r = %s;\n", offset, of);
