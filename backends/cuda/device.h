@@ -24,7 +24,7 @@ struct cuda_options {
     int64_t workspace_bytes; /* limit of a plan's workspace */
     int64_t memory_bytes;    /* limit for operands; 0: half of the free memory */
     const char *libraries;   /* NULL if not set */
-    const char *target;      /* plan_only: device to plan for; NULL: the present one or an H200 */
+    const char *target;      /* plan_only: GPU to plan for; NULL: the present, else an H200 */
 };
 
 /* State of an optional library. */

@@ -32,7 +32,7 @@ static int launch_set(void *context, int64_t set, CUstream stream, struct cm_rea
         const struct plan_launch *launch = &plan->launches[i];
         const struct cuda_step *step = &plan->parts[launch->part].step;
         const struct cuda_operands operands = sets_at(&plan->sets, &launch->operands, set);
-        if (step->launch == NULL) continue; /* view */
+        if (step->launch == NULL) continue; /* nothing to launch */
         const int status = step->launch(step->own, &operands, stream, reason);
         if (status != CM_BACKEND_OK) return status;
     }

@@ -32,7 +32,7 @@ struct cuda_step {
     void (*facts)(const void *own, struct cm_how *ret);
     void (*drop)(void *own);
     int64_t workspace_bytes;
-    int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
+    int32_t state;         /* CM_MEASURED or CM_PROXY */
     int32_t plans_tried;   /* configurations tried, including this one; 0 means 1 */
     struct cm_reason note; /* proxy: what ran instead; else why the preferred graph did not */
 };

@@ -154,6 +154,7 @@ void graph_build_product_convolution(struct graph *graph, const struct graph_job
     const int image = b_is_image ? B : A;
     const int filter = b_is_image ? A : B;
     const enum graph_order order = b_is_image ? GRAPH_ROWS : GRAPH_CHANNELS_LAST;
+    /* Dims of image, filter and result, if b is the image and if a is. */
     const int64_t of_b[][4] = {
         {1, n_batch * k, 1, n}, {n_batch * m, k, 1, 1}, {1, n_batch * m, 1, n}};
     const int64_t of_a[][4] = {{1, k, m, 1}, {n, k, 1, 1}, {1, n, m, 1}};
