@@ -98,7 +98,7 @@ struct cuda_nvrtc {
 };
 
 /* Devices below API_FIRST_SM require libraries of CUDA 12 and a cuDNN below API_OLDER_CUDNN. */
-#define API_FIRST_SM    75    /* oldest device of CUDA 13 */
+#define API_FIRST_SM    75    /* of the oldest device that CUDA 13 supports */
 #define API_OLDER_CUDNN 91100 /* the first cuDNN without those devices */
 
 /* Driver and device, which decide the library versions that work. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of the single kernels of a layer, measured in a separate graph. Its events before,
- * between and after the kernels make it slower than the graph that times the layer. */
+/* Times of the single kernels of a layer, measured in a separate graph. This graph has events
+ * around each kernel, so it is slower than the graph that times the layer. */
 #ifndef BACKENDS_CUDA_KERNEL_TIMES_H
 #define BACKENDS_CUDA_KERNEL_TIMES_H
 

@@ -150,9 +150,8 @@ static int try_all_providers(struct cm_plan *plan, struct choice *choice,
     return status;
 }
 
-/* Chooses the candidate of an earlier plan of the primitive; if there is none and autotuning is
- * on, the fastest candidate. If neither exists or it does not run, chooses the first that runs.
- */
+/* Chooses the candidate of an earlier plan of the primitive, else the fastest if autotuning is
+ * on. If there is no such candidate or it does not run, chooses the first that runs. */
 static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
                   struct cm_reason *reason) {
     struct cm_device *device = plan->device;

@@ -34,7 +34,7 @@ struct cuda_step {
     int64_t workspace_bytes;
     int32_t state;         /* CM_MEASURED or CM_PROXY */
     int32_t plans_tried;   /* configurations tried, including this one; 0 means 1 */
-    struct cm_reason note; /* proxy: what ran instead; else why the preferred graph did not */
+    struct cm_reason note; /* proxy: what ran instead; else why the best graph is refused */
 };
 
 struct cuda_provider {
@@ -45,9 +45,9 @@ struct cuda_provider {
     const char *device_only; /* why a plan requires a device; NULL: it does not */
     /*
      * Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
-     * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a
-     * failure the caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero
-     * before the call.
+     * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a failure the
+     * caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero before the
+     * call.
      */
     int (*make)(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);

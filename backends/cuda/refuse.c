@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts statuses of the driver, prints reasons. */
+/* Converts statuses of the driver and prints reasons. */
 #include "backends/cuda/refuse.h"
 
 #include <stdarg.h>

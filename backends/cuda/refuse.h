@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error statuses with a reason for the user; appending to lists in text buffers. */
+/* Returns error statuses with a reason for the user; appends to lists in text buffers. */
 #ifndef BACKENDS_CUDA_REFUSE_H
 #define BACKENDS_CUDA_REFUSE_H
 

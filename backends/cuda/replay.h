@@ -29,8 +29,7 @@ int replay_record(const struct cm_device *device, const struct replay_job *job,
                   struct replay *replay, struct cm_reason *reason);
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason);
-/* Captures and instantiates the executions. Returns CM_BACKEND_REFUSED if one of them cannot be
- * captured. */
+/* Captures and instantiates. Returns CM_BACKEND_REFUSED if an execution cannot be captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job, bool timed,
                    struct replay *ret, struct cm_reason *reason);
 /*
@@ -51,8 +50,7 @@ void replay_drop(const struct cm_device *device, struct replay *replay);
  * if kernels cannot be loaded or captured. */
 int replay_floor(struct cm_device *device, struct cm_reason *reason);
 
-/* Kernels of a graph in order of their first call; those after CM_MAX_KERNELS are only
- * counted. */
+/* Kernels of a graph in order of first call; those after CM_MAX_KERNELS are only counted. */
 struct replay_kernels {
     int32_t n;
     struct cm_kernel items[CM_MAX_KERNELS];

@@ -10,8 +10,8 @@
 
 #include "support/banned.h"
 
-/* The sets take three times the cache, the rule of CUTLASS's profiler: then no replacement
- * policy keeps a line. */
+/* The sets span three times the cache if they fit, as in CUTLASS's profiler: then no
+ * replacement policy keeps a line. */
 #define CACHES        3
 #define MAX_SETS      256
 #define PATTERN_BYTES ((int64_t)1 << 20)

@@ -14,8 +14,7 @@ struct sets {
     CUdeviceptr workspace;
 };
 
-/* Allocates room for at least one set and fills the first. *ret_first: operands of the first
- * set. */
+/* Allocates room for at least one set and fills the first. *ret_first: operands of that set. */
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason);
 /* Reserves the workspace and computes sets->n. Returns CM_BACKEND_NO_MEMORY if no set fits

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warm-up and SM clock of the device. An idle device runs at a fraction of its maximum clock
- * (for example 345 of 1980 MHz on an H200) and needs some hundred milliseconds of work to reach
- * the maximum, so work precedes each timing, and the clock of each sample is measured (as
- * nvbench does).
+ * Warms up the device and measures its SM clock. An idle device runs at a fraction of its
+ * maximum clock (for example 345 of 1980 MHz on an H200) and needs some hundred milliseconds of
+ * work to reach the maximum, so work precedes each timing, and the clock of each sample is
+ * measured (as nvbench does).
  */
 #ifndef BACKENDS_CUDA_WARMUP_H
 #define BACKENDS_CUDA_WARMUP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 that is neither
- * masked nor causal (masks require cuDNN 9.21). Other engines support the graph of its parts:
+ * masked nor causal (masks require cuDNN 9.21). cuDNN also recognizes the graph of its parts:
  *     scores = q k^T * scale [+ mask] [causal: the lowest float for keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) * v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.

@@ -20,7 +20,7 @@ enum graph_tail {
 struct graph_chain {
     struct graph *graph;
     const struct cm_primitive *primitive;
-    struct graph_shape operands[CM_MAX_INPUTS]; /* shapes, of the rank of the result */
+    struct graph_shape operands[CM_MAX_INPUTS]; /* shapes; rank of the result */
     struct graph_shape result;
     cudnnBackendDescriptor_t inputs[CM_MAX_INPUTS]; /* tensors; made at their first use */
     cudnnBackendDescriptor_t value;                 /* running value */
