@@ -127,9 +127,11 @@ static int save_baseline(const struct check *check, const struct cm_baseline *no
     int status = outputs_lock_folder(path, check->call->arena, diag, &lock);
     if (status != CM_OK) return status;
     status = read_baseline_text(check, &text, &size);
-    const bool was_read = check->baseline_text != NULL;
-    if (status == CM_OK && (was_read != (text != NULL) || size != check->baseline_size ||
-                            (was_read && memcmp(text, check->baseline_text, size) != 0)))
+    const char *before = check->baseline_text;
+    bool is_same = before == NULL && text == NULL;
+    if (before != NULL && text != NULL)
+        is_same = size == check->baseline_size && memcmp(text, before, size) == 0;
+    if (status == CM_OK && !is_same)
         status = diag_error(diag, DIAG_IO,
                             "baseline file '%s' changed during the run: run again", path);
     if (status == CM_OK) status = streams_write(path, write_baseline, now, diag);
