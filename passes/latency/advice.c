@@ -261,12 +261,11 @@ static void write_chains(struct advice_case *advice) {
     double bytes = 0;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
         if (advice->picked[node]) bytes += saved_bytes(advice, node);
-    text_printf(
-        &advice->text,
-        " are the only readers of an operand and could be fused with its producer, as %s "
-        "does: this saves ",
-        is_compiled_model(advice) ? "a runtime that also fuses products"
-                                  : "a compiler or an inference runtime");
+    text_printf(&advice->text,
+                " could be fused with the producer of an operand that no other node reads, as "
+                "%s does: this saves ",
+                is_compiled_model(advice) ? "a runtime that also fuses products"
+                                          : "a compiler or an inference runtime");
     append_bytes(advice, bytes);
     text_append(&advice->text, " of traffic.");
 }
