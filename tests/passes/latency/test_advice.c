@@ -269,7 +269,7 @@ static void fusion_of_a_modelled_runtime_is_not_advised(void **state) {
         size_t n_nodes;
         const char *by;
     } cases[] = {
-        {CM_RUNTIME_COMPILED, 1, "as a runtime that fuses products too does"},
+        {CM_RUNTIME_COMPILED, 1, "as a runtime that also fuses products does"},
         {CM_RUNTIME_EAGER, 2, "as a compiler or an inference runtime does"},
     };
     (void)state;
