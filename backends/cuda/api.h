@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Function tables of NVIDIA's libraries, typed by their headers. Macros of the headers map
- * names to later versions (cuMemAlloc to cuMemAlloc_v2). The symbol without the suffix may take
- * another struct, so dlsym is called with the name after macro expansion.
+ * some names to later versions (cuMemAlloc to cuMemAlloc_v2). The function without the suffix
+ * may have other parameters, so dlsym is called with the name after macro expansion.
  */
 #ifndef BACKENDS_CUDA_API_H
 #define BACKENDS_CUDA_API_H
@@ -28,7 +28,7 @@
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
     X(cuFuncGetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-/* NULL if the driver lacks them. The first two require a driver for CUDA 12.3 or later. */
+/* NULL if the driver lacks them; drivers for CUDA 12.3 and later have the first two. */
 #define CUDA_DRIVER_OPTIONAL(X) X(cuFuncGetName) X(cuKernelGetFunction)                        \
     X(cuGraphGetRootNodes) X(cuGraphAddEventRecordNode)
 /* Optional and loaded by the plain name: the headers of CUDA 13 map these names to a later
@@ -103,11 +103,11 @@ struct cuda_nvrtc {
 
 /* Driver and device, which decide the library versions that work. */
 struct api_wanted {
-    int major; /* CUDA version that the driver supports; 0: unknown, then the latest */
+    int major; /* CUDA version that the driver supports; 0: unknown, load the latest */
     int sm;    /* compute capability times 10; 0: unknown */
 };
 
-/* Each function loads one library and fills its table. Returns CM_BACKEND_OK, or
+/* Each function loads one library, fills its table and returns CM_BACKEND_OK, or
  * CM_BACKEND_REFUSED with the reason. */
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Last resort for memory-bound primitives: driver copies that read half of the primitive's
- * bytes and write half. They stay within the operands, so that cold executions stay cold. */
+/* Last resort for memory-bound primitives: copies by the driver that read half of the
+ * primitive's bytes and write as many. They stay within the operands, so that cold executions
+ * stay cold. */
 #include <stdlib.h>
 
 #include "backends/cuda/provider.h"

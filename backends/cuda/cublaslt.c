@@ -166,7 +166,7 @@ static const struct epilogue *find_epilogue(const struct cm_primitive *primitive
     return NULL;
 }
 
-/* Replaces the strides of 8-bit operands by those of a layout that is contiguous along k. */
+/* Replaces the layouts of 8-bit operands by layouts that are contiguous along k. */
 static void lay_along_k(struct gemm *gemm) {
     gemm->matrices[GEMM_A].column_major = false;
     gemm->matrices[GEMM_B].column_major = true;
@@ -198,7 +198,7 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     return status;
 }
 
-/* Creates the column-major layout of each matrix; of its transpose if the matrix is row-major.
+/* Creates the column-major layout of each matrix; for a row-major matrix that of its transpose.
  */
 static cublasStatus_t make_layouts(struct cublaslt *lt) {
     const struct cuda_cublaslt *api = &lt->device->cublaslt;

@@ -37,8 +37,7 @@ static void read_attributes(struct cm_device *device) {
     device->threads_a_unit =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     device->cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    /* DDR memory transfers its bus width twice per clock; the driver reports the clock in kHz.
-     */
+    /* DDR memory transfers its bus width twice per clock. */
     const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     device->bandwidth = 2 * 1e3 * khz * bits / 8;
@@ -92,8 +91,8 @@ static void load_libraries(struct cm_device *device, const struct library_folder
                                                  &device->has_cudnn.reason) == CM_BACKEND_OK;
 }
 
-/* Sets jit_sm and makes the handles. If NVRTC does not know the device, it compiles PTX for an
- * older architecture, which the driver translates. */
+/* Sets jit_sm and makes the handles. If NVRTC does not know the device, it compiles PTX for
+ * an older architecture (jit_sm), and the driver translates the PTX. */
 static void begin_libraries(struct cm_device *device) {
     if (device->has_nvrtc.available) {
         int major = 0;
@@ -145,6 +144,7 @@ static int open_target(struct cm_device *device, const struct library_folders *f
     return CM_BACKEND_OK;
 }
 
+/* Opens the device. With plan_only, opens the target if one is named or there is no device. */
 static int open_parts(struct cm_device *device, const struct library_folders *folders,
                       struct cm_reason *reason) {
     const struct cuda_options *options = &device->options;

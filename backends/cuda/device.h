@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device and its libraries. Only the driver API is used, never the runtime API; CUstream
- * and cudaStream_t are the same type (docs/decisions/cuda-driver-api.md). */
+/* The device and its libraries. Only the driver API is used, never the runtime API; libraries
+ * take a CUstream as cudaStream_t, the same type (docs/decisions/cuda-driver-api.md). */
 #ifndef BACKENDS_CUDA_DEVICE_H
 #define BACKENDS_CUDA_DEVICE_H
 
@@ -53,15 +53,15 @@ struct cm_device {
     struct memory memory;
     struct choices choices;     /* algorithms of the primitives planned so far */
     double floor;               /* seconds per empty kernel in a graph; 0 if unknown */
-    cudnnHandle_t cudnn_handle; /* stream is set; NULL without a device or library */
+    cudnnHandle_t cudnn_handle; /* uses `stream`; NULL without a device or library */
     cublasLtHandle_t cublaslt_handle;
-    int sm;              /* compute capability times 10: 90; 0 if unknown */
-    int jit_sm;          /* newest architecture up to sm that NVRTC compiles for; 0 if none */
-    int n_units;         /* multiprocessors */
-    int threads_a_unit;  /* maximum of resident threads per multiprocessor */
-    int64_t cache_bytes; /* L2 */
-    int64_t memory_bytes;
-    double bandwidth; /* bytes per second, from memory clock and bus width; 0 if unknown */
+    int sm;               /* compute capability times 10: 90; 0 if unknown */
+    int jit_sm;           /* newest architecture up to sm that NVRTC compiles for; 0 if none */
+    int n_units;          /* multiprocessors */
+    int threads_a_unit;   /* maximum of resident threads per multiprocessor */
+    int64_t cache_bytes;  /* L2 */
+    int64_t memory_bytes; /* total */
+    double bandwidth;     /* bytes per second, from memory clock and bus width; 0 if unknown */
     char name[CM_NAME_SIZE];
     char address[CM_WORD_SIZE];
 };

@@ -39,7 +39,7 @@ struct gemm {
 /* Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with a reason if BLAS does not support the
  * strides, the addend does not match, or there are no elements. */
 int gemm_read(const struct cm_primitive *primitive, struct gemm *ret, struct cm_reason *reason);
-/* Returns the offset of a matrix in call `index`, elements. */
+/* Returns the offset of a matrix in call `index`, in elements. */
 int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index);
 
 #endif

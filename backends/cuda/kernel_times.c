@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graph of n executions with k kernels each is a chain of n * k nodes. Events are inserted
- * around the last of these nodes:
+ * Inserts events into a captured graph. The graph of n executions with k kernels each is a
+ * chain of n * k nodes. Events are inserted around the last of these nodes:
  *
  *     .. - kernel - event 0 - kernel - event 1 - kernel - event 2
  *

@@ -6,7 +6,7 @@
 
 #include "backends/cuda/replay.h"
 
-#define KERNEL_TIMES_MOST 256 /* timed nodes; short kernels need many, see kernel_times.c */
+#define KERNEL_TIMES_MOST 256 /* most timed nodes; short kernels need many (kernel_times.c) */
 
 struct kernel_times {
     struct replay replay;
@@ -21,7 +21,8 @@ struct kernel_times {
 int kernel_times_make(const struct cm_device *device, const struct replay_job *job,
                       const struct replay_kernels *kernels, struct kernel_times *ret,
                       struct cm_reason *reason);
-/* Runs the graph once. ret_seconds[i]: seconds per execution in all calls of kernel i. */
+/* Runs the graph once. Sets ret_seconds[i], i < CM_MAX_KERNELS, to the seconds per execution in
+ * all calls of kernel i. */
 int kernel_times_run(const struct cm_device *device, const struct kernel_times *times,
                      double *ret_seconds, struct cm_reason *reason);
 void kernel_times_drop(const struct cm_device *device, struct kernel_times *times);

@@ -24,7 +24,8 @@
 #define STUB_NAME   "libcostmodel-planning.so"
 #define STUB_PATH   4096
 
-/* Folders by installation method; a row is skipped if its variable has no absolute path. */
+/* Folders by installation method; a row is skipped if its variable is not an absolute path.
+ */
 static const struct {
     const char *variable;
     const char *pattern;
@@ -95,8 +96,9 @@ void library_drop_folders(struct library_folders *folders) {
     *folders = (struct library_folders){0, NULL};
 }
 
-/* Loads a library from one folder; `path` is LIBRARY_PATH bytes. Sets *fault to the loader's
- * message if the file exists but cannot be loaded. */
+/* Loads a library from one folder; "" is the loader's search path. Sets `path`, a buffer of
+ * LIBRARY_PATH bytes, to the path tried. Returns NULL after a failure, and sets *fault to the
+ * loader's message if the file exists but cannot be loaded. */
 static void *open_in(const char *folder, const char *soname, char *path,
                      struct cm_reason *fault) {
     const bool is_listed = folder[0] != '\0';
@@ -138,7 +140,7 @@ int library_load(const struct library_name *name, const struct library_folders *
     if (handle == NULL) return refuse_absent(name, folders, &fault, reason);
     for (size_t i = 0; i < n; i++) {
         void *symbol = dlsym(handle, symbols[i].name);
-        /* POSIX: dlsym returns a function's address as an object pointer. */
+        /* C has no cast from the object pointer of dlsym to a function pointer. */
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof(symbol));
         if (symbol == NULL && !symbols[i].optional)
             return cuda_refuse(reason, CM_BACKEND_REFUSED,

@@ -16,7 +16,7 @@
 struct memory_block {
     CUdeviceptr base; /* multiple of MEMORY_ALIGNMENT */
     int64_t bytes;
-    bool shared; /* this is the shared block */
+    bool shared; /* true for the shared block */
 };
 
 /* The shared block. */

@@ -40,8 +40,8 @@ static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *
     return plan->sets.block.base + (CUdeviceptr)before + (CUdeviceptr)place->offset;
 }
 
-/* Sets the addresses of the operands of a step and fills its inputs. An input may overwrite an
- * operand of another step that shares its memory: the contents stay random. */
+/* Sets the addresses of the operands of a step and fills its inputs. This may overwrite
+ * operands of other steps that share the memory; their contents stay random. */
 static int place_step(struct cm_plan *plan, const struct cm_network *network, uint32_t index,
                       struct cm_reason *reason) {
     const struct cm_network_step *step = &network->steps[index];
@@ -71,6 +71,7 @@ static int place_step(struct cm_plan *plan, const struct cm_network *network, ui
     return CM_BACKEND_OK;
 }
 
+/* Allocates one block for the arena, the weights and the workspace, and places all steps. */
 static int place_all(struct cm_plan *plan, const struct cm_network *network, int64_t workspace,
                      struct cm_reason *reason) {
     const int64_t operands =

@@ -56,7 +56,8 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetMigMode, true),
 };
 
-/* Bits of the reasons for a lower clock, except idleness and limits of an administrator. */
+/* Bits of NVML's reasons for a lower clock, without idleness and limits of an administrator.
+ */
 static const struct {
     unsigned long long bit;
     const char *name;

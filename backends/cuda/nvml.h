@@ -8,8 +8,9 @@
 
 #include "backends/cuda/library.h"
 
-struct nvml_device; /* opaque; the functions return NVML's error codes */
+struct nvml_device; /* opaque */
 
+/* NVML's functions, which return error codes of NVML. */
 struct nvml {
     struct nvml_device *device; /* NULL if NVML or the device is absent */
     int (*nvmlInit_v2)(void);

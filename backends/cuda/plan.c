@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a plan and states its facts. A single graph that is replayed would find its operands in
- * the cache, so cold executions replay a series of graphs that use different sets. */
+/* Runs a plan and states its facts. A replay of a single graph would find its operands in the
+ * cache, so cold executions replay a series of graphs that use different sets. */
 #include "backends/cuda/plan.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void drop_series(struct cm_plan *plan, struct plan_series *series) {
 }
 
 /*
- * Returns the number of sets that a series with n executions per graph uses, at least half of
+ * Returns the number of sets that a series with n executions per graph uses: at least half of
  * n_sets. Examples for n_sets = 10:
  *     n = 4   8 sets: two graphs use four sets each
  *     n = 15  7 sets: one graph goes over them about twice
@@ -112,8 +112,8 @@ static int make_series(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
     return status;
 }
 
-/* Runs the next graph of the series; if the SM clock was too low, the following ones, until a
- * sample is accepted or PLAN_TRIES have run. */
+/* Runs the next graph of the series. If the SM clock was too low, runs the following graphs
+ * until a sample is accepted or PLAN_TRIES graphs have run. */
 static int run_series(struct cm_plan *plan, struct plan_series *series, double *ret_seconds,
                       struct cm_reason *reason) {
     bool accepted = false;

@@ -19,8 +19,8 @@ struct plan_launch {
     struct cuda_operands operands; /* operands of the first set */
 };
 
-/* Captured graphs of `n` executions each. Cold: replayed in turn, they use the first sets_used
- * sets. Warm: one graph, which uses the first set only. */
+/* Captured graphs of `n` executions each. Cold: the graphs are replayed in turn and together
+ * use the first sets_used sets. Warm: one graph, which uses the first set only. */
 struct plan_series {
     uint32_t n; /* 0 if none */
     uint32_t n_replays;
@@ -40,7 +40,7 @@ struct cm_plan {
     bool is_network;
     bool no_graphs;               /* a launch could not be captured */
     struct plan_series series[2]; /* indexed by enum cm_cache */
-    int64_t next_set;             /* next set of cold executions without graphs */
+    int64_t next_set;             /* set of the next cold execution; used if no_graphs */
     int64_t sets_used;            /* number of sets that cold executions use; 0 if none ran */
     struct replay_kernels kernels;
     struct kernel_times kernel_times;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of provider and candidate. A planned step may fail at launch: then the next
- * candidate is tried, and after MAX_TRIALS of them the next provider. */
+/* Selects the provider and its candidate for a primitive. A step may fail at its first launch:
+ * then the next candidate is tried, and after MAX_TRIALS candidates the next provider. */
 #include <math.h>
 
 #include "backends/cuda/plan.h"
@@ -74,8 +74,8 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
     return status;
 }
 
-/* Times up to `autotune` candidates of a provider; *best is replaced by a faster one. A proxy
- * does other work, so it does not compete. */
+/* Times up to `autotune` candidates of a provider, but no proxy, which does other work.
+ * Replaces *best and its time *least, in seconds, if a candidate is faster. */
 static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provider,
                         struct choice *best, double *least, struct cm_reason *reason) {
     bool made = true;
@@ -105,9 +105,9 @@ static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason 
     return status;
 }
 
-/* Tries up to MAX_TRIALS candidates from choice->candidate on until one runs, even if one is
- * out of memory: the next may need less workspace. If none runs, returns status and reason of
- * the first. */
+/* Tries up to MAX_TRIALS candidates, from choice->candidate on, until one runs. Continues after
+ * out of memory, because the next candidate may need less workspace. If none runs, returns
+ * status and reason of the first; if the device breaks, of the candidate that broke it. */
 static int try_provider(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
     const int32_t first = choice->candidate;
     int status = CM_BACKEND_OK;
@@ -126,6 +126,7 @@ static int try_provider(struct cm_plan *plan, struct choice *choice, struct cm_r
     return status;
 }
 
+/* If no provider runs the primitive, *reason lists the reasons of all. */
 static int try_all_providers(struct cm_plan *plan, struct choice *choice,
                              struct cm_reason *reason) {
     struct cm_reason all = {""};

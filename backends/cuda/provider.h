@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider makes a step of a primitive with one library; the step can be launched any number
- * of times. If a provider declines, the next one is tried. */
+/* A provider makes a step with one library: a primitive that is ready to run and can be
+ * launched any number of times. If a provider refuses a primitive, the next one is tried. */
 #ifndef BACKENDS_CUDA_PROVIDER_H
 #define BACKENDS_CUDA_PROVIDER_H
 
 #include "backends/cuda/device.h"
 
 /*
- * Addresses of one execution, multiples of 256; 0 if absent. An operand spans the bytes that
- * its strides reach. A step may use another layout of the same size, because the contents are
- * random.
+ * Device addresses of the operands of one execution, multiples of 256; 0 if absent. An operand
+ * spans the bytes that its strides reach. A step may use another layout of the same size,
+ * because the contents are random.
  */
 struct cuda_operands {
     CUdeviceptr inputs[CM_MAX_INPUTS];
     CUdeviceptr outputs[CM_MAX_OUTPUTS];
-    CUdeviceptr workspace; /* has cuda_step.workspace_bytes */
+    CUdeviceptr workspace; /* of cuda_step.workspace_bytes */
 };
 
 /* A primitive ready to run. Not thread-safe. */
 struct cuda_step {
-    void *own;
+    void *own; /* data of the provider, the first argument of the functions */
     /*
      * Enqueues one execution in the stream without waiting. May run under graph capture: it
      * must not allocate memory, and only the first launch may load code. `operands` is valid
-     * during the call. The pointer is NULL if planned without a device.
+     * during the call. NULL if the step was planned without a device.
      */
     int (*launch)(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason);
@@ -39,10 +39,10 @@ struct cuda_step {
 
 struct cuda_provider {
     const char *name; /* cm_how.provider, for example "cudnn graph" */
-    /* Value of cm_kernel.rule if cm_how.tensor_cores applies to the kernels of a step:
-     * "cublaslt flags". NULL if the names of the kernels decide. */
+    /* If not NULL, cm_how.tensor_cores of a step, if known, applies to its kernels, with this
+     * text as cm_kernel.rule: "cublaslt flags". NULL: the names of the kernels decide. */
     const char *tensor_core_rule;
-    const char *device_only; /* why a plan requires a device; NULL: it does not */
+    const char *device_only; /* why making a step requires a device; NULL: it does not */
     /*
      * Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
      * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a failure the
@@ -53,7 +53,8 @@ struct cuda_provider {
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);
 };
 
-/* Returns an address as NVIDIA's libraries take it; the driver takes integers. */
+/* Converts an address to a pointer, which NVIDIA's libraries take; the driver takes integers.
+ */
 static inline void *provider_pointer(CUdeviceptr address) {
     return (void *)(uintptr_t)address;
 }

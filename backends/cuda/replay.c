@@ -9,7 +9,7 @@
 #include "support/banned.h"
 
 #define MS            1e-3
-#define FLOOR_KERNELS 512 /* they share the latency before the first kernel */
+#define FLOOR_KERNELS 512 /* so many that the latency before the first is small */
 #define FLOOR_SAMPLES 11
 #define FLOOR_THREADS 32
 

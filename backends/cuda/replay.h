@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many launches as one CUDA graph, which removes host launch time from the measurement. The
- * graph also lists the kernels. */
+/* Captures many launches as one CUDA graph, so that times do not include launches by the host.
+ * The graph also lists the kernels. */
 #ifndef BACKENDS_CUDA_REPLAY_H
 #define BACKENDS_CUDA_REPLAY_H
 
 #include "backends/cuda/device.h"
 
-/* `n` executions on the sets first, first + 1, .. modulo `n_sets`. */
+/* `n` executions; execution i uses set (first + i) % n_sets. */
 struct replay_job {
     /* Enqueues one execution on one set of operands. */
     int (*launch)(void *context, int64_t set, CUstream stream, struct cm_reason *reason);
@@ -42,7 +42,7 @@ int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
 /* Launches the graph once and waits. *ret_seconds: time between the events. */
 int replay_run(const struct cm_device *device, const struct replay *replay, double *ret_seconds,
                struct cm_reason *reason);
-/* Launches the same executions one by one. */
+/* Launches the executions without a graph and waits. *ret_seconds: time between the events. */
 int replay_launch(const struct cm_device *device, const struct replay_job *job,
                   double *ret_seconds, struct cm_reason *reason);
 void replay_drop(const struct cm_device *device, struct replay *replay);
@@ -52,12 +52,13 @@ int replay_floor(struct cm_device *device, struct cm_reason *reason);
 
 /* Kernels of a graph in order of first call; those after CM_MAX_KERNELS are only counted. */
 struct replay_kernels {
-    int32_t n;
+    int32_t n; /* may exceed CM_MAX_KERNELS; the rest is not listed */
     struct cm_kernel items[CM_MAX_KERNELS];
 };
+/* Lists the kernels of a captured graph; none if the graph cannot be read. */
 void replay_kernels(const struct cm_device *device, const struct replay *replay,
                     struct replay_kernels *ret);
-/* Returns the index of the kernel, copy or memset of a node; -1: it is not listed. */
+/* Returns the index in `kernels` of what a node runs; -1: it is not listed. */
 int32_t replay_kernel_at(const struct cm_device *device, CUgraphNode node,
                          const struct replay_kernels *kernels);
 /* Replaces a mangled C++ name by the demangled one, as nsys prints it, truncated to `size`

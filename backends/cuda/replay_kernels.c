@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of a graph, and tensor-core use by kernel name. */
+/* Lists the kernels of a graph; decides tensor-core use by kernel name. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #define LONGEST_NAME 4096
 
 /*
- * Parts of the names of kernels that use tensor cores. The first come from PyTorch's profiler
- * plugin (tb_plugin, tensor_core.py), the others from NVIDIA's libraries: nvjet is cuBLAS on
- * sm_90, gmma and wgmma are instructions, tensorop is CUTLASS.
+ * Parts of the names of kernels that use tensor cores. Those before nvjet come from PyTorch's
+ * profiler plugin (tb_plugin, tensor_core.py), the others from NVIDIA's libraries: nvjet is
+ * cuBLAS on sm_90, gmma and wgmma are instructions, tensorop is CUTLASS.
  */
 static const char *const with_tensor_cores[] = {
     "h884",
@@ -85,8 +85,8 @@ static int32_t by_name(const char *name) {
     return CM_TENSOR_CORES_UNKNOWN;
 }
 
-/* Demangles before it truncates: mangled names of templates are longer than the field and
- * differ at the end. */
+/* Demangles the name before truncating it, because mangled names of templates are longer than
+ * the field and differ only at the end. */
 static void take_name(const struct cm_device *device, CUfunction function,
                       struct cm_kernel *ret) {
     char text[LONGEST_NAME];
@@ -158,7 +158,7 @@ static int32_t find(const struct replay_kernels *kernels, const struct cm_kernel
     return -1;
 }
 
-/* Returns false if the node is not a kernel, copy or memset. */
+/* Describes the kernel, copy or memset of a node. Returns false for other nodes. */
 static bool read_node(const struct cm_device *device, CUgraphNode node, struct cm_kernel *ret) {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     struct cm_kernel kernel = {.calls = 1};

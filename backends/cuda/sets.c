@@ -29,8 +29,9 @@ static CUdeviceptr *address_at(const struct cm_primitive *primitive, int32_t i,
                                    : &operands->outputs[i - primitive->n_inputs];
 }
 
-/* Copies in the order of the stream: a synchronous copy may return before the device memory is
- * written, and the stream would not wait for it. Frees the pattern after all copies. */
+/* Copies a pattern to the start, then doubles the filled part. Copies in the stream: a
+ * synchronous copy may return before the device memory is written, and the stream would not
+ * wait for it. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;

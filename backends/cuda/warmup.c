@@ -15,7 +15,7 @@
 #define MAX_WARMUP_NS   2e9   /* first warm-up: upper limit */
 #define RESUME_NS       100e6 /* later warm-ups: upper limit */
 #define IDLE_SECONDS    1e-3  /* idle time after which the clock may have dropped */
-#define STEADY          0.01  /* relative change of the clock that counts as none */
+#define STEADY          0.01  /* relative change of the clock that is ignored */
 #define ACCEPTED        0.75 /* minimum of sample clock / steady clock; nvbench uses the same */
 #define SPIN_BLOCK      256
 #define SPIN_LOOPS      200000 /* about half a millisecond */
@@ -115,7 +115,7 @@ static int spin(struct cm_device *device, double *ret_mhz, double *ret_ns,
 }
 
 /* Runs work until the clock has not increased for STEADY_CLOCK_NS, but at most for
- * MAX_WARMUP_NS: the clock increases in steps, so two equal readings do not suffice. */
+ * MAX_WARMUP_NS. Two equal readings do not suffice, because the clock increases in steps. */
 static int spin_until_steady(struct cm_device *device, struct cm_reason *reason) {
     struct warmup *warmup = &device->warmup;
     double mhz = 0;
@@ -160,6 +160,7 @@ int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
     const int status = read_clocks(device, &warmup->sample_mhz, &at, reason);
     *ret_accepted = warmup->sample_mhz == 0 || warmup->sample_mhz >= ACCEPTED * warmup->mhz;
     if (!*ret_accepted && last) warmup->n_slow++;
+    /* 0: warmup_resume runs work before the next sample. */
     warmup->busy_at = *ret_accepted ? warmup_now() : 0;
     return status;
 }

@@ -27,7 +27,8 @@ struct warmup {
     double busy_at;          /* monotonic seconds at the end of the last work */
 };
 
-/* Loads the kernels and runs work until the clock is steady. */
+/* Loads the kernels and runs work until the clock is steady. If the driver rejects the
+ * kernels, leaves module NULL and returns CM_BACKEND_OK. */
 int warmup_open(struct cm_device *device, struct cm_reason *reason);
 void warmup_close(struct cm_device *device);
 
@@ -46,8 +47,8 @@ int warmup_read_clock(const struct cm_device *device, enum warmup_stamp which,
  * sample even if it is not accepted, and n_slow counts it. */
 int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
                         struct cm_reason *reason);
-/* Replaces the SM clock by that of the last sample, and adds "low clock" to the reasons for
- * throttling if n_slow > 0. */
+/* Sets the SM clock to the mean of the last sample, if known, and adds "low clock" to the
+ * reasons for throttling if n_slow > 0; then forgets both. */
 void warmup_clocks(struct cm_device *device, struct cm_clocks *ret);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operation graph in cuDNN's backend API. The graph owns all its descriptors and destroys them
- * last first. The first failing call makes the graph fail; later calls do nothing, so builders
- * need not check each call.
+ * An operation graph of cuDNN's backend API. The graph owns its descriptors and destroys them
+ * in reverse order of creation. After the first failing call the graph has failed and later
+ * calls do nothing, so builders need not check each call.
  */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_H
@@ -31,7 +31,7 @@ enum graph_role {
 struct graph_operand {
     int64_t id; /* unique in the graph */
     enum graph_role role;
-    int index; /* index of the operand or result */
+    int index; /* index into the inputs or outputs of the primitive */
     /* The number of a GRAPH_VALUE; cuDNN reads it here at execution. */
     union {
         float real;
@@ -75,7 +75,7 @@ struct graph_attribute {
     int64_t n;
     const void *values;
 };
-/* A row for a descriptor, which may be NULL. */
+/* A row for a descriptor; skipped if the descriptor is NULL. */
 #define GRAPH_DESCRIPTOR(name, value)                                                          \
     { name, CUDNN_TYPE_BACKEND_DESCRIPTOR, (value) != NULL, &(value) }
 
@@ -92,7 +92,7 @@ cudnnBackendDescriptor_t graph_describe(struct graph *graph, cudnnBackendDescrip
 void graph_add(struct graph *graph, cudnnBackendDescriptorType_t type, const char *what,
                const struct graph_attribute *attributes);
 
-/* Returns a finalized tensor. `index`: number of the operand or result, ignored if virtual. */
+/* Returns a finalized tensor. `index`: as in graph_operand; ignored if virtual. */
 cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_shape *shape,
                                       enum graph_role role, int index);
 /* Return a finalized tensor with one number in host memory and `rank` dims of 1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builders: from a primitive to graphs of cuDNN operations. */
+/* Builders, which translate a primitive to graphs of cuDNN operations. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 
@@ -24,7 +24,7 @@ struct graph_alternative {
         graph_builder *build;
         enum graph_tail tail; /* computed if the primitive has it */
     } parts[GRAPH_MAX_PARTS];
-    unsigned applies_to; /* primitives with these tails: bits 1 << enum graph_tail */
+    unsigned applies_to; /* to primitives with these tails: bits 1 << enum graph_tail */
     const char *remark;  /* description in the report, for example "as a 1x1 convolution"; NULL
                             if none */
 };

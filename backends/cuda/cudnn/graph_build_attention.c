@@ -71,7 +71,7 @@ static cudnnBackendDescriptor_t add_point(struct graph *graph, const struct grap
     return point.y;
 }
 
-/* Applies a function of floats to x, and to b unless NULL. Returns the result. */
+/* Applies a function, computed in float, to x and, unless it is NULL, b. Returns the result. */
 static cudnnBackendDescriptor_t apply(struct graph *graph, const struct graph_shape *shape,
                                       cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
                                       cudnnBackendDescriptor_t b) {
@@ -145,8 +145,8 @@ static cudnnBackendDescriptor_t reduce_rows(const struct attending *attending,
     return y;
 }
 
-/* Writes the softmax of the scores to y. The engines also require the log-sum-exp of each row,
- * which a training step saves, even if nothing reads it. */
+/* Writes the softmax of the scores to y. Also computes the log-sum-exp of each row, which only
+ * a training step reads: the engines recognize no graph without it. */
 static void take_softmax(const struct attending *attending, cudnnBackendDescriptor_t scores,
                          cudnnBackendDescriptor_t y) {
     struct graph *graph = attending->graph;

@@ -23,8 +23,8 @@ static bool read_bias(const struct cm_tensor *bias, const struct image *image,
     return true;
 }
 
-/* Reads an operand of a post-op. Row-major operands of a channels-last image are treated as
- * channels-last too. */
+/* Reads an operand of a post-op. If the image is channels-last, a row-major operand is treated
+ * as channels-last too. Returns false if it does not broadcast to the result. */
 static bool read_other(const struct cm_tensor *operand, int rank, const struct image *image,
                        struct graph_shape *ret) {
     if (operand->rank > rank) return false;

@@ -111,13 +111,13 @@ void graph_build_pool(struct graph *graph, const struct graph_job *job) {
              &window, from, to);
 }
 
-/* Returns [rows, columns, 1, 1], channels-last, which the norm and reduction engines require.
+/* Returns [rows, columns, 1, 1], channels-last: norm and reduction engines require this shape.
  */
 static struct graph_shape rows_of(cudnnDataType_t type, int64_t rows, int64_t columns) {
     return graph_shape_packed(type, GRAPH_CHANNELS_LAST, 4, (int64_t[]){rows, columns, 1, 1});
 }
 
-/* Returns an operand with one element per channel or column of x; NULL if absent. */
+/* Returns operand `which`, with one element per channel or column of x; NULL if absent. */
 static cudnnBackendDescriptor_t vector(struct graph *graph,
                                        const struct cm_primitive *primitive, int which,
                                        const struct graph_shape *x, enum graph_order order) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products y [B, M, N] = a [B, M, K] * b [B, K, N] (+ addend) with one batch dim, and
- * their post-ops. */
+/* Builds graphs of matrix products y [B, M, N] = a [B, M, K] * b [B, K, N] (+ addend) with one
+ * batch dim, and of their post-ops. */
 #include "backends/cuda/cudnn/graph_build.h"
 
 #include "backends/coalesce_dims.h"
@@ -43,7 +43,7 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last,
     return true;
 }
 
-/* Gives dims of one element the stride of a packed tensor. */
+/* Gives dims of size 1 the stride of a packed tensor. */
 static void settle(struct graph_shape *shape) {
     int64_t reach = 1;
     for (int i = 2; i >= 0; i--) {
@@ -53,6 +53,7 @@ static void settle(struct graph_shape *shape) {
     }
 }
 
+/* Sets the shapes of all operands, with one batch dim. Returns false if this is impossible. */
 static bool read_shapes(const struct cm_primitive *primitive, struct graph_shape *ret) {
     const struct cm_tensor *b = &primitive->inputs[B];
     if (primitive->inputs[A].rank < 2 || b->rank < 2 || primitive->outputs[0].rank < 2)
@@ -124,8 +125,8 @@ static bool is_rows(const struct graph_shape *shape) {
 }
 
 /*
- * A product as a 1x1 convolution, for products without an engine: fp32 that must not be rounded
- * to tf32 has convolution engines only.
+ * A matrix product as a 1x1 convolution. It is for fp32 operands that must not be rounded to
+ * tf32: cuDNN has engines for their convolutions, but not for their matrix products.
  *
  *     row-major b [B, K, N]     image b of B * K channels and N pixels, filter a [B * M, K] in
  *                               B groups; y has B * M channels of N pixels

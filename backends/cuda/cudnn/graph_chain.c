@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Composes elementwise functions of cuDNN operations. */
+/* Composes elementwise functions from cuDNN operations. */
 #include "backends/cuda/cudnn/graph_chain.h"
 
 #include <float.h>
@@ -117,7 +117,7 @@ bool graph_chain_count(struct graph_chain *chain, int before, enum graph_tail ta
     return false;
 }
 
-/* Sets *ret to a coalesced shape; returns false if it is not row-major. */
+/* Sets *ret to the coalesced shape of operand `which`. Returns false if it is not row-major. */
 static bool take_shape(const struct coalesced *coalesced, int which, struct graph_shape *ret) {
     const int more = MAX_DIMS - coalesced->rank;
     ret->rank = MAX_DIMS;
@@ -170,6 +170,7 @@ cudnnBackendDescriptor_t graph_chain_input(struct graph_chain *chain, int which)
     return chain->inputs[which];
 }
 
+/* Returns the result if this operation is the last, else a virtual tensor of `type`. */
 static cudnnBackendDescriptor_t next_tensor(struct graph_chain *chain, cudnnDataType_t type) {
     struct graph_shape shape = chain->result;
     chain->left--;
@@ -183,6 +184,7 @@ cudnnBackendDescriptor_t graph_chain_next(struct graph_chain *chain) {
     return next_tensor(chain, is_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
 }
 
+/* Returns the second operand of an instruction; NULL if it has none. */
 static cudnnBackendDescriptor_t other_of(struct graph_chain *chain,
                                          const struct instruction *instruction,
                                          const struct cm_eltwise *step,
@@ -253,8 +255,8 @@ static void run_step(struct graph_chain *chain, int index) {
     chain->value = point.y;
 }
 
-/* The precompiled engines add a residual, a tensor of the shape of the result, before the bias,
- * as cudnnConvolutionBiasActivationForward does. */
+/* If the first step adds a residual (an operand with the shape of the result), it precedes the
+ * bias: precompiled engines require this order (docs/decisions/planning.md). */
 void graph_chain_tail(struct graph_chain *chain, enum graph_tail tail) {
     const struct cm_eltwise *step = &chain->primitive->steps[0];
     const bool residual_first = tail == GRAPH_BOTH && step->function == CM_ADD &&

@@ -28,16 +28,16 @@ struct graph_chain {
 };
 
 /* Sets `left` to `before` plus the number of operations of the tail. If cuDNN lacks a function
- * or the sum is 0, the graph fails and the result is false. */
+ * or `left` is 0, makes the graph fail and returns false. */
 bool graph_chain_count(struct graph_chain *chain, int before, enum graph_tail tail);
 
-/* Coalesces the dims to three, row-major, as the engines of pointwise graphs require. If that
- * is impossible, the graph fails and the result is false. */
+/* Coalesces the shapes to three row-major dims, as the engines of pointwise graphs require. If
+ * this is impossible, makes the graph fail and returns false. */
 bool graph_chain_coalesce(struct graph_chain *chain);
 
 /* Returns the tensor of an operand of the primitive. */
 cudnnBackendDescriptor_t graph_chain_input(struct graph_chain *chain, int which);
-/* Returns the tensor that the next operation writes; counts `left` down. */
+/* Returns the tensor that the next operation writes; decrements `left`. */
 cudnnBackendDescriptor_t graph_chain_next(struct graph_chain *chain);
 
 /* value = mode(value, other) */

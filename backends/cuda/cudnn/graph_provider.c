@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provider `cudnn graph`: a primitive as one or two graphs, each with its plan. */
+/* Provider `cudnn graph`: runs a primitive as one or two graphs, each with its own plan. */
 #include <stdlib.h>
 
 #include "backends/cuda/cudnn/graph_build.h"
@@ -30,8 +30,8 @@ enum {
     {{{graph_build_convolution, GRAPH_NONE}, {graph_build_convolution_tail, GRAPH_BOTH}},      \
      FULL, "unfused biases and post-ops"}
 
-/* A product is refused if no engine fuses its post-ops: cuBLASLt and a separate kernel for the
- * post-ops are faster. */
+/* A matrix product is refused if no engine fuses its post-ops: cuBLASLt and a separate kernel
+ * for the post-ops are faster. */
 static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNATIVES + 1] = {
     [CM_CONV] = {CONVOLUTION},
     [CM_DECONV] = {CONVOLUTION},
@@ -65,7 +65,7 @@ struct graph_step {
     cudnnHandle_t handle;
     const struct graph_alternative *alternative;
     bool requantizes;
-    bool multiplies; /* is a product, for which an engine with tensor cores uses them */
+    bool multiplies; /* the primitive is a product: engines with tensor cores use them */
     int n_parts;
     struct part parts[GRAPH_MAX_PARTS];
 };
@@ -140,6 +140,7 @@ static int try_alternatives(struct cm_device *device, const struct cm_primitive 
         status = try_alternative(device, job, tail, at, candidate, step, &why);
         if (at == first || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;
+        /* It has plans, but at most `candidate` of them. */
         if (step->parts[0].found.accepted > 0) break;
     }
     return status;

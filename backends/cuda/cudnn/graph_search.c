@@ -7,10 +7,10 @@
 
 #include "support/banned.h"
 
-/* Engine configurations per mode of the heuristics; mode B lists up to about 90. */
+/* Most engine configurations per heuristic mode; mode B lists up to about 90. */
 #define MAX_ENGINES 128
 #define MAX_NOTES   32
-/* CUDNN_KNOB_TYPE_COUNTS of cuDNN 9.26 is 44. */
+/* Room for all knob types: CUDNN_KNOB_TYPE_COUNTS of cuDNN 9.26 is 44. */
 #define N_KNOB_TYPES 48
 
 #define BIT(note) (UINT64_C(1) << (note))
@@ -33,8 +33,8 @@ struct search {
     char why[CM_REASON_SIZE]; /* error of the first engine that refused */
 };
 
-/* Keeps the error of the first engine, which cuDNN ranks best, unless the engine is for other
- * devices. Reads the others too, because cuDNN keeps errors until they are read. */
+/* Keeps the error of the best-ranked engine that is not for other devices. Reads every error,
+ * because cuDNN keeps errors until they are read. */
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
     graph_last_error(search->graph->cudnn, status, why, sizeof(why));
@@ -118,8 +118,8 @@ static void read_engine(struct search *search, cudnnBackendDescriptor_t configur
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
 }
 
-/* Reads the knobs of a configuration, sorted by type, at most GRAPH_MAX_KNOBS. Their number is
- * not known in advance: cuDNN fills the first `n` of N_KNOB_TYPES descriptors. */
+/* Reads at most GRAPH_MAX_KNOBS knobs of a configuration and sorts them by type. Their number
+ * is not known in advance: cuDNN fills the first `n` of N_KNOB_TYPES descriptors. */
 static void read_knobs(struct search *search, cudnnBackendDescriptor_t configuration,
                        struct graph_found *ret) {
     struct graph *graph = search->graph;
@@ -183,6 +183,7 @@ static bool try_configuration(struct search *search, cudnnBackendDescriptor_t co
     return false;
 }
 
+/* Returns true if a configuration of this heuristic mode yields the candidate. */
 static bool try_mode(struct search *search, cudnnBackendHeurMode_t mode) {
     cudnnBackendDescriptor_t *configurations = calloc(MAX_ENGINES, sizeof(*configurations));
     bool found = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search for an execution plan: cuDNN's heuristics list engines, best first. The first engine
- * that accepts the graph within the limits is used. */
+/* Searches for an execution plan. cuDNN's heuristics list engine configurations, best first;
+ * the first one that accepts the graph within the limits is used. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 
@@ -17,7 +17,7 @@ struct graph_knob {
 
 struct graph_found {
     cudnnBackendDescriptor_t plan; /* owned by the graph */
-    int64_t engine;
+    int64_t engine;                /* cuDNN's number; -1 if unknown */
     int64_t workspace_bytes;
     int accepted;             /* plans accepted, including this one if one was found */
     int tried;                /* engine configurations tried, including this one */

@@ -93,6 +93,7 @@ struct graph_shape graph_shape_packed(cudnnDataType_t type, enum graph_order ord
     return ret;
 }
 
+/* Copies `n` values behind as many neutral ones as MIN_SPATIAL requires. */
 static void spread(const int64_t *from, int n, int64_t neutral, int64_t *ret) {
     const int more = n < MIN_SPATIAL ? MIN_SPATIAL - n : 0;
     for (int i = 0; i < n + more; i++) ret[i] = i < more ? neutral : from[i - more];

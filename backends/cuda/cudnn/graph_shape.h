@@ -21,15 +21,15 @@ bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret);
 
 /*
  * Sets *ret to N C S.. with at least two spatial dims, because engines support only 2-D and 3-D
- * images: [N, C, L] becomes [N, C, 1, L]. GRAPH_STRIDED keeps the strides. Returns false if the
- * tensor is not an image.
+ * images: [N, C, L] becomes [N, C, 1, L]. GRAPH_STRIDED keeps the strides, other orders
+ * set packed strides. Returns false if the tensor is not an image.
  */
 bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
                        struct graph_shape *ret);
 /* Returns the tensor with leading dims of 1 added up to `rank`, which must be >= its rank. */
 struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank);
 
-/* Pads the window as graph_shape_image pads the image. */
+/* Adds spatial dims as graph_shape_image does: a window of kernel [3] becomes [1, 3]. */
 void graph_shape_window(const struct cm_window *window, struct cm_window *ret);
 
 /* Sets packed strides. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes a target device to cuDNN as JSON. The members are undocumented; their names come
- * from error messages of cuDNN 9.19. On a GPU, cuDNN exports its own text, for comparison
- * (docs/gpu-verification.md). */
+ * from error messages of cuDNN 9.19. On a GPU, cuDNN exports its own description, to
+ * compare with (docs/gpu-verification.md). */
 #include "backends/cuda/cudnn/graph_target.h"
 
 #include <inttypes.h>

@@ -29,7 +29,7 @@ struct legacy {
     struct memory_block weights; /* RNN: random, in cuDNN's order */
     /* RNN: the workspace begins with the result, if no operand can hold it; then scratch. */
     int64_t workspace_bytes;
-    int64_t result_bytes; /* 0 if the output operand can hold the whole result */
+    int64_t result_bytes; /* of the workspace; 0 if the output operand holds the result */
 };
 
 /* Sets *ret to cuDNN's data type. Supports fp64, fp32, fp16 and bf16. */
@@ -107,7 +107,7 @@ static cudnnStatus_t run_rnn(const struct legacy *legacy,
 }
 
 /* Returns a math type that the documentation of cudnnSetRNNDescriptor_v8 allows for `type`. The
- * default type rounds fp32 to tf32. */
+ * default math type rounds fp32 to tf32, so it is used for fp32 only if tf32 is allowed. */
 static cudnnMathType_t find_math(const struct legacy *legacy, cudnnDataType_t type) {
     const bool tf32 = legacy->device->options.precision == CM_PRECISION_TF32;
     if (type == CUDNN_DATA_FLOAT && !tf32) return CUDNN_FMA_MATH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source text of kernels and their compilation by NVRTC. */
+/* Writes the source of kernels and compiles it with NVRTC. */
 #include "backends/cuda/jit/jit.h"
 
 #include <stdarg.h>
@@ -58,7 +58,7 @@ const char jit_prelude[] =
     "__device__ void put(e4m3 &x, C v) { x.bits = shrink((float)v, 3, 7, 448); }\n"
     "__device__ void put(e5m2 &x, C v) { x.bits = shrink((float)v, 2, 15, 57344); }\n"
     "template <class T, int N> struct alignas(sizeof(T) * N) vec { T at[N]; };\n"
-    /* Reduces over the TPR threads of a row, a power of two; each of them gets the result. */
+    /* Reduces v over the TPR threads of a row; each thread gets the result. TPR: 2^n. */
     "template <int TPR, class F> __device__ C fold(C v, F f) {\n"
     "    for (int i = TPR < 32 ? TPR / 2 : 16; i > 0; i /= 2)\n"
     "        v = f(v, __shfl_xor_sync(0xffffffffu, v, i));\n"
@@ -147,7 +147,7 @@ void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t le
             threads, (long long)n_rows, (long long)length, row, JIT_BLOCK, row);
 }
 
-/* Reports the first line of the compiler's log. */
+/* Sets the reason to the first line of the compiler's log. Returns CM_BACKEND_REFUSED. */
 static int refuse_program(const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
                           nvrtcResult result, struct cm_reason *reason) {
     size_t size = 0;

@@ -16,10 +16,10 @@ struct jit {
     char *text; /* JIT_SOURCE bytes */
     size_t used;
     bool full;        /* the source did not fit */
-    const char *what; /* kind of the primitive: "pool" */
+    const char *what; /* name of the kind of primitive: "pool" */
     const struct cm_primitive *primitive;
     int n_kernels;
-    int64_t threads[JIT_KERNELS]; /* of each kernel, in all blocks */
+    int64_t threads[JIT_KERNELS]; /* of each kernel, sum of all blocks */
     struct cm_reason proxy_note;  /* set if the kernel is a proxy */
 };
 
@@ -33,8 +33,8 @@ const char *jit_bits(int32_t element);
 /* Returns the compute type of functions of real numbers: double for fp64, else float. */
 const char *jit_float_type(const struct cm_primitive *primitive);
 
-/* Opens a kernel with inputs x0, x1, .. and outputs y0, .. Their types are those of jit_bits if
- * `as_bits`, else those of jit_type. */
+/* Writes the head of a kernel with inputs x0, x1, .. and outputs y0, .. Their types are those
+ * of jit_bits if `as_bits`, else those of jit_type. */
 void jit_begin(struct jit *jit, bool as_bits, int64_t threads);
 /* Opens a kernel with TPR threads per row: the first power of two >= length, within 32 ..
  * JIT_BLOCK. Declares the row's index, named by `row`, and `mine`: the row exists.
@@ -43,7 +43,7 @@ void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t le
 /* Helper functions of all programs; a program defines the compute type C before them. */
 extern const char jit_prelude[];
 
-#define JIT_VECTOR_BYTES 16 /* most bytes that a thread loads at once */
+#define JIT_VECTOR_BYTES 16 /* most bytes of one load */
 
 /* Index space of a result with the strides of each operand, coalesced to few dims. Example:
  * y [2,3,4] = x [2,3,4] + b [4] -> dims [6,4], strides of x and y [4,1], of b [0,1]. */
@@ -54,16 +54,16 @@ struct jit_index {
     int64_t strides[COALESCE_OPERANDS][CM_MAX_RANK]; /* 0 if broadcast */
 };
 
-/* Coalesces operands of at most the rank of `shape` (backends/coalesce_dims.h). Returns false
- * if one does not broadcast to `shape`. */
+/* Coalesces the operands (backends/coalesce_dims.h). Returns false if an operand has a higher
+ * rank than `shape` or does not broadcast to it. */
 bool jit_index_read(const struct cm_tensor *shape, const struct cm_tensor *const *operands,
                     int n, struct jit_index *ret);
 int64_t jit_index_elements(const struct jit_index *index);
 /* Returns the largest vector width, a power of two up to `most`, for which each operand is
  * contiguous along the last dim and aligned, or broadcast along it. */
 int jit_index_vector(const struct jit_index *index, int64_t most);
-/* Writes code that declares i, the index of this thread's first element divided by `vector`,
- * and o0, o1, .., the offsets of that element in the operands. Surplus threads return early. */
+/* Writes code that declares i, the number of this thread's vector of `vector` elements, and o0,
+ * o1, .., the offsets of its first element in the operands. Surplus threads return early. */
 void jit_index_write(struct jit *jit, const struct jit_index *index, int vector);
 
 /* Writes the kernels of one kind. Returns CM_BACKEND_REFUSED with a reason if unsupported. */

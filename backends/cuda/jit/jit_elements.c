@@ -8,7 +8,8 @@
 #include "support/banned.h"
 
 /* C++ expressions: v is the running value, w the second operand of the step, a0, a1 and a2 are
- * the operands of the primitive, A and B are alpha and beta of the step. */
+ * the inputs of the primitive, A and B are alpha and beta of the step. C is the compute type.
+ */
 static const struct {
     const char *text;
     bool of_integers; /* C may be an integer type */
@@ -69,8 +70,8 @@ static const struct {
     [CM_SELECT] = {"a0 != 0 ? a1 : a2", true},
 };
 
-/* Returns "double" if an operand is a double, "long long" if all operands and functions are of
- * integers, else "float". */
+/* Returns "double" if an operand is a double, "long long" if all operands are integers and all
+ * functions are `of_integers`, else "float". */
 static const char *compute_type(const struct cm_primitive *primitive,
                                 const struct cm_tensor *const *operands) {
     bool integers = true;
@@ -99,8 +100,8 @@ static void add_steps(struct jit *jit, const struct jit_index *index, int vector
     }
 }
 
-/* Writes a kernel whose threads compute `vector` elements each. Vector operands are loaded at
- * once, except those that are broadcast along the last axis. */
+/* Writes a kernel whose threads compute `vector` elements each. An operand is loaded
+ * as a vector unless it is broadcast along the last axis. */
 static void write_steps(struct jit *jit, const struct jit_index *index, int vector) {
     const char *type = jit_type(jit->primitive->outputs[0].element);
     const int n = index->n - 1;
@@ -154,7 +155,7 @@ int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Writes a kernel that copies one input into the result, beginning at its element `offset`. */
+/* Writes a kernel that copies one input to the part of the result that begins at `offset`. */
 static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int input,
                      int64_t offset, struct cm_reason *reason) {
     struct cm_tensor part = primitive->outputs[0];

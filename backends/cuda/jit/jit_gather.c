@@ -8,6 +8,7 @@
 
 #include "support/banned.h"
 
+/* Returns the most elements of x that one load can have and that divide `run`. */
 static int vector_of(const struct cm_tensor *x, int64_t run) {
     int64_t vector = JIT_VECTOR_BYTES / primitive_element_size(x->element);
     while (run % vector != 0) vector /= 2;
@@ -52,6 +53,7 @@ static void add_run(struct jit *jit, const struct cm_tensor *tensor, int32_t wid
                 (long long)tensor->dims[k], (int)width, (int)k, (long long)tensor->dims[k]);
 }
 
+/* Writes the copy of vector `from` of x to vector i of y. */
 static void move(struct jit *jit, int vector) {
     const char *type = jit_bits(jit->primitive->outputs[0].element);
     jit_add(jit, "    ((vec<%s, %d> *)y0)[i] = ((const vec<%s, %d> *)x0)[from];\n}\n", type,
@@ -74,6 +76,7 @@ static void write_rows(struct jit *jit, int64_t before, int64_t axis, int64_t n_
     move(jit, vector);
 }
 
+/* GatherND. */
 static void write_runs(struct jit *jit, int32_t width) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const int64_t n = primitive_elements(&jit->primitive->outputs[0]);
@@ -87,8 +90,8 @@ static void write_runs(struct jit *jit, int32_t width) {
     move(jit, vector);
 }
 
-/* Proxy for operators that compute positions from attributes instead of an indices operand; the
- * primitive does not say how. Copies elements in order. */
+/* Proxy for operators that compute positions from attributes, which the primitive lacks,
+ * instead of an indices operand. Copies elements in order. */
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

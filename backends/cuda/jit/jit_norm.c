@@ -5,8 +5,8 @@
  *     (q / q_inner) * q_outer_stride + (q % q_inner) * q_stride +
  *         (r / inner) * outer_stride + (r % inner) * stride
  *
- * The threads of a row sum its elements and their squares, then read it again to normalize it.
- * A batch norm with given statistics is elementwise instead.
+ * The threads of a row sum its elements and their squares, then read the row again to normalize
+ * it. A batch norm with given statistics is written as an elementwise function instead.
  */
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"

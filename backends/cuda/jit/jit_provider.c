@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provider `nvrtc`: writer of each kind, and the step that launches the kernels. */
+/* Provider `nvrtc`: the writer of each kind of primitive, and the step that launches the
+ * kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -89,7 +89,7 @@ struct reduction {
     int n_kept, n_reduced;
     int64_t kept[CM_MAX_RANK], kept_strides[CM_MAX_RANK];
     int64_t reduced[CM_MAX_RANK], reduced_strides[CM_MAX_RANK];
-    int64_t n_rows, length; /* results; elements per result */
+    int64_t n_rows, length; /* number of results; elements per result */
     bool last_reduced;      /* the axis with stride 1 is reduced */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the kernels of pools and resizing, with one thread per element of the result. */
+/* Writes the kernels of pools and resampling, with one thread per element of the result. */
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
@@ -7,6 +7,7 @@
 
 #include "support/banned.h"
 
+/* Opens the kernel: declares r, the number of the thread, and the offsets `from` and `to`. */
 static int begin(struct jit *jit, struct cm_reason *reason) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -34,8 +35,9 @@ static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
     return best;
 }
 
-/* Writes code that declares p<axis>, the position of this thread's element, and computes `to`,
- * its offset, and `from`, the offset of its channel in x. */
+/* Writes code that declares p<axis>, the coordinates of this thread's element of y, and
+ * computes `to`, the offset of this element in y, and `from`, the offset of its channel in x.
+ */
 static void write_positions(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     unsigned done = 0;

@@ -4,7 +4,7 @@
  * compile at planning time load the code into the driver at once and refuse if this fails. The
  * stub accepts code, keeps nothing and runs nothing: a plan made with it proves only that cuDNN
  * accepts the work (docs/decisions/planning.md). It has the functions that cuDNN 9.8 to 9.26
- * look up. Those that load code succeed; most others report that there is no device.
+ * look up. Those that load code from memory succeed; most others report no device.
  */
 #include <stddef.h>
 
