@@ -256,14 +256,11 @@ void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBacken
     graph_add(graph, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, "the product", operation);
 }
 
-void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
-                  cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y) {
+void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t kind, cudnnBackendDescriptor_t x,
+                  cudnnBackendDescriptor_t y) {
     const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
-    const struct graph_attribute attributes[] = {{
-        CUDNN_ATTR_REDUCTION_OPERATOR,
-        CUDNN_TYPE_REDUCTION_OPERATOR_TYPE,
-        1,
-        &operator},
+    const struct graph_attribute attributes[] = {
+        {CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &kind},
         {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute},
         {0},
     };

@@ -127,8 +127,8 @@ void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBackendDescriptor_t b,
                     cudnnBackendDescriptor_t y, cudnnDataType_t compute);
 
-void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
-                  cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
+void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t kind, cudnnBackendDescriptor_t x,
+                  cudnnBackendDescriptor_t y);
 
 /* Writes cuDNN's last error as one line; never empty. */
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
