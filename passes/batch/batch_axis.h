@@ -104,7 +104,7 @@ struct tiling_search;
  * Finds where an export tiled the constant operands of products, and appends the change that
  * scales each of these places to `tilings`. `probe` must be at a solution of the search
  * (rebatch.c) at PROBE_BATCH, and `changes` be the changes of this solution. Sets *ret to the
- * state for constant_products_undecided; NULL if there is no product of constants. Returns
+ * state for constant_products_undecided; NULL without a product of constants. Returns
  * CM_OK or CM_NO_MEMORY.
  */
 int constant_products_find(struct probe *probe, const struct change_list *changes,
