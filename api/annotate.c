@@ -18,8 +18,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define PREFIX "costmodel."
 
 /* The figures of one node of the file. */

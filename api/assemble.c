@@ -16,8 +16,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const int64_t *copy_dims(struct assembly *assembly, const struct shape *shape) {
     size_t n = (size_t)shape->rank;
     int64_t *dims = arena_array(assembly->arena, n, sizeof(*dims));

@@ -12,8 +12,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static int64_t known_if(int64_t value) {
     return value > 0 ? value : CM_UNKNOWN;
 }

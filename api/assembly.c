@@ -4,8 +4,6 @@
 
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 const char *assembly_text(struct assembly *assembly, const char *text) {
     return arena_strdup(assembly->arena, text ? text : "");
 }

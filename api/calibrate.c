@@ -10,8 +10,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 static int report(int status, const char *name, const struct cm_reason *reason,
                   struct cm_diagnostics *diag) {
     if (status == CM_BACKEND_OK) return CM_OK;

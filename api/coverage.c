@@ -14,8 +14,6 @@
 #include "support/diag.h"
 #include "support/map.h"
 
-#include "support/banned.h"
-
 static bool is_run(const struct analysis *analysis, uint32_t graph) {
     for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent)
         if (analysis->infer.runs[graph] == 0) return false;

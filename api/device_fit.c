@@ -23,8 +23,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_EFFICIENCIES 16 /* >= number of names of device_efficiency_name */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */

@@ -7,8 +7,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
               struct cm_diagnostics *diag, struct batch_table *ret) {
     struct cm_diagnostics *unheard = cm_diagnostics_new();

@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct file_query {
     struct arena *arena;
     const char *folder; /* of the model, with a trailing slash */

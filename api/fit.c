@@ -12,8 +12,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define MAX_BATCH INT32_MAX /* the search ends here */
 #define TOO_MUCH  INT64_MAX /* required bytes if a size exceeds 2^63 */
 

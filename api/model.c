@@ -16,8 +16,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 const char *cm_version(void) {
     return CM_VERSION_STRING;
 }

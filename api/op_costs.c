@@ -9,8 +9,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES ((size_t)1 << 20) /* of a hand-written file */
 
 int cm_op_costs_make(const struct cm_op_description *operators, size_t n,

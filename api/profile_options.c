@@ -10,8 +10,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* A kind of name that an option takes, and its valid names. */
 struct name_kind {
     const char *what;

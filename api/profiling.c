@@ -8,8 +8,6 @@
 #include "passes/pipeline.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Returns the options; with an optimizer the default mode is training. */
 static struct cm_options effective_options(const struct cm_options *options) {
     struct cm_options copy = *options;

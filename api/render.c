@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MODULE_TREE_DEPTH 2
 
 static int write_text(const struct cm_result *result, const struct cm_report_options *options,

@@ -12,8 +12,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct sweeping {
     struct cm_model *model;
     struct cm_options options;

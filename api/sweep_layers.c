@@ -16,8 +16,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns false if out of memory. */
 static bool allocate(struct sweep_layers *layers, size_t n_nodes) {
     struct arena *arena = layers->arena;

@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 int cm_times_load_memory(const char *text, size_t size, const char *name,
                          struct cm_diagnostics *diagnostics, struct cm_times **ret_times) {
     if (text == NULL || name == NULL || ret_times == NULL) return diag_null(diagnostics);

@@ -14,8 +14,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define PREFIX       "costmodel-"
 #define SUFFIX       ".so"
 #define MAX_MODULES  64 /* per folder */

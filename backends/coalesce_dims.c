@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "support/banned.h"
-
 /* Returns true if, in every operand, the new axis of `dim` elements and `strides` is contiguous
  * with the axis added last, or both axes are broadcast. */
 static bool can_merge(const struct coalesced *merged, int n, const int64_t *strides,

@@ -33,8 +33,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES ((size_t)65536)
 #define MAX_ROWS  256
 #define MAX_TIMES 32

@@ -8,8 +8,6 @@
 #include "backends/plugin/reason.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 struct planned {
     const struct cm_backend *backend;
     struct cm_device *device;

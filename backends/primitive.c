@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 _Static_assert(sizeof(struct cm_tensor) == 8 + 16 * (size_t)CM_MAX_RANK, "no padding");
 _Static_assert(sizeof(struct cm_primitive) ==
                    16 + (CM_MAX_INPUTS + CM_MAX_OUTPUTS) * sizeof(struct cm_tensor) +

@@ -3,8 +3,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static const int8_t element_sizes[CM_N_ELEMENTS] = {
     [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
     [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,

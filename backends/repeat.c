@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "support/banned.h"
-
 struct rounds {
     const struct repeat_job *job;
     size_t done;

@@ -10,8 +10,6 @@
 
 #include "backends/plugin/reason.h"
 
-#include "support/banned.h"
-
 const struct timing_policy timing_default_policy = {
     .warm_up_runs = 3,
     .warm_up_s = 5e-3,

@@ -13,8 +13,6 @@
 
 #include "costmodel/costmodel.h"
 
-#include "support/banned.h"
-
 #define MAX_ROUNDS 100000
 
 static double now_us(void) {

@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support/banned.h"
-
 static int64_t now_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

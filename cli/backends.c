@@ -18,8 +18,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_COLUMNS ((size_t)76)
 
 enum format { FORMAT_TEXT, FORMAT_JSON };

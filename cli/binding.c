@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct option_choice modes[] = {
     {"model", CM_MODE_MODEL},
     {"training", CM_MODE_TRAINING},

@@ -7,8 +7,6 @@
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
 
-#include "support/banned.h"
-
 const struct option command_no_options[] = {{.name = NULL}};
 
 int command_exit(int status) {

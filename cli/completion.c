@@ -9,8 +9,6 @@
 #include "costmodel/costmodel.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Prints the known values of an option, separated by spaces. Returns false if it has none. */
 static bool print_values(const struct option *option) {
     size_t n = 0;

@@ -19,8 +19,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define TOP 3 /* operator types listed per convention */
 
 enum format { FORMAT_TEXT, FORMAT_JSON };

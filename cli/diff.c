@@ -18,8 +18,6 @@
 #include "support/suggest.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML };
 
 struct request {

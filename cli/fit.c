@@ -15,8 +15,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES ((size_t)16 << 20) /* of TIMES.csv */
 #define N_COLUMNS 7
 

@@ -9,8 +9,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define DEFAULT_LINES 24 /* of a terminal of unknown size */
 
 static struct cm_table_options table_options(const struct request *request) {

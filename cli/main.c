@@ -16,8 +16,6 @@
 #include "support/suggest.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const char exit_statuses[] =
     "  0  success\n"
     "  1  the model is refused or does not fit, or a file cannot be read or written\n"

@@ -9,8 +9,6 @@
 #include "costmodel/costmodel.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Prints text for roff: escapes "\", "-", and "." or "'" at the start of a line. */
 static void print_text(const char *text, size_t length) {
     bool at_start = true;

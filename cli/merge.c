@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_HTML };
 
 struct request {

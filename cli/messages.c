@@ -10,8 +10,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct {
     const char *name;
     const char *color;

@@ -13,8 +13,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {

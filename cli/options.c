@@ -12,8 +12,6 @@
 #include "support/suggest.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct parse {
     const struct option *table;
     const struct invocation *call;

@@ -13,8 +13,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static bool is_path(const char *path) {
     return path != NULL && !text_equal(path, "-");
 }

@@ -7,8 +7,6 @@
 #include "cli/options.h"
 #include "passes/pipeline.h"
 
-#include "support/banned.h"
-
 int command_passes(const struct invocation *call) {
     if (call->argc > 0)
         return command_exit(

@@ -16,8 +16,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Reads the path of the model; --calibrate has none. */
 static int read_operand(const struct invocation *call, const struct option_list *operands,
                         struct request *request) {

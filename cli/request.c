@@ -8,8 +8,6 @@
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
 
-#include "support/banned.h"
-
 static const struct option_choice rows[] = {
     {"modules", CM_ROWS_MODULES},
     {"nodes", CM_ROWS_NODES},

@@ -8,8 +8,6 @@
 #include "costmodel/costmodel.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct request {
     bool markdown;
 };

@@ -14,8 +14,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_TERMINAL 9999 /* columns or lines */
 
 /* Opens a closed descriptor with the wrong direction, so that using it fails with EBADF. */

@@ -13,8 +13,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_ITEMS 1024 /* of one list */
 
 #define PLANS 1 /* option.rules: --manifest replaces the option */

@@ -23,8 +23,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 const char *const timing_backends[] = {
     [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 

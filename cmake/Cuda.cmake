@@ -50,6 +50,7 @@ add_library(costmodel_cuda MODULE ${cuda_sources})
 target_include_directories(costmodel_cuda PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(costmodel_cuda SYSTEM PRIVATE ${cuda_include})
+target_compile_definitions(costmodel_cuda PRIVATE _GNU_SOURCE) # for dladdr, which is not in POSIX
 target_link_libraries(costmodel_cuda PRIVATE m ${CMAKE_DL_LIBS})
 set_target_properties(costmodel_cuda PROPERTIES
   PREFIX "" OUTPUT_NAME costmodel-cuda SUFFIX .so

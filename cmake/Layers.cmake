@@ -2,6 +2,9 @@
 # One OBJECT library per source folder, from cmake/layers.txt: all .c files of the folder
 # (docs/decisions/sources-by-glob.md).
 
+# Not for foreign sources, which are targets already.
+add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/support/banned.h")
+
 find_program(PROTOC_C protoc-c REQUIRED)
 set(proto_dir ${PROJECT_BINARY_DIR}/proto)
 file(MAKE_DIRECTORY ${proto_dir})
@@ -50,8 +53,9 @@ foreach(target IN ITEMS layer_frontend layer_frontend_wire)
   target_link_libraries(${target} PUBLIC layer_proto)
 endforeach()
 
-# For O_TMPFILE and sched_getaffinity, which are not in POSIX.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}/api/campaign/workers.c
+# For O_TMPFILE, O_PATH, syscall and sched_getaffinity, which are not in POSIX.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}/support/beneath.c
+  ${PROJECT_SOURCE_DIR}/api/campaign/workers.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 
 # Search paths of modules: relative to the program's folder, and the installed folder, which a

@@ -21,8 +21,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_SKIPPED 64 /* number of ancestors that find_parent looks up */
 
 const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,

@@ -8,8 +8,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* Returns is - was; 0 if both are unknown. */
 static int64_t difference_of(int64_t was, int64_t is) {
     return !is_known(was) && !is_known(is) ? 0 : checked_sub(is, was);

@@ -15,8 +15,6 @@
 #include "support/glob.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_FINDINGS 50 /* listed findings per case */
 
 /* Default limits: no cost may increase. int_ops is last, because read_limits drops it for the

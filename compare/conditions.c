@@ -13,8 +13,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct finder {
     struct arena *arena;
     struct cm_condition *items;

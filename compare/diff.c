@@ -13,8 +13,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 bool diff_is_unchanged(const struct cm_change *change) {
     return change->in_old == change->in_new && change->old_value == change->new_value &&
            change->old_upper_bound == change->new_upper_bound &&

@@ -11,8 +11,6 @@
 
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static const char *const names[] = {
     [JUDGED_PASS] = "pass",
     [JUDGED_AMBIGUOUS] = "ambiguous",

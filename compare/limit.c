@@ -10,8 +10,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_DECIMALS  6
 #define PERCENT_ONE   1000000                          /* 1 % */
 #define MAX_PERCENT   (INT64_C(1000000) * PERCENT_ONE) /* a factor of 10^4 */

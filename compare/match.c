@@ -22,8 +22,6 @@
 #include "support/hash.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /*
  * align() pairs the items of two sequences without crossings, in O(n log n). The items are
  * children with numeric names, for example the layers of a Sequential. Each step aligns the

@@ -8,8 +8,6 @@
 #include "report/names.h"
 #include "report/table/columns.h"
 
-#include "support/banned.h"
-
 #define NOWHERE SIZE_MAX /* offset of a member that does not exist */
 
 /*

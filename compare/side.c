@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Sets `no_old` to the first condition that prevents any comparison, and `no_old_times` to the
  * first condition that prevents a comparison of times. */
 static void read_conditions(struct side *side, struct arena *arena) {

@@ -13,8 +13,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 void cm_diff_options_init(struct cm_diff_options *options) {
     if (options == NULL) return;
     *options =

@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns the name of a variable. The batch is called N, or "batch" if a dim has the name N. */
 static const char *name_of(const struct points *points, size_t index) {
     const char *name = points->variables[index].name;

@@ -14,8 +14,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define LINE_POINTS   (POLYNOMIAL_MAX_DEGREE + 2) /* one more than determine a polynomial */
 #define LARGEST_BEGIN 256  /* largest first size of a line, unless it is the anchor */
 #define ANY_BATCH     7919 /* a size that models do not contain */

@@ -17,8 +17,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define MAX_GRID         1024 /* points */
 #define N_CHECKS         6    /* points outside the grid */
 #define N_SHOWN          4    /* samples of a figure that is not a polynomial */

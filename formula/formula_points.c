@@ -12,8 +12,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_PROFILES 4096
 #define MAX_BYTES    ((size_t)1 << 30) /* of the figures of all profiles */
 

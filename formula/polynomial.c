@@ -12,8 +12,6 @@
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define N_POWERS   (POLYNOMIAL_MAX_DEGREE + 1)
 #define MAX_VALUES 16 /* on one line */
 

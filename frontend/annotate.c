@@ -18,8 +18,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_DEPTH 128 /* as in skim.c */
 #define COPY_STEP ((size_t)1 << 16)
 

@@ -5,8 +5,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* By AttributeProto.AttributeType. */
 static const enum attr_kind kinds[] = {
     [1] = ATTR_FLOAT,   [2] = ATTR_INT,     [3] = ATTR_STRING, [4] = ATTR_TENSOR,

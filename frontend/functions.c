@@ -9,8 +9,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Identifies a function: its domain, name and overload, which may hold any bytes. */
 struct function_key {
     char *text; /* lengths of domain and name, then all three; NULL if memory ran out */

@@ -3,8 +3,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 static int add_inputs(struct importer *importer, struct scope *scope,
                       const struct message *parts) {
     size_t n = parts->of[GRAPH_INPUT].n;

@@ -11,8 +11,6 @@
 #include "support/arena.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 /* Accepted IR versions; newer ones cause a warning. */
 #define OLDEST_IR 1
 #define NEWEST_IR 14

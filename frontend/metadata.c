@@ -11,8 +11,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Part of the names of onnxscript's fusion rules. */
 #define MARK_FUSED "Fuse"
 

@@ -6,8 +6,6 @@
 #include "ir/print.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 struct node_walk nodes_of(const struct message *message, uint32_t number) {
     return (struct node_walk){.left = message_walk(message, number),
                               .ordinal = message->ordinal};

@@ -15,8 +15,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_PARAMS (UINT32_MAX / N_MARKS - 1)
 
 /* Returns the mark of InputSpec.kind; MARK_NONE for user inputs. */

@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 struct reader {
     struct source *source;
     const char *folder; /* of the model, "." if its path has none */

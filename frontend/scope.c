@@ -5,8 +5,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 uint32_t scope_get(const struct scope *scope, struct span name) {
     /* A node usually reads the output of the node before it. */
     size_t size = span_size(scope->newest);

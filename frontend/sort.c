@@ -7,8 +7,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 enum mark { UNSEEN, OPEN, DONE };
 
 /* The producers that each node depends on, as ranges of one list. */

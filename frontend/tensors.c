@@ -5,8 +5,6 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define DATA_LOCATION_EXTERNAL 1
 
 /* Fields of TensorProto that hold elements. */

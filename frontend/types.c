@@ -4,8 +4,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
                int64_t *ret_dim, const char **ret_symbol) {
     const bool is_value =

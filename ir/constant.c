@@ -14,8 +14,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define VARINT_MAX_BYTES 10 /* protobuf: seven bits a byte */
 
 struct constant *constant_new(struct arena *arena, enum dtype dtype,

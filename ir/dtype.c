@@ -7,8 +7,6 @@
 
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 struct dtype_row {
     const char *name;
     const char *short_name;

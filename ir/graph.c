@@ -8,8 +8,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define FIRST_CAPACITY ((size_t)16)
 #define MAX_ENTRIES    ((size_t)1 << 31)
 

@@ -12,8 +12,6 @@
 #include "ir/value_info.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_LIST      8  /* elements of an attribute that are shown */
 #define MAX_VALUES    32 /* operands, outputs and attributes of a node that are shown */
 #define MAX_STRING    64 /* bytes of a text attribute that are shown */

@@ -9,8 +9,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct shape shape_unknown(void) {
     return (struct shape){RANK_UNKNOWN, NULL};
 }

@@ -6,8 +6,6 @@
 #include "ir/graph.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Maximum nesting of sequences and optionals; deeper element types are dropped. */
 #define MAX_NESTING 4
 

@@ -9,8 +9,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* The graph, value or node being checked, for messages. */
 struct entry {
     const char *kind;

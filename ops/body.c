@@ -5,8 +5,6 @@
 #include "ops/merge.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 int body_open(struct op_context *context, const char *attr, struct body *ret) {
     const uint32_t id = op_attr_graph(context, attr);
     if (id == ID_NONE)

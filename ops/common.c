@@ -2,8 +2,6 @@
 /* Helpers shared by operator families: see common.h. */
 #include "ops/common.h"
 
-#include "support/banned.h"
-
 int common_infer_same_shape(struct op_context *context, enum dtype dtype) {
     return op_output_shared(context, 0, dtype, op_shape(context, 0));
 }

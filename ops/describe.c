@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 /* Nine significant digits identify every float32 uniquely. */
 #define FLOAT32_DIGITS 9
 

@@ -7,8 +7,6 @@
 #include "ops/op_context.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define MAX_OPERANDS 16 /* larger variadic nodes are not folded */
 
 /* An operand, with its strides after broadcasting to the shape of the output. */

@@ -9,8 +9,6 @@
 #include "ops/product.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static enum op_integers rule_of(const struct op *op) {
     return op->facets ? op->facets->integers : INTEGERS_BY_TYPES;
 }

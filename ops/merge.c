@@ -5,8 +5,6 @@
 #include "ops/common.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Maximum nesting of sequences and optionals; deeper elements are unknown. */
 #define MAX_NESTING 4
 

@@ -7,8 +7,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct value_info omitted = {
     .kind = CM_TYPE_UNKNOWN, .dtype = DTYPE_UNDEFINED, .shape = {RANK_UNKNOWN, NULL}};
 

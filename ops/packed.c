@@ -6,8 +6,6 @@
 #include "ops/op_context.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct packing {
     const char *type; /* operator type in com.microsoft */
     size_t slot;

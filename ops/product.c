@@ -6,8 +6,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 void product_add(struct product *product, const char *name, int64_t size) {
     BUG_ON(product->n == PRODUCT_MAX);
     product->factors[product->n++] = (struct factor){name, size};

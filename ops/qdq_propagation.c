@@ -9,8 +9,6 @@
 #include "ops/op_context.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct op_qdq *qdq_of(const struct op *op) {
     static const struct op_qdq none;
     return op->facets ? &op->facets->qdq : &none;

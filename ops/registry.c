@@ -8,8 +8,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 #define FAMILIES(X)                                                                            \
     X(activation) X(arithmetic) X(attention) X(cast) X(concat) X(constant) X(control)          \

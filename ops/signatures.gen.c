@@ -6,8 +6,6 @@
 
 #include "ops/common.h"
 
-#include "support/banned.h"
-
 const struct op_attr attrs_ONNX_Abs_1[] = {
     OPTIONAL_ATTR("consumed_inputs", ATTR_INTS), {0}};
 const struct op_attr attrs_ONNX_Add_1[] = {

@@ -10,8 +10,6 @@
 #include "ops/op_context.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Reads an attribute of n values, each >= `min`; all are `otherwise` if it is absent. */
 static int read_list(const struct op_context *context, const char *name, int n, int64_t min,
                      int64_t otherwise, int64_t *ret) {

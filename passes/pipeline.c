@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Name, run function and table of a pass. */
 #define PASS(name, member)                                                                     \
 #name, pass_##name, offsetof(struct analysis, member),                                     \

@@ -4,8 +4,6 @@
 
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 struct work work_start(struct arena *arena, size_t n_nodes) {
     const int64_t nodes = WORK_RUNS * (int64_t)n_nodes;
     return (struct work){.steps_left = {WORK_STEPS, WORK_STEPS / 2},

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 void markup_write(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};

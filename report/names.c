@@ -6,8 +6,6 @@
 
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct {
     const char *name;
     const char *old;

@@ -12,8 +12,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* A double that is not negative: mantissa / 2^scale. */
 struct binary {
     uint64_t mantissa;

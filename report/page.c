@@ -10,8 +10,6 @@
 #include "report/times.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 #define RULE_WIDTH   78 /* columns, as in DeepSpeed's report */
 #define LABEL_WIDTH  20 /* columns; fits "unknown operators: " */
 #define FIGURE_WIDTH 16

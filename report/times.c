@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define PS_PER_SECOND 1e12
 
 void times_append(struct text *text, enum number_style style, int64_t latency_ps) {

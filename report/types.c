@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const char *const prefixes[] = {
     [CM_TYPE_UNKNOWN] = "",
     [CM_TYPE_TENSOR] = "",

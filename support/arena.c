@@ -17,8 +17,6 @@
 
 #include "costmodel/status.h"
 
-#include "support/banned.h"
-
 #define FIRST_BLOCK ((size_t)4096)
 /* Small enough that malloc reuses memory freed by an earlier arena: page faults of fresh pages
  * would cost more than most of the analysis. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See beneath.h. Uses openat2 with RESOLVE_BENEATH on Linux 5.6 or newer, else opens the path
  * step by step. */
-#if defined(__linux__)
-/* For syscall and O_PATH. NOLINTNEXTLINE(bugprone-reserved-identifier) */
-#define _GNU_SOURCE
-#endif
 #include "support/beneath.h"
 
 #include <errno.h>
@@ -20,8 +16,6 @@
 #include <sys/syscall.h>
 #endif
 #endif
-
-#include "support/banned.h"
 
 #define OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 #ifdef O_PATH /* requires no permission to list the folder */

@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #endif
 
-#include "support/banned.h"
-
 void child_end_with_parent(pid_t parent) {
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

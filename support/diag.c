@@ -14,8 +14,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct code_row {
     const char *name;
     int status; /* status of an error with this code */

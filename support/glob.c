@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include "support/banned.h"
-
 bool glob_matches(const char *pattern, const char *text) {
     const char *star = NULL; /* pattern after the last '*'; NULL: none so far */
     const char *from = NULL; /* end of the text that this '*' matches */

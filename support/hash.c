@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "support/banned.h"
-
 __extension__ typedef unsigned __int128 wide;
 
 static uint64_t fold(uint64_t a, uint64_t b) {

@@ -10,8 +10,6 @@
 #include "support/diag.h"
 #include "support/hash.h"
 
-#include "support/banned.h"
-
 #define FIRST_SLOTS ((size_t)16)
 
 void map_init(struct map *map, struct arena *arena) {

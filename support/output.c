@@ -19,8 +19,6 @@
 
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define MAX_LINKS    40 /* symbolic links followed for one path, the limit of Linux */
 #define MAX_ATTEMPTS 100
 

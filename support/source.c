@@ -16,8 +16,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define WINDOW_SIZE  ((size_t)4096)
 #define FIRST_READ   ((size_t)1 << 16) /* bytes; source_read_all doubles it each time */
 #define LARGEST_READ ((size_t)1 << 30) /* bytes per call of read; some systems refuse more */

@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 #define MAX_LENGTH 32 /* longer words are not typing errors of options */
 
 static size_t smaller(size_t a, size_t b) {

@@ -8,8 +8,6 @@
 
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define FIRST_CAPACITY ((size_t)64)
 
 void text_init(struct text *text, struct arena *arena) {

@@ -20,8 +20,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns the number of points on an axis with `n` given values; 1, the default, if n is 0. */
 static size_t axis(size_t n) {
     return n > 0 ? n : 1;

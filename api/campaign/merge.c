@@ -14,8 +14,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct merging {
     struct arena *arena; /* of the result */
     struct cm_diagnostics *diag;

@@ -21,8 +21,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* State of one run of a shard. An index in the shard numbers its combinations from 0. */
 struct running {
     const struct cm_campaign *campaign;

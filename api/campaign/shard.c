@@ -17,8 +17,6 @@
 #include "support/hash.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
 
 /* Hashes the manifest without its header, because the header contains the program version. */

@@ -19,8 +19,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define EXIT_NO_MEMORY 2
 
 struct worker {

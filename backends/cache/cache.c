@@ -27,8 +27,6 @@
 #include "support/hash.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAGIC         "cmtimes\n"
 #define SUFFIX        ".times"
 #define FORMAT        1

@@ -6,8 +6,6 @@
 
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 /* EXPANDED(name): text of a name after expansion of the header's macros. */

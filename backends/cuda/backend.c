@@ -6,8 +6,6 @@
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define MAX_DEVICES       1024
 #define MAX_BYTES         ((int64_t)1 << 60)
 #define DEFAULT_WORKSPACE ((int64_t)512 << 20)

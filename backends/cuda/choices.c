@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 /* Unused members of primitives are zero, so equal bytes are the same work. */
 struct choice *choices_find(const struct choices *choices,
                             const struct cm_primitive *primitive) {

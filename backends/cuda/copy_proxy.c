@@ -9,8 +9,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 struct copy_proxy {
     const struct cm_device *device;
     int64_t across; /* bytes copied from the first input to the first output */

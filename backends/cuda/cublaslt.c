@@ -15,8 +15,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MAX_RESULTS   16
 #define MAX_WORKSPACE ((int64_t)32 << 20) /* bytes; recommended by NVIDIA for sm_90 */
 #define MAX_ALIGNMENT 256                 /* bytes; alignment of each operand */

@@ -9,8 +9,6 @@
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define OLDEST_DRIVER 12000
 
 static int attribute(const struct cm_device *device, CUdevice_attribute which) {

@@ -12,8 +12,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define SMALL_INTEGERS 8
 
 /* Bits of exponent and mantissa of each float type; 0 for other types. */

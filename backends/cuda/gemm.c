@@ -6,8 +6,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MAX_CALLS 1024
 
 /* Reads the last two dims of an operand. Returns false if they are not `rows` by `columns` or

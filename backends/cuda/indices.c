@@ -7,8 +7,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static struct indices along(const struct cm_primitive *primitive,
                             const struct cm_tensor *tensor, enum index_form form) {
     struct indices ret = {.form = form, .n = 1};

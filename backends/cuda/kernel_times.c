@@ -16,8 +16,6 @@
 
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define MS 1e-3
 
 static int refuse_graph(struct cm_reason *reason) {

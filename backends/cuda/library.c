@@ -5,8 +5,6 @@
  * that is already loaded satisfies later loads of its soname, so cuBLASLt and NVRTC must be
  * loaded before cuDNN (see device.c).
  */
-/* For dladdr, which is not in POSIX. NOLINTNEXTLINE(bugprone-reserved-identifier) */
-#define _GNU_SOURCE
 #include "backends/cuda/library.h"
 
 #include <dlfcn.h>
@@ -17,8 +15,6 @@
 #include <unistd.h>
 
 #include "backends/cuda/refuse.h"
-
-#include "support/banned.h"
 
 #define MAX_FOLDERS 128
 #define STUB_NAME   "libcostmodel-planning.so"

@@ -6,8 +6,6 @@
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MIN_BLOCK ((int64_t)1 << 20)
 
 int64_t memory_align(int64_t bytes) {

@@ -6,8 +6,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* Plans each primitive alone and takes the part of this plan: the network then runs the same
  * algorithms as the layers. *ret_workspace: largest workspace, bytes. */
 static int make_parts(struct cm_plan *plan, const struct cm_network *network,

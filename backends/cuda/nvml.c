@@ -7,8 +7,6 @@
 
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 /* Constants of nvml.h. */
 #define NVML_SUCCESS           0
 #define NVML_INSUFFICIENT_SIZE 7

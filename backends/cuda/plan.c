@@ -9,8 +9,6 @@
 
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
     if (plan == NULL) return NULL;

@@ -6,8 +6,6 @@
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define MAX_TRIALS       4 /* candidates of a provider that are tried until one runs */
 #define AUTOTUNE_RUNS    5
 #define AUTOTUNE_SAMPLES 3

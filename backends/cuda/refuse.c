@@ -9,8 +9,6 @@
 
 #include "backends/cuda/device.h"
 
-#include "support/banned.h"
-
 int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -6,8 +6,6 @@
 
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define MS            1e-3
 #define FLOOR_KERNELS 512 /* so many that the latency before the first is small */
 #define FLOOR_SAMPLES 11

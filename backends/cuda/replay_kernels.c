@@ -8,8 +8,6 @@
 
 #include "backends/cuda/replay.h"
 
-#include "support/banned.h"
-
 #define MAX_NODES    65536
 #define LONGEST_NAME 4096
 

@@ -8,8 +8,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* The sets span three times the cache if they fit, as in CUTLASS's profiler: then no
  * replacement policy keeps a line. */
 #define CACHES        3

@@ -8,8 +8,6 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 /* The first warm-up ends after this time without an increase of the clock. */
 #define STEADY_CLOCK_NS 300e6
 #define MAX_WARMUP_NS   2e9   /* first warm-up: upper limit */

@@ -23,8 +23,6 @@
 #include "support/checked.h"
 #include "support/json/json_writer.h"
 
-#include "support/banned.h"
-
 static const enum device_rate rates[CM_N_ELEMENTS] = {
     [CM_F64] = RATE_FP64,         [CM_F32] = RATE_FP32,          [CM_F16] = RATE_MATRIX_FP16,
     [CM_BF16] = RATE_MATRIX_BF16, [CM_F8E4M3] = RATE_MATRIX_FP8, [CM_I8] = RATE_MATRIX_INT8,

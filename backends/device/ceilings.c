@@ -9,8 +9,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define LONG_GEMM_S   10e-3 /* fixed overheads are negligible at this length */
 #define LONG_COPY_S   5e-3
 #define SMALLEST_GEMM 1024

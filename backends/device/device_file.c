@@ -19,8 +19,6 @@
 #include "support/json/json_value.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES  ((size_t)65536)
 #define MAX_FIGURE 1e18
 

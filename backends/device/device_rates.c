@@ -5,8 +5,6 @@
  */
 #include "backends/device/devices.h"
 
-#include "support/banned.h"
-
 #define MAX_CHOICES 5 /* rates of a type, with the RATE_NONE at the end */
 
 static const char *const rate_names[N_RATES] = {

@@ -11,8 +11,6 @@
 #include "support/suggest.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 const char *device_name_at(size_t index) {
     size_t n = 0;
     while (n < index && device_texts[n].name != NULL) n++;

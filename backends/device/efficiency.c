@@ -6,8 +6,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Values of an RTX 3090, the only device with measured training steps. */
 #define GRADIENT         0.78
 #define GROUPED_GRADIENT 0.29

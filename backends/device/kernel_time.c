@@ -6,8 +6,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* A product as `batch` independent matrix products of m x k by k x n. */
 struct geometry {
     double batch, m, n, k;

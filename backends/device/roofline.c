@@ -16,8 +16,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_SECONDS 8.64e6 /* 100 days in picoseconds is near the limit of 63 bits */
 
 struct cm_device {

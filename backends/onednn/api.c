@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 int onednn_refuse(struct cm_reason *reason, int status, const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -7,8 +7,6 @@
 #include "backends/onednn/machine.h"
 #include "backends/onednn/plan.h"
 
-#include "support/banned.h"
-
 /* Load average, in CPUs, above which other processes disturb the times. */
 #define QUIET_LOAD  0.5
 #define MAX_THREADS 4096

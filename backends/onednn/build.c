@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "support/banned.h"
-
 static const struct {
     dnnl_status_t (*build)(struct building *building);
     /* Used instead of a reference implementation, which no runtime would use; NULL: keep the

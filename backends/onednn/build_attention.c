@@ -10,8 +10,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 enum temporary { SCALED, SCORES, WEIGHTS };
 
 /* Sizes of the operands: `heads` counts the heads of q, `groups` those of k and v; `depth` is

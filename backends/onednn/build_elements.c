@@ -6,8 +6,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* oneDNN's algorithm for a function. */
 struct function {
     dnnl_alg_kind_t algorithm;

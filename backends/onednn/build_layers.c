@@ -10,8 +10,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Returns true if one window covers the whole input: a reduction is then faster than a pool. */
 static bool is_global(const struct cm_primitive *primitive) {
     const struct cm_window *window = &primitive->window;

@@ -16,8 +16,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Prepends dims of 1 up to this rank: [4,5] with rank 3 becomes [1,4,5]. */
 static struct cm_tensor widen(const struct cm_tensor *tensor, int32_t rank) {
     struct cm_tensor wide = *tensor;

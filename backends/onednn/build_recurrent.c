@@ -10,8 +10,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 struct sizes {
     int64_t time, batch, input, hidden, directions, gates;
     int32_t element;

@@ -5,8 +5,6 @@
 
 #if DNNL_VERSION_MAJOR >= 3
 
-#include "support/banned.h"
-
 dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
                          const dnnl_dim_t *dims, dnnl_data_type_t type,
                          const dnnl_dim_t *strides, onednn_desc *ret) {

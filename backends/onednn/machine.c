@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/banned.h"
-
 #define KIB            1024
 #define ASSUMED_CACHE  ((int64_t)32 << 20) /* default if the machine does not report it */
 #define LONGEST_LINE   512

@@ -11,8 +11,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Elements of plan->built per primitive: its own and the reorders of up to three operands. */
 #define BUILT_A_PRIMITIVE 4
 

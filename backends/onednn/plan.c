@@ -17,8 +17,6 @@
 
 #include "backends/onednn/machine.h"
 
-#include "support/banned.h"
-
 #define ALIGNMENT    ((size_t)64)
 #define HUGE_PAGE    ((size_t)2 << 20)
 #define PATTERN_SIZE ((size_t)65536) /* bytes of random elements, then repeated */

@@ -14,8 +14,6 @@
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 int loader_places_in(const char *path, struct arena *arena, struct places *ret) {
     size_t n = 1;
     for (const char *at = path; *at != '\0'; at++) n += *at == ':';

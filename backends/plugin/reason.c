@@ -8,8 +8,6 @@
 
 #include "support/text.h"
 
-#include "support/banned.h"
-
 int reason_fail(struct cm_reason *reason, int status, const char *format, ...) {
     char whole[4 * CM_REASON_SIZE];
     va_list args;

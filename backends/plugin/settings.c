@@ -8,8 +8,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static int no_memory(struct cm_reason *reason) {
     return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }

@@ -13,8 +13,6 @@
 #include "backends/timing.h"
 #include "support/hash.h"
 
-#include "support/banned.h"
-
 #define IPC_MAGIC 0x636d666d /* "cmfm" */
 
 static int send_all(int socket, const void *data, size_t size) {

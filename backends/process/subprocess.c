@@ -27,8 +27,6 @@
 #include "support/arena.h"
 #include "support/child.h"
 
-#include "support/banned.h"
-
 /* Payload of IPC_OPENED, the first frame, which has number 0. */
 struct opened {
     int32_t status; /* status of cm_backend.open */

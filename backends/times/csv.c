@@ -9,8 +9,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct csv {
     const char *at;
     const char *end;

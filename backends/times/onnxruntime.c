@@ -33,8 +33,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define SECONDS(us) ((double)(us)*1e-6)
 #define MAX_US      ((int64_t)1 << 52)
 

@@ -15,8 +15,6 @@
 #include "support/json/json_value.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static int make_layers(struct cm_times *ret, size_t n, struct cm_diagnostics *diag) {
     ret->tool = "tensorrt";
     ret->provider = "";

@@ -7,8 +7,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role) {
     if (length == 0) return;

@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/json/json_value.h"
 
-#include "support/banned.h"
-
 /* If the first character that is not blank is a bracket, the text is JSON, otherwise CSV. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) {

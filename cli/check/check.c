@@ -16,8 +16,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct check {
     const struct invocation *call;
     struct check_request request;

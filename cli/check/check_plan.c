@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static bool is_convention(const char *name) {
     for (size_t i = 0; cm_convention_at(i) != NULL; i++)
         if (text_equal(cm_convention_at(i)->name, name)) return true;

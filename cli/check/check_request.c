@@ -7,8 +7,6 @@
 #include "cli/streams.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct option_choice formats[] = {
     {"text", CHECK_FORMAT_TEXT},
     {"json", 1},

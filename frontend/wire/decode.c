@@ -10,8 +10,6 @@
 
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define MAX_DEPTH 128 /* as in skim.c */
 
 /* The types that onnx.proto uses: the wire type of an element, and its size in memory. */

@@ -2,8 +2,6 @@
 /* See message.h. */
 #include "frontend/wire/message.h"
 
-#include "support/banned.h"
-
 void message_index(struct span bytes, struct message *ret) {
     struct wire_field field;
     *ret = (struct message){.whole = {.data = bytes.at, .size = span_size(bytes)}};

@@ -19,8 +19,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 /* Limit of open messages. Decoding recurses once per level, so this also bounds its stack. */
 #define MAX_DEPTH 128
 

@@ -4,8 +4,6 @@
 
 #include "frontend/wire/wire.h"
 
-#include "support/banned.h"
-
 #define MAY_BE(wire) (1 << (wire))
 #define NUMBER(name)                                                                           \
     {                                                                                          \

@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 #define MIN_SIZE 16
 #define SNIFFED  512 /* bytes at the beginning of the file */
 

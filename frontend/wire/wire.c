@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "support/banned.h"
-
 bool span_equal(struct span span, const char *text) {
     size_t size = strlen(text);
     return span_size(span) == size && memcmp(span.at, text, size) == 0;

@@ -11,8 +11,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 struct attention {
     int64_t batch, queries, heads, kv_heads;
     int64_t keys; /* of past and present */

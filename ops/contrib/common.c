@@ -4,8 +4,6 @@
 
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 int64_t contrib_rows(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     return x->rank < 1 ? DIM_UNKNOWN : shape_product(x, 0, x->rank - 1);

@@ -8,8 +8,6 @@
 #include "ops/facets.h"
 #include "ops/onnx/shared.h"
 
-#include "support/banned.h"
-
 static int infer_biased(struct op_context *context) {
     int status = common_check_broadcasts(context, "bias");
     return status < 0 ? status : common_infer_same(context);

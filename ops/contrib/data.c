@@ -11,8 +11,6 @@
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 static int infer_expand_dims(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const int64_t where = common_integer(context, 1);

@@ -8,8 +8,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* The bias, if any, has the shape of a row or of the data. Output 1 is the mask: bools, or
  * packed into 32-bit words. */
 static int infer_dropout(struct op_context *context) {

@@ -9,8 +9,6 @@
 #include "ops/facets.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* The dims of a body's first input; in decoders, each beam counts as a text. */
 struct round {
     int64_t texts, tokens;

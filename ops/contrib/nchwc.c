@@ -9,8 +9,6 @@
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Multiples of this number of channels need no padding, whatever the block size is. */
 #define LARGEST_BLOCK 16
 

@@ -11,8 +11,6 @@
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Sets *ret to the shape of operand i after its transpositions: first transBatch, which moves
  * the first axis after the batch axes ([a,b,c,d] to [b,c,a,d]), then trans, which swaps the
  * last two axes. */

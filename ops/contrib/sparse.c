@@ -12,8 +12,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 struct sizes {
     int64_t queries, heads, keys; /* keys per query */
     int64_t key, value;           /* columns of one head */

@@ -7,8 +7,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Sizes of an LSTM on X [T, B, I]. `columns`: I plus the columns concatenated to X, if any. */
 struct sizes {
     int64_t steps, batch, directions, hidden, columns;

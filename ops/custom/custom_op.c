@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_SLOTS (CUSTOM_OP_MAX_NAMES + 2 * CUSTOM_OP_MAX_ITEMS)
 
 /* A description bound to a node. */

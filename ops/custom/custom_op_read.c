@@ -15,8 +15,6 @@
 #include "support/hash.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define NOT_FOUND (-1)
 
 struct reading {

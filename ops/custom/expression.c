@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 enum step_kind {
     STEP_NUMBER, /* pushes `value` */
     STEP_NAME,   /* pushes the value in slot `value` */

@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* The convention that defines the integer operations reported by all conventions. */
 static const char integer_convention[] = "exact";
 

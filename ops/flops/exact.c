@@ -15,8 +15,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns `each` operations per element of operand 0, and 2 per row: epsilon, root. */
 static int64_t normalize(const struct op_context *context, int64_t each, int64_t rows) {
     return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));

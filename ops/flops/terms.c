@@ -6,8 +6,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 int64_t term_biases(const struct op_context *context) {
     const size_t bias = context->op->bias;
     return bias > 0 && op_has_input(context, bias) ? op_output_elements(context, 0) : 0;

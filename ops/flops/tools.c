@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* fvcore counts a global average pool only if it is two-dimensional: adaptive_avg_pool2d. */
 int64_t fvcore_planar_input(const struct op_context *context) {
     return term_spatial(context) == 2 ? op_elements(context, 0) : 0;

@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const int32_t elements[DTYPE_N] = {
     [DTYPE_FLOAT] = CM_F32,         [DTYPE_UINT8] = CM_U8,
     [DTYPE_INT8] = CM_I8,           [DTYPE_UINT16] = CM_U16,

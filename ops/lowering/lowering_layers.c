@@ -6,8 +6,6 @@
 #include "ops/window.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 bool lower_pool(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];

@@ -7,8 +7,6 @@
 #include "ops/op_context.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* A copy with the operand's strides in the order of the output axes. */
 bool lower_transpose(const struct op_context *context, int32_t which,
                      struct cm_primitive *ret) {

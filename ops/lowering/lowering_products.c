@@ -11,8 +11,6 @@
 #include "ops/op_context.h"
 #include "ops/window.h"
 
-#include "support/banned.h"
-
 /* Adds x, weight and bias (`weight` and `bias` of the row) and output 0. */
 static bool add_operands(const struct op_context *context, struct cm_primitive *ret) {
     const size_t bias = context->op->bias;

@@ -12,8 +12,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 FOLD(relu,
      ret->i = x->i > 0 ? x->i : 0;

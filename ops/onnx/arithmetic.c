@@ -12,8 +12,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 static bool divides(int64_t a, int64_t b) {
     return b != 0 && !(a == INT64_MIN && b == -1);
 }

@@ -11,8 +11,6 @@
 #include "ops/onnx/patterns.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Dims of one operand: [batch, heads, length, width] or [batch, length, heads * width]. */
 struct heads {
     int64_t batch, heads, length, width;

@@ -6,8 +6,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 static int read_target(const struct op_context *context, enum dtype *ret) {
     const char *name = op_attr_string(context, "to"); /* Cast-1: "FLOAT" */
     const size_t n = strlen(name);

@@ -4,8 +4,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 /* Sets *ret to the axis. Concat-1: the schema has no default, but its documentation specifies
  * 1. */
 static int concat_axis(const struct op_context *context, int rank, int *ret) {

@@ -8,8 +8,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 static const char *const constant_forms[] = {"value",         "value_int",    "value_ints",
                                              "value_float",   "value_floats", "value_string",
                                              "value_strings", "sparse_value"};

@@ -5,8 +5,6 @@
 #include "ops/facets.h"
 #include "ops/merge.h"
 
-#include "support/banned.h"
-
 static int infer_if(struct op_context *context) {
     const char *assumption =
         "the condition is data-dependent: counting the more expensive branch";

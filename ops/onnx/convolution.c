@@ -14,8 +14,6 @@
 #include "ops/product.h"
 #include "ops/window.h"
 
-#include "support/banned.h"
-
 struct operands {
     size_t weight;
     int64_t group;

@@ -14,8 +14,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 #define N_LETTERS    52
 #define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
 #define MAX_OPERANDS 32

@@ -10,8 +10,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 /* Returns x rounded, halves to the even neighbour, in any rounding mode of the process. */
 static double round_even(double x) {
     double down = floor(x);

@@ -5,8 +5,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 static int infer_gather(struct op_context *context) {
     const struct shape *data = op_shape(context, 0);
     const struct shape *indices = op_shape(context, 1);

@@ -10,8 +10,6 @@
 #include "ops/fold.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Bounds a Where with unknown condition by its operands 1 and 2: the larger is an upper bound,
  * the smaller a lower bound. */
 static bool number_where_bound(const struct op_context *context, size_t n,

@@ -9,8 +9,6 @@
 #include "ops/merge.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /*
  * Operands of a Loop and inputs of its body, at the same indices: trip count (in the body the
  * iteration number), condition, loop-carried state. Output i - 1 of the body is input i of the

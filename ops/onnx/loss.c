@@ -6,8 +6,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 
-#include "support/banned.h"
-
 static int infer_loss(struct op_context *context) {
     const bool each = text_equal(op_attr_string(context, "reduction"), "none");
     const struct shape *scores = op_shape(context, 0);

@@ -13,8 +13,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Returns the summed dim of b: the last but one, or the only one. */
 static int64_t summed_axis(const struct shape *b) {
     return b->dims[b->rank > 1 ? b->rank - 2 : 0];

@@ -12,8 +12,6 @@
 #include "ops/product.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 static size_t attr_length(const struct op_context *context, const char *name) {
     const struct attr *attr = node_attr(context->node, name);
     return attr ? attr->n : 0;

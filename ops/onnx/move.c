@@ -6,8 +6,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 /* Reads perm: output axis i is input axis perm[i]. Default: reversed order. */
 static int read_perm(const struct op_context *context, int rank, int *perm) {
     size_t n = 0;

@@ -11,8 +11,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 
-#include "support/banned.h"
-
 /* Returns the number of channels: dim 1, or 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {
     int rank = op_rank(context, 0);

@@ -9,8 +9,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Operands 0 and 1 are the learning rate and the step number. */
 #define FIRST_TENSOR 2
 

@@ -7,8 +7,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 struct margins {
     /* by axis: number of elements to add (negative: to remove); DIM_UNKNOWN */
     int64_t before[SHAPE_MAX_RANK];

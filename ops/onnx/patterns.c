@@ -5,8 +5,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define VARIANCE "ReduceMean((x - ReduceMean(x))^2)"
 #define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"

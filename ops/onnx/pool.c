@@ -11,8 +11,6 @@
 #include "ops/facets.h"
 #include "ops/window.h"
 
-#include "support/banned.h"
-
 /* Returns the number of spatial axes from the rank of the input or the length of kernel_shape;
  * -1: unknown. */
 static int spatial_rank(const struct op_context *context) {

@@ -8,8 +8,6 @@
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 /* Checks that scales of rank 1 have as many elements as input 0 has along `axis`. */
 static int check_scales(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);

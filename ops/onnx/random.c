@@ -3,8 +3,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 
-#include "support/banned.h"
-
 static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
     *ret = otherwise;
     return op_has_attr(context, "dtype") ? common_dtype_attr(context, "dtype", ret) : 0;

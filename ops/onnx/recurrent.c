@@ -8,8 +8,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 struct sizes {
     int64_t steps, batch, features, hidden, gates;
     int64_t directions; /* 0 if the attribute is invalid */

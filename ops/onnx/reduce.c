@@ -12,8 +12,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 struct axes {
     bool known;
     bool all;  /* all axes; also valid if the rank is unknown */

@@ -6,8 +6,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 /* The target shape of a Reshape. The dim at -1 is product(input dims) / product(target dims).
  * Dims that the target copies from the input are left out of both products, so that [?,3,4]
  * into [0,-1] is [?,12]. */

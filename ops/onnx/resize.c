@@ -8,8 +8,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 
-#include "support/banned.h"
-
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {
     bool given; /* present and not empty (an empty operand is an omitted one) */

@@ -5,8 +5,6 @@
 #include "ops/facets.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /*
  * Operands: [sequence_lens, opset 8 only] state… scanned…; the body reads the state and a slice
  * of each scanned operand. Opset 8 has a leading batch axis and scans axis 1; from opset 9

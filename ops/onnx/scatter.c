@@ -4,8 +4,6 @@
 #include "ops/facets.h"
 #include "ops/fold.h"
 
-#include "support/banned.h"
-
 enum { SCATTER_DATA, SCATTER_INDICES, SCATTER_UPDATES };
 
 struct scatter {

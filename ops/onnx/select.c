@@ -11,8 +11,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* k is an attribute (TopK-1) or operand 1. */
 static int infer_top_k(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);

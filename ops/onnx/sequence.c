@@ -9,8 +9,6 @@
 #include "ops/merge.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 static int check_sequence(const struct op_context *context) {
     const enum cm_type_kind kind = op_input(context, 0)->kind;
     if (kind == CM_TYPE_SEQUENCE || kind == CM_TYPE_UNKNOWN) return 0;

@@ -11,8 +11,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 static int infer_window(struct op_context *context) {
     enum dtype dtype = DTYPE_UNDEFINED;
     const int64_t size = common_integer(context, 0);

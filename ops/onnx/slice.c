@@ -5,8 +5,6 @@
 #include "ops/fold.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Source coordinate = begin + step * output coordinate, per axis. */
 struct walk {
     int rank;

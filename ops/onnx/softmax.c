@@ -7,8 +7,6 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 
-#include "support/banned.h"
-
 static int infer_softmax(struct op_context *context) {
     int64_t axis = op_attr_int(context, "axis");
     int rank = op_rank(context, 0);

@@ -8,8 +8,6 @@
 #include "ops/facets.h"
 #include <string.h>
 
-#include "support/banned.h"
-
 static const struct constant *texts_of(const struct op_context *context) {
     const struct constant *value = common_contents(context, 0);
     bool readable =

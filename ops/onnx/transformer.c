@@ -7,8 +7,6 @@
 #include "ops/facets.h"
 #include "ops/product.h"
 
-#include "support/banned.h"
-
 static int infer_rotary(struct op_context *context) {
     const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 3 && rank != 4)

@@ -18,8 +18,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_LISTED 12 /* names or elements in a message */
 
 /* Maximum number of sizes tried for symbols that no option binds; each takes up to two walks.

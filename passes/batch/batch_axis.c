@@ -5,8 +5,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 static const struct value_info *before(const struct probe *probe, uint32_t value) {
     return &probe->before.table->infos[value];
 }

@@ -26,8 +26,6 @@
 #include "passes/infer/context.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define MAX_PLACES 3 /* axes of a value that may be its batch axis */
 
 /* An operand that must scale with the batch. */

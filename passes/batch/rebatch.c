@@ -15,8 +15,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Bounds on the work that a hostile file can cause. */
 #define STEPS_PER_NODE 16
 #define STEPS_BASE     16384

@@ -7,8 +7,6 @@
 #include "passes/infer/context.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* ALL_OPERANDS: scale all operands together. Each operand alone is tried too if a node has at
  * most MAX_SINGLE. */
 #define ALL_OPERANDS SIZE_MAX

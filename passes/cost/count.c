@@ -19,8 +19,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Figures that are not multiplied by runs: a graph writes the same buffers in each run. */
 #define NOT_PER_RUN (COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes))
 /* Figures without an upper bound: latencies are measured at one size. */

@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns the first node that has the name, or an output of the name; ID_NONE if there is none.
  * Sets *ret_n to the number of such nodes. */
 static uint32_t find_name(const struct analysis *analysis, const char *name, size_t *ret_n) {

@@ -16,8 +16,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* The operators that a pattern requires. */
 enum key {
     KEY_CALL,       /* the rarest operator in the model that the pattern names */

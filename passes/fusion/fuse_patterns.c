@@ -16,8 +16,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct finder {
     const struct analysis *analysis;
     struct fused_patterns_table *table;

@@ -13,8 +13,6 @@
 #include "ir/constant.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_STEPS            2000 /* of one attempt */
 #define MAX_TERMS            8
 #define MAX_CASTS            4    /* in a row */

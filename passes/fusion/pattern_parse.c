@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_TERMS 8
 
 struct parser {

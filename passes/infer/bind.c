@@ -17,8 +17,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static int infer_unknown(struct op_context *context) {
     (void)context; /* the outputs stay unknown */
     return CM_OK;

@@ -6,8 +6,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Returns the operand's info, overrides included; NULL if it is omitted. */
 static const struct value_info *operand(const struct op_source *source, uint32_t node,
                                         size_t slot) {

@@ -7,8 +7,6 @@
 #include "passes/infer/walk.h"
 #include "passes/pass.h"
 
-#include "support/banned.h"
-
 /* Returns true if the inputs have their declared shapes, apart from symbolic dims. */
 static bool is_as_declared(const struct analysis *analysis) {
     const struct model *model = analysis->model;

@@ -6,8 +6,6 @@
 #include "passes/infer/walk.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Lists the inputs of the graph and the outputs of its nodes. */
 static int list_values(const struct model *model, struct arena *arena, uint32_t id,
                        struct iterations *ret) {

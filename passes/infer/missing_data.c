@@ -9,8 +9,6 @@
 #include "passes/infer/walk.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* Returns true if the contents cannot be read. Remembers the result for the last external file,
  * because consecutive tensors are often in the same file. */
 static bool is_unreadable(struct walk *walk, const struct constant *constant) {

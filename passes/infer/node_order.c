@@ -6,8 +6,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* A graph being listed. */
 struct level {
     uint32_t graph;

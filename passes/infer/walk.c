@@ -7,8 +7,6 @@
 #include "passes/infer/iterations.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define MAX_BODY_DEPTH 64 /* each level is a C call */
 
 /* Float constants with more elements are not folded: scales and sizes are small, and weights

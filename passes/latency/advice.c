@@ -21,8 +21,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MIN_UTILISATION 0.5
 #define FULL_MEMORY     0.9  /* share of the device's memory */
 #define TINY_GRID_SHARE 0.02 /* a picked layer has a larger share of the latency */

@@ -18,8 +18,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* The figures that costs_add sums by operator; add_time sums the times. */
 #define OPERATOR_COSTS                                                                         \
     (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps) |             \

@@ -23,8 +23,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* A plan may compile a dozen engines one after the other. */
 #define PLAN_TIMEOUT_S 120
 

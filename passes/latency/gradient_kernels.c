@@ -24,8 +24,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define ADD_GRADIENTS 3 /* tensors moved to add two gradients: two reads, one write */
 
 struct listing {

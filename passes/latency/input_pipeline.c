@@ -14,8 +14,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define GB 1e9
 
 static const char ethernet[] = "IEEE 802.3, bit rate / 8";

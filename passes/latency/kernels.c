@@ -25,8 +25,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 enum role {
     ROLE_NONE,
     ROLE_VIEW,

@@ -15,8 +15,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define OFFSET_ALIGNMENT 256 /* bytes */
 
 struct building {

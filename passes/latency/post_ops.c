@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* A group under construction: a product and the chain of nodes fused into it. */
 struct fusing {
     const struct analysis *analysis;

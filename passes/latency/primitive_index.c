@@ -6,8 +6,6 @@
 #include "support/arena.h"
 #include "support/hash.h"
 
-#include "support/banned.h"
-
 int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena) {
     *index = (struct primitive_index){.capacity = 2};
     while (index->capacity < 2 * capacity) index->capacity *= 2;

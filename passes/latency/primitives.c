@@ -23,8 +23,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /*
  * The dtypes that --precision sets for fp32 tensors; other tensors are unchanged. fp16 and bf16
  * apply to all tensors, amp (fp16) to those of products only. 8-bit dtypes apply to the

@@ -16,8 +16,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define LAUNCH_FLOORS 3   /* a time below this many launch floors is limited by the launch */
 #define MIN_SHARE     0.4 /* a resource used below this share of its peak does not limit */
 

@@ -15,8 +15,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Arithmetic intensity, in FLOP/byte, at which the assumed roofline changes from memory-bound
  * to compute-bound. Used to split times without a device; typical of CPUs and GPU vector units.
  */

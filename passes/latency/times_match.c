@@ -31,8 +31,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Maximum number of comparisons of layers with nodes: limits the run time for hostile files. */
 #define MAX_COMPARISONS ((uint64_t)1 << 28)
 

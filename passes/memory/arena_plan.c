@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /*
  * Merges each value that is written in place into the block of its operand, which then stays
  * alive until the last use of the value. Steps are visited in order, so the block of the

@@ -16,8 +16,6 @@
 #include "passes/work.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define MAX_FREE      1024                /* free ranges that PLANNER_TWO_ENDS tracks */
 #define MAX_PAIRS     ((size_t)1 << 21)   /* one placement of all blocks takes about 0.1 s */
 #define SEARCH_BUDGET ((int64_t)12 << 20) /* conflicts visited, about 0.25 s */

@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Returns true if element i would have the same address in both: the same bytes and the same
  * known number of elements. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {

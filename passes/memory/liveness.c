@@ -20,8 +20,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Sets the storage and the root of each output of a node. */
 static int store_outputs(const struct analysis *analysis, struct liveness_table *table,
                          const struct op_source *source, uint32_t node_id) {

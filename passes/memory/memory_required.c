@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Storage of the elements of a weight. */
 enum weight_storage {
     WEIGHT_RAW,      /* raw_data of the file: little-endian, 4-bit elements packed */

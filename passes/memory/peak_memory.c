@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Returns the module that writes the value; the root for graph inputs. */
 static uint32_t producer_module(const struct analysis *analysis, uint32_t value) {
     uint32_t node = analysis->model->values[value].node;

@@ -25,8 +25,6 @@
 #include "passes/work.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define MAX_WIDTH     2048               /* states of one level */
 #define BUDGET        ((int64_t)1 << 24) /* entries visited or copied, about 0.3 s */
 #define WINDOW_BUDGET ((int64_t)1 << 20) /* of the search in one window */

@@ -16,8 +16,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct classifier {
     const struct module_tree *tree;
     struct arena *result_arena; /* lifetime of the result */

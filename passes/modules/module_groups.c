@@ -8,8 +8,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Longer paths are in no group: matching may take quadratic time. */
 #define MAX_PATH_LENGTH 1024
 

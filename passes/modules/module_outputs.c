@@ -10,8 +10,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define ABOVE_ROOT ID_NONE
 
 /* Returns true if the node computes with a learned parameter, not just views it. */

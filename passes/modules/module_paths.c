@@ -9,8 +9,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 #define NO_CLAIM    0u      /* the root of of_params: no parameter names a module */
 #define MIXED_CLAIM ID_NONE /* parameters name several modules */
 

@@ -5,8 +5,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope) {
     static const struct scope_notes none = {.path = NULL};
     return scope < scopes->n_notes ? &scopes->notes[scope] : &none;

@@ -8,8 +8,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* --- Metadata. --- */
 
 /* The modules of the last node, outermost first, without the root. */

@@ -8,8 +8,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* --- Names with slashes. --- */
 
 #define FUSED_FRONT "fused "

@@ -7,8 +7,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* The most reliable first. */
 /* clang-format off */
 static const struct module_source sources[] = {

@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* A parent precedes its children: the later of two modules cannot contain the other. */
 uint32_t module_common(const struct modules_table *table, const uint32_t *nodes, size_t n) {
     uint32_t common = n > 0 ? table->of_node[nodes[0]] : 0;

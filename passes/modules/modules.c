@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct builder {
     struct module_tree *tree;
     const struct paths *paths;

@@ -17,8 +17,6 @@
 #include "support/diag.h"
 #include "support/hash.h"
 
-#include "support/banned.h"
-
 #define FIRST_CAPACITY ((size_t)64)
 #define LISTED         8 /* children per parent that are not in the table */
 

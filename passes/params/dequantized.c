@@ -7,8 +7,6 @@
 #include "passes/infer/context.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 bool dequantizes(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&

@@ -6,8 +6,6 @@
 
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define LARGEST_REPEAT 1000000000
 
 /* Returns the index at which the digits at the end of text[0..length) begin. */

@@ -11,8 +11,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* At most this many views (Identity, Flatten) are skipped between an input and an output of a
  * body. */
 #define MAX_COPIES 8

@@ -23,8 +23,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /*
  * Real models have a few uses per parameter. A hostile model could concatenate all constants
  * and use the result as each operand, which makes parameters * operands uses.

@@ -17,8 +17,6 @@
 
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static const struct optimizer optimizers[] = {
     /* name, states, flops */
     {"sgd", 0, 2},

@@ -15,8 +15,6 @@
 #include "support/diag.h"
 #include "support/glob.h"
 
-#include "support/banned.h"
-
 #define MASTER_BYTES 4 /* with amp: per element of the master weights and of each state */
 #define UNSCALE      1 /* with amp: FLOPs per gradient element to undo loss scaling */
 

@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Maximum number of forward walks. The state of a loop depends on the previous iteration, so
  * the walk is repeated until nothing changes. */
 #define MAX_ROUNDS 8

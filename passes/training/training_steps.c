@@ -10,8 +10,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Lifetime of the bytes of a root, in events; 0: none. */
 struct span {
     uint32_t used;  /* last read in forward */

@@ -14,8 +14,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static void put_escaped(const char *text, const char *which, FILE *out) {
     for (; *text != '\0'; text++) {
         if (strchr(which, *text) != NULL)

@@ -13,8 +13,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Control characters of `text` must already be escaped (text_append_name). */
 static void put_attribute(FILE *out, const char *key, const char *text) {
     fprintf(out, " %s=\"", key);

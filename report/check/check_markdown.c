@@ -15,8 +15,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_BYTES 50000 /* of rows, without the surrounding text */
 
 struct comment {

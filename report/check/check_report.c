@@ -6,8 +6,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 const struct check_look check_looks[] = {
     /* clang-format off */
     /* state,        what,                                              style,         junit,     level,     github */

@@ -14,8 +14,6 @@
 #include "support/json/json_writer.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Writes a string with escapes, in quotes. */
 static void put_string(FILE *out, const char *text) {
     struct json_writer json = {.out = out};

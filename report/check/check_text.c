@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define STATE_WIDTH 14
 
 /* Returns true if an earlier case from `first` on blames the same module. */

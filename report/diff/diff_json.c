@@ -13,8 +13,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 struct gatherer {
     const struct cm_diff *diff;
     struct view view;

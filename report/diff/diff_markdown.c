@@ -16,8 +16,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define ROOM_OF_ENDS   600 /* bytes for "and n more" and the ends of collapsed lists */
 #define FOLDED_FROM    5   /* rows; a list of more modules at no cost is collapsed */
 #define MAX_CONDITIONS ((size_t)12)

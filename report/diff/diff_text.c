@@ -10,8 +10,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 struct writer {
     struct page page;
     const struct cm_diff *diff;

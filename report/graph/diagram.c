@@ -13,8 +13,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* The syntax of a diagram language. */
 struct diagram_language {
     const char *begin;

@@ -16,8 +16,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Deeper modules are merged into their ancestor at this depth, which bounds the output size. */
 #define MAX_FRAMES 200
 

@@ -15,8 +15,6 @@
 #include "support/file.h"
 #include "support/json/json_writer.h"
 
-#include "support/banned.h"
-
 #define PROCESS    1
 #define LAYERS     0  /* the track of the layers; modules of depth d are on track d + 1 */
 #define MAX_TRACKS 64 /* deeper modules are omitted: more tracks are unreadable */

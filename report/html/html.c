@@ -25,8 +25,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 #define DATA_SWEEP "costmodel-sweep" /* id of a data script */
 #define MAX_ROWS   100               /* of a static table; the scripts show all */
 

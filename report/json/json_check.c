@@ -14,8 +14,6 @@
 #include "support/diag.h"
 #include "support/map.h"
 
-#include "support/banned.h"
-
 /* Checks that each module but the root is a child of exactly one module, its parent, with a
  * larger index and a depth larger by 1. */
 static int check_tree(const struct cm_result *result, struct arena *arena,

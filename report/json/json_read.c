@@ -23,8 +23,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_KEYS 64 /* of one record; bounds the search for duplicates */
 
 struct reader {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/json/json_rows.h"
-#include "support/banned.h"
 
 _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
                    offsetof(struct cm_named_size, name) ==

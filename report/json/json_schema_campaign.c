@@ -5,8 +5,6 @@
 #include "report/json/json_rows.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct json_record dim_record = CLOSED_RECORD(struct cm_campaign_dim, "campaign_dim", "Sizes of a symbolic dim",
     VALUE("name", JSON_TEXT, struct cm_campaign_dim, name, "name of the dim in the model"),

@@ -3,8 +3,6 @@
 #include "report/json/json_diff.h"
 #include "report/json/json_rows.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct json_record side_record = RECORD(struct diff_side, "side", "One side of the comparison",
     VALUE("path", JSON_TEXT, struct diff_side, path, "path of the file"),

@@ -6,8 +6,6 @@
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct json_record variable_record = RECORD(struct cm_formula_variable, "variable", "A variable of the formulas",
     VALUE("name", JSON_TEXT, struct cm_formula_variable, name, "`N` for the batch, else the name of the dim"),

@@ -7,8 +7,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct json_record budget_record = CLOSED_RECORD(struct cm_budget, "budget", "Limits, and the batches and dims at which to check them",
     OPTIONAL("convention", JSON_TEXT, struct cm_budget, convention, "FLOP counting convention, a value of `--convention`"),

@@ -2,8 +2,6 @@
 /* Schema tables of timed records: primitives, kernels, operators, advice. */
 #include "report/json/json_rows.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 const struct json_record json_achieved = RECORD(struct cm_achieved, "achieved", "Work divided by time; for a module, sums over its nodes",
     VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "FLOPs per second, by convention `exact`"),

@@ -2,8 +2,6 @@
 /* Schema tables of custom operators (docs/op-costs.md). */
 #include "report/json/json_rows.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct json_record output_record = CLOSED_RECORD(struct cm_op_output, "op_output", "An output of the operator",
     OPTIONAL("type", JSON_TEXT, struct cm_op_output, type, "element type (`float16`), or that of an input (`input 1`); if missing, that of input 0"),

@@ -10,8 +10,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define INTEGER     "\"type\": [\"integer\", \"null\"]"
 #define TEXT        "\"type\": [\"string\", \"null\"]"
 #define LIST(items) "\"type\": \"array\", \"items\": {" items "}"

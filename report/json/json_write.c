@@ -13,8 +13,6 @@
 #include "support/file.h"
 #include "support/json/json_writer.h"
 
-#include "support/banned.h"
-
 struct writer {
     const struct cm_result *result; /* NULL: the document is not a profile */
     struct json_writer json;

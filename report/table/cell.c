@@ -6,8 +6,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 bool cell_is_known(const struct cell *cell) {
     if (cell->kind == CELL_SHARE) return is_known(cell->value) && is_known(cell->whole);
     if (cell->kind == CELL_COUNT || cell->kind == CELL_FIGURE) return is_known(cell->value);

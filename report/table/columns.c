@@ -11,8 +11,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define AT(member) offsetof(struct cm_costs, member)
 
 /* clang-format off */

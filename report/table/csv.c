@@ -12,8 +12,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 #define FORMULA_STARTS "=+-@"
 
 static void put_text(const char *name, struct text *safe, FILE *out) {

@@ -13,8 +13,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 const char *const rows_names[] = {
     [ROWS_MODULES] = "modules", [ROWS_NODES] = "nodes",   [ROWS_OPERATORS] = "operators",
     [ROWS_BATCHES] = "batches", [ROWS_LAYERS] = "layers",

@@ -15,8 +15,6 @@
 #include "support/suggest.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
                       struct cm_diagnostics *diag, struct field *ret) {
     struct suggestion suggestion;

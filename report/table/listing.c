@@ -10,8 +10,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Reads keys separated by commas, or "all": all columns but shares, which other columns
  * determine. */
 static int read_columns(struct listing *listing, const char *keys, enum rows rows,

@@ -16,8 +16,6 @@
 #include "support/diag.h"
 #include "support/file.h"
 
-#include "support/banned.h"
-
 /* In a code span, | ends the cell, ` ends the span, \ may escape either, and < > & may begin
  * HTML. */
 #define NOT_IN_A_SPAN "|`\\<>&"

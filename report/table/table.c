@@ -8,8 +8,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define GAP         2
 #define MIN_LONGEST 24 /* characters; no cell is shortened to fewer */
 

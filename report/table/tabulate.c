@@ -7,8 +7,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 /* Writes "?" for an unknown figure, "-" for one that the row does not have. `ranks`: see
  * table_fit. */
 static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,

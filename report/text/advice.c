@@ -6,8 +6,6 @@
 #include "report/times.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define HANG        4
 #define MAX_MODULES 3
 

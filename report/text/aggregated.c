@@ -15,8 +15,6 @@
 #include "support/arena.h"
 #include "support/map.h"
 
-#include "support/banned.h"
-
 /* Modules ordered by depth: those of depth d are order[first[d] .. first[d + 1]). */
 struct levels {
     size_t n_depths;

@@ -13,8 +13,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static void add_number(struct table *table, enum number_unit unit, int64_t value,
                        bool upper_bound) {
     table_print(table, "%s%s",

@@ -12,8 +12,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define N_ROWS        10
 #define LABEL_COLUMNS 12  /* "1234.56 MB |" */
 #define DEFAULT_WIDTH 100 /* if lines are not folded */

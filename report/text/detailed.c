@@ -17,8 +17,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* Columns; deeper modules are not indented further. */
 #define MAX_INDENT 60
 

@@ -12,8 +12,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define LABEL_WIDTH      11
 #define CONVENTION_WIDTH 13
 #define UNIT_WIDTH       6

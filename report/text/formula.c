@@ -12,8 +12,6 @@
 #include "report/text/labels.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 /* The metric by which modules are ranked; listed first. */
 static const char first_metric[] = "macs";
 static const char *const of_modules[] = {first_metric, "flops", "params", "activation_bytes"};

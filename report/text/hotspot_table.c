@@ -13,8 +13,6 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MIN_LABEL     24 /* characters; labels are cut to this before columns are omitted */
 #define MIN_BAR       10
 #define MAX_BAR       60

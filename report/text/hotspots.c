@@ -12,8 +12,6 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MIN_SHARE    0.01 /* min. share of the metric or of params for a separate row */
 #define MIN_EXPANDED 0.1  /* min. share of the metric for a row to be expanded */
 #define MAX_RATIO    2    /* max. cost ratio of siblings that are merged into one row */

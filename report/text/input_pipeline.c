@@ -6,8 +6,6 @@
 #include "report/text/sections.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static void write_link(struct page *page, const char *name, int64_t bytes_per_s,
                        int64_t demand) {
     const bool suffices = bytes_per_s >= demand;

@@ -11,8 +11,6 @@
 #include "report/text/labels.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define INDENT    4
 #define MAX_NODES 3 /* named; the rest is counted */
 

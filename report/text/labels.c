@@ -7,8 +7,6 @@
 #include "costmodel/result.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 void label_write(struct page *page, const char *label) {
     page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
     page_indent(page, page->column < page->label_width ? page->label_width - page->column : 1);

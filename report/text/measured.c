@@ -15,8 +15,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* Writes `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
 static void write_states(struct page *page, const struct cm_result *result) {
     label_list(page, "times", ", ", 0);

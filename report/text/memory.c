@@ -8,8 +8,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MAX_LIVE 3 /* values live at the peak */
 
 /* Writes `99.63 MB        (99,634,500), 1.0000 x peak` */

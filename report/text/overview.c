@@ -14,8 +14,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define LABEL_COLUMNS  15
 #define FIGURE_COLUMNS 10
 #define MAX_NOTES      3

@@ -16,8 +16,6 @@
 #include "report/types.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MAX_LINES 5 /* of inputs, outputs, re-batched constants; JSON lists all */
 
 /* Writes `name = 3, other = 4`. */

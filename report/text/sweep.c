@@ -12,8 +12,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static const char usual_columns[] =
     "model,device,precision,dims,batch,params,macs,int_macs,flops,int_ops,peak_activation_"
     "bytes,arena_bytes,"

@@ -11,8 +11,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define INDENT          4
 #define LINES_OF_LAYERS 9 /* title, headings and the lines below the layers */
 

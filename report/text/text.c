@@ -7,8 +7,6 @@
 #include "report/text/sections.h"
 #include "support/arena.h"
 
-#include "support/banned.h"
-
 #define DEFAULT_WIDTH  100
 #define LINES_OF_TABLE 3 /* an empty line, the headings, the row of all other modules */
 

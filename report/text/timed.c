@@ -8,8 +8,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 int64_t timed_lacks(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     int64_t n = 0;

@@ -17,8 +17,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 #define MARK       '\xFF'
 #define MARK_EXTRA 3 /* two quotes and the mark */
 

@@ -9,8 +9,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-#include "support/banned.h"
-
 static void separate(struct json_writer *json) {
     if (json->needs_comma) fputs(json->spaced ? ", " : ",", json->out);
     json->needs_comma = true;

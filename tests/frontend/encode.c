@@ -7,8 +7,6 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
-#include "support/banned.h"
-
 struct bytes bytes_new(struct arena *arena) {
     return (struct bytes){.arena = arena};
 }

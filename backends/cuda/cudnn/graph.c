@@ -9,8 +9,6 @@
 
 #include "backends/cuda/api.h"
 
-#include "support/banned.h"
-
 /* Alignment that cuDNN's engines assume (CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT). */
 #define BYTE_ALIGNMENT ((int64_t)16)
 #define MESSAGE_SIZE   4096

@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 /* Values in cudnn_graph_v9.h of cuDNN 9.21: the oldest supported headers lack their names. An
  * older library refuses them. */
 #define OPERATION_ATTENTION ((cudnnBackendDescriptorType_t)41)

@@ -4,8 +4,6 @@
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define REQUANTIZATION 0.0078125F /* any scale takes the same time */
 
 struct image {

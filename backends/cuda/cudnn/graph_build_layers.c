@@ -7,8 +7,6 @@
 #include "backends/coalesce_dims.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Values in cudnn_graph_v9.h of cuDNN 9.21: the oldest supported headers lack their names. An
  * older library refuses them. */
 #define OPERATION_SOFTMAX ((cudnnBackendDescriptorType_t)45)

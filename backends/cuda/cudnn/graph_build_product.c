@@ -6,8 +6,6 @@
 #include "backends/coalesce_dims.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Operands are numbered as the inputs; the result comes after the last input. */
 enum { A, B, MAX_OPERANDS = CM_MAX_INPUTS + 1 };
 

@@ -9,8 +9,6 @@
 #include "backends/cuda/cudnn/graph_shape.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define MAX_DIMS         3
 #define MAX_INSTRUCTIONS 4
 

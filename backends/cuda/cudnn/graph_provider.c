@@ -8,8 +8,6 @@
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define MAX_ALTERNATIVES 5
 
 /* clang-format off */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/banned.h"
-
 /* Most engine configurations per heuristic mode; mode B lists up to about 90. */
 #define MAX_ENGINES 128
 #define MAX_NOTES   32

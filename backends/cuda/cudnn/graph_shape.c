@@ -6,8 +6,6 @@
 
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define MIN_SPATIAL 2
 
 /* primitive_check guarantees that products of dims stay below 2^60. */

@@ -13,8 +13,6 @@
 #include "backends/cuda/cudnn/graph.h"
 #include "backends/cuda/refuse.h"
 
-#include "support/banned.h"
-
 #define OLDEST_CUDNN 90800
 #define MAX_BYTES    65536
 #define KIB          INT64_C(1024)

@@ -10,8 +10,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MIN_DIMS 4
 
 struct legacy {

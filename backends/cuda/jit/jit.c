@@ -10,8 +10,6 @@
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 #define MAX_ARCHITECTURES 64
 
 /* Helper functions of all kernels. They convert 16-bit and 8-bit floats without NVIDIA's

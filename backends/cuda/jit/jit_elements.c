@@ -5,8 +5,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* C++ expressions: v is the running value, w the second operand of the step, a0, a1 and a2 are
  * the inputs of the primitive, A and B are alpha and beta of the step. C is the compute type.
  */

@@ -6,8 +6,6 @@
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 /* Returns the most elements of x that one load can have and that divide `run`. */
 static int vector_of(const struct cm_tensor *x, int64_t run) {
     int64_t vector = JIT_VECTOR_BYTES / primitive_element_size(x->element);

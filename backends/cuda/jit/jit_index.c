@@ -6,8 +6,6 @@
 
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 bool jit_index_read(const struct cm_tensor *shape, const struct cm_tensor *const *operands,
                     int n, struct jit_index *ret) {
     struct coalesced coalesced;

@@ -13,8 +13,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 struct rows {
     int64_t n, q_inner, q_outer_stride, q_stride;
     int64_t length, inner, outer_stride, stride;

@@ -8,8 +8,6 @@
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
 
-#include "support/banned.h"
-
 #define MAX_BLOCKS ((int64_t)1 << 30)
 #define MAX_ARGS   (CM_MAX_INPUTS + CM_MAX_OUTPUTS)
 

@@ -6,8 +6,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 static void write_softmax_rows(struct jit *jit, int64_t n_rows, int64_t length, bool is_log) {
     jit_begin_rows(jit, "row", n_rows, length);
     jit_add(jit,

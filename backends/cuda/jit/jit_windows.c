@@ -5,8 +5,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-#include "support/banned.h"
-
 /* Opens the kernel: declares r, the number of the thread, and the offsets `from` and `to`. */
 static int begin(struct jit *jit, struct cm_reason *reason) {
     const struct cm_primitive *primitive = jit->primitive;

@@ -8,8 +8,6 @@
  */
 #include <stddef.h>
 
-#include "support/banned.h"
-
 /* enum cudaError_enum of cuda.h */
 #define CUDA_SUCCESS         0
 #define CUDA_ERROR_NO_DEVICE 100

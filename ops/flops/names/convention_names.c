@@ -4,8 +4,6 @@
 
 #include "support/text.h"
 
-#include "support/banned.h"
-
 /* clang-format off */
 static const struct cm_convention conventions[] = {
     {"deepspeed",    "FLOPs", "2 FLOPs a MAC, Python-operator arithmetic 0", false},

@@ -189,8 +189,8 @@ static void draw_model(struct sketch *sketch) {
                  "const shape0 int64[2] =1,1\nconst shape1 int64[2] =1,16\n"
                  "const shape2 int64[2] =4,16\nconst one int64[1] =1\n"
                  "const trips int64[] =3\nconst yes bool[] =1\n");
-    (void)strcpy(sketch->values[0].name, "x");
-    (void)strcpy(sketch->values[1].name, "big");
+    (void)snprintf(sketch->values[0].name, sizeof sketch->values[0].name, "x");
+    (void)snprintf(sketch->values[1].name, sizeof sketch->values[1].name, "big");
     sketch->values[1].shape = 2;
     sketch->n_values = 2;
     for (uint32_t i = 0; i < n; i++) {

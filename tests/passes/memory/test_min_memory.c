@@ -67,8 +67,8 @@ static void expect_order(const struct bench *bench, const struct schedule_case *
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         const char *name = bench->model.nodes[liveness->node_at[step]].name;
         if (*name == '\0') continue; /* the constant */
-        if (*have != '\0') strcat(have, " ");
-        strcat(have, name);
+        const size_t end = strlen(have);
+        (void)snprintf(have + end, sizeof have - end, "%s%s", end > 0 ? " " : "", name);
         assert_int_equal(liveness->step_of[liveness->node_at[step]], step);
     }
     if (strcmp(have, row->order) != 0) fail_msg("%s: %s", row->what, have);

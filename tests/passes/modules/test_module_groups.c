@@ -107,7 +107,8 @@ static void long_paths_are_in_no_group(void **state) {
     const struct cm_options options = {.group = "a+"};
     (void)state;
     memset(lines + n, 'a', 2000);
-    strcpy(lines + n + 2000, "/Relu Relu x -> 1\nnode /aaa/Relu Relu 1 -> y\nout y\n");
+    (void)snprintf(lines + n + 2000, sizeof lines - n - 2000, "%s",
+                   "/Relu Relu x -> 1\nnode /aaa/Relu Relu 1 -> y\nout y\n");
     struct bench *bench = bench_open_with(lines, &options);
     assert_string_equal(bench_paths(bench), "() aaa");
     bench_close(bench);

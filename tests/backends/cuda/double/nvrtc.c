@@ -102,7 +102,7 @@ EXPORT nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *ret) {
 
 EXPORT nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *ret) {
     if (program->sm == 0 || program->ptx) return NVRTC_ERROR_INVALID_PROGRAM;
-    const int head = sprintf(ret, HEAD, program->sm);
+    const int head = snprintf(ret, sizeof("// sm_0000\n"), HEAD, program->sm);
     memcpy(ret + head, program->text, strlen(program->text) + 1);
     return NVRTC_SUCCESS;
 }
