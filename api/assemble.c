@@ -208,7 +208,7 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
     for (size_t i = 0; i < options->n_inputs; i++) {
         const struct cm_input_option *input = &options->inputs[i];
         text_printf(&text, "%s%s=", i > 0 ? " " : "", input->name);
-        for (int k = 0; k < input->rank; k++)
+        for (size_t k = 0; k < input->n_dims; k++)
             text_printf(&text, "%s%" PRId64, k > 0 ? "x" : "", input->dims[k]);
     }
     for (size_t i = 0; i < options->n_values; i++) {

@@ -8,6 +8,7 @@
 #include "backends/process/subprocess.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 
 static int report(int status, const char *name, const struct cm_reason *reason,
@@ -44,7 +45,12 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
 
 int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                  FILE *out) {
+    struct cm_options own;
     if (options == NULL || out == NULL) return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
+    if (options->backend == NULL)
+        return diag_error(diagnostics, DIAG_USAGE, "cm_options.backend must not be NULL");
     struct arena *arena = arena_new("calibration", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
     int status = calibrate(options, arena, diagnostics, out);

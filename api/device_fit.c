@@ -18,6 +18,7 @@
 #include "passes/pipeline.h"
 #include "passes/training/optimizers.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/json/json_writer.h"
@@ -315,11 +316,16 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
                               .times = times};
     if (device == NULL || basis == NULL || times == NULL || out == NULL)
         return diag_null(diagnostics);
+    if (runtime >= CM_N_RUNTIMES)
+        return diag_error(diagnostics, DIAG_USAGE, "runtime must be from 0 to %d, got %d",
+                          CM_N_RUNTIMES - 1, (int)runtime);
+    int status = arguments_check(ARGUMENT_MEASURED_TIME, times, n_times, diagnostics);
+    if (status < 0) return status;
     fitting.arena = arena_new("device fit", 0);
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
     fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
     struct cm_reason reason = {""};
-    int status = CM_NO_MEMORY;
+    status = CM_NO_MEMORY;
     const int found = device_find(device, fitting.arena, &fitting.model, &reason);
     if (fitting.works && found != CM_BACKEND_NO_MEMORY) status = CM_OK;
     if (status == CM_OK && found != CM_BACKEND_OK)

@@ -12,18 +12,13 @@
 #include "ir/graph.h"
 #include "ops/flops/names/convention_names.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
 
 const char *cm_version(void) {
     return CM_VERSION_STRING;
-}
-
-void cm_options_init(struct cm_options *options) {
-    if (options == NULL) return;
-    *options = (struct cm_options){
-        .mode = CM_MODE_MODEL, .convention = "deepspeed", .memory_alignment = 1};
 }
 
 const struct cm_convention *cm_convention_at(size_t index) {
@@ -156,8 +151,11 @@ const char *cm_model_path(const struct cm_model *model) {
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    if (model == NULL || options == NULL || ret_result == NULL) return diag_null(diagnostics);
+    struct cm_options own;
     struct profiling profiling;
+    if (model == NULL || options == NULL || ret_result == NULL) return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
     const size_t from = cm_diagnostics_count(diagnostics);
     int status = profiling_begin(&profiling, model, options, diagnostics);
     if (status == CM_OK)

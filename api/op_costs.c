@@ -6,6 +6,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/file.h"
 
@@ -14,10 +15,12 @@
 int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
     if ((operators == NULL && n > 0) || ret_costs == NULL) return diag_null(diagnostics);
+    int status = arguments_check(ARGUMENT_OP_DESCRIPTION, operators, n, diagnostics);
+    if (status < 0) return status;
     struct arena *arena = arena_new("op costs", 0);
     if (!arena) return diag_no_memory(diagnostics);
     struct cm_op_costs *costs = arena_alloc(arena, sizeof(*costs));
-    int status = costs ? custom_op_read(operators, n, arena, diagnostics, costs) : CM_NO_MEMORY;
+    status = costs ? custom_op_read(operators, n, arena, diagnostics, costs) : CM_NO_MEMORY;
     if (arena_failed(arena)) status = diag_no_memory(diagnostics);
     if (status == CM_OK)
         *ret_costs = costs;

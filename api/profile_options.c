@@ -61,15 +61,6 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
         int status = module_groups_check(options->group, arena, diagnostics);
         if (status < 0) return status;
     }
-    if (options->batch < 0)
-        return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
-                          (long long)options->batch);
-    if (options->memory_limit < 0)
-        return diag_error(diagnostics, DIAG_USAGE, "memory limit must be >= 0 bytes, got %lld",
-                          (long long)options->memory_limit);
-    if (options->sample_bytes < 0)
-        return diag_error(diagnostics, DIAG_USAGE, "sample size must be >= 0 bytes, got %lld",
-                          (long long)options->sample_bytes);
     if (!(options->memory_alignment >= 0 && options->memory_alignment <= (INT64_C(1) << 30) &&
           (options->memory_alignment & (options->memory_alignment - 1)) == 0))
         return diag_error(diagnostics, DIAG_USAGE,

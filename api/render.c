@@ -12,21 +12,20 @@
 static int write_text(const struct cm_result *result, const struct cm_report_options *options,
                       struct cm_diagnostics *diag, FILE *out) {
     (void)diag;
-    return result->n_explanations > 0
-               ? cm_result_write_explanations(result, &options->text, out)
-               : cm_result_write_text(result, &options->text, out);
+    return result->n_explanations > 0 ? cm_result_write_explanations(result, options->text, out)
+                                      : cm_result_write_text(result, options->text, out);
 }
 
 static int write_deepspeed(const struct cm_result *result,
                            const struct cm_report_options *options, struct cm_diagnostics *diag,
                            FILE *out) {
     (void)diag;
-    return cm_result_write_deepspeed(result, &options->text, out);
+    return cm_result_write_deepspeed(result, options->text, out);
 }
 
 static int write_table(const struct cm_result *result, const struct cm_report_options *options,
                        struct cm_diagnostics *diag, FILE *out) {
-    return cm_result_write_table(result, &options->table, &options->text, diag, out);
+    return cm_result_write_table(result, options->table, options->text, diag, out);
 }
 
 static int write_json(const struct cm_result *result, const struct cm_report_options *options,
@@ -74,12 +73,6 @@ static const struct {
 
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
-void cm_report_options_init(struct cm_report_options *options) {
-    if (options == NULL) return;
-    cm_text_options_init(&options->text);
-    cm_table_options_init(&options->table);
-}
-
 const char *cm_format_at(size_t index) {
     return index < N_FORMATS ? formats[index].format.name : NULL;
 }
@@ -93,15 +86,18 @@ const struct cm_format *cm_format_find(const char *name) {
 int cm_result_write(const struct cm_result *result, const char *format,
                     const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                     FILE *out) {
-    struct cm_report_options defaults;
+    struct cm_text_options text;
+    struct cm_table_options table;
+    struct cm_report_options all = {&text, &table};
     if (result == NULL || format == NULL || out == NULL) return diag_null(diagnostics);
-    cm_report_options_init(&defaults);
-    if (options == NULL) options = &defaults;
+    cm_text_options_init(&text);
+    cm_table_options_init(&table);
+    if (options != NULL && options->text != NULL) all.text = options->text;
+    if (options != NULL && options->table != NULL) all.table = options->table;
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (!text_equal(formats[i].format.name, format)) continue;
-        return formats[i].write
-                   ? formats[i].write(result, options, diagnostics, out)
-                   : formats[i].write_rows(result, &options->table, diagnostics, out);
+        return formats[i].write ? formats[i].write(result, &all, diagnostics, out)
+                                : formats[i].write_rows(result, all.table, diagnostics, out);
     }
     return diag_error(diagnostics, DIAG_USAGE, "unknown report format '%s'", format);
 }

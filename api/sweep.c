@@ -8,6 +8,7 @@
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -327,7 +328,11 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
                           struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
     if (model == NULL || options == NULL || (points == NULL && n > 0) || ret_sweep == NULL)
         return diag_null(diagnostics);
-    struct sweeping sweeping = {.model = model, .options = *options, .points = points};
+    struct sweeping sweeping = {.model = model, .points = points};
+    options = arguments_take(ARGUMENT_OPTIONS, options, &sweeping.options, diagnostics);
+    if (options == NULL) return CM_USAGE;
+    const int status = arguments_check(ARGUMENT_SWEEP_POINT, points, n, diagnostics);
+    if (status < 0) return status;
     return sweep_points(&sweeping, n, diagnostics, ret_sweep);
 }
 
@@ -337,7 +342,10 @@ static int sweep_batches(struct cm_model *model, const struct cm_options *option
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
     if (model == NULL || options == NULL || (batches == NULL && n > 0) || ret_sweep == NULL)
         return diag_null(diagnostics);
+    struct cm_options own;
     struct cm_result *first = NULL;
+    options = arguments_take(ARGUMENT_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("points", 0);
     struct cm_sweep_point *points = arena ? arena_array(arena, n, sizeof(*points)) : NULL;
     int status = points ? CM_OK : diag_no_memory(diagnostics);

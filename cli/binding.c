@@ -185,15 +185,15 @@ static int read_dims(const struct invocation *call, const char *option,
 }
 
 /* Returns the sizes in 1x3x224x224; NULL if invalid or, with a message, if out of memory. */
-static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
+static int64_t *read_shape(const struct invocation *call, const char *text, size_t *ret_n) {
     int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
     if (sizes == NULL) (void)diag_no_memory(call->diag);
     if (sizes == NULL) return NULL;
-    for (int rank = 0;; text++) {
+    for (size_t n = 0;; text++) {
         const size_t length = strcspn(text, "x");
-        if (!text_to_int64(text, length, &sizes[rank]) || sizes[rank] < 0) return NULL;
+        if (!text_to_int64(text, length, &sizes[n]) || sizes[n] < 0) return NULL;
         text += length;
-        *ret_rank = ++rank;
+        *ret_n = ++n;
         if (*text == '\0') return sizes;
     }
 }
@@ -205,7 +205,7 @@ static int read_inputs(const struct invocation *call, const struct option_list *
     for (size_t i = 0; i < given->n; i++) {
         const char *shape = "";
         inputs[i].name = split(call, given->values[i], &shape);
-        if (inputs[i].name != NULL) inputs[i].dims = read_shape(call, shape, &inputs[i].rank);
+        if (inputs[i].name != NULL) inputs[i].dims = read_shape(call, shape, &inputs[i].n_dims);
         if (inputs[i].name == NULL || inputs[i].dims == NULL)
             return options_fault(
                 call, "option --input requires NAME=SHAPE such as x=1x3x224x224, got '%s'",

@@ -40,15 +40,15 @@ static int write_sweep(const struct report *report, const struct cm_report_optio
                        FILE *out) {
     const char *format = report->request->format.of.name;
     if (text_equal(format, "text"))
-        return cm_sweep_write_text(report->sweep, &options->text, out);
+        return cm_sweep_write_text(report->sweep, options->text, out);
     if (text_equal(format, "table"))
-        return cm_sweep_write_table(report->sweep, &options->table, &options->text,
-                                    report->diag, out);
+        return cm_sweep_write_table(report->sweep, options->table, options->text, report->diag,
+                                    out);
     if (text_equal(format, "json")) return cm_sweep_write_json(report->sweep, out);
     if (text_equal(format, "csv"))
-        return cm_sweep_write_csv(report->sweep, &options->table, report->diag, out);
+        return cm_sweep_write_csv(report->sweep, options->table, report->diag, out);
     if (text_equal(format, "markdown"))
-        return cm_sweep_write_markdown(report->sweep, &options->table, report->diag, out);
+        return cm_sweep_write_markdown(report->sweep, options->table, report->diag, out);
     return cm_result_write_html(report->result, report->sweep, report->diag, out);
 }
 
@@ -97,14 +97,15 @@ int format_find(const struct invocation *call, struct request *request) {
 int format_write(const void *context, FILE *out) {
     const struct report *report = context;
     const struct format *format = &report->request->format;
-    struct cm_report_options options = {.text = text_options(report->request, out),
-                                        .table = table_options(report->request)};
+    const struct cm_text_options text = text_options(report->request, out);
+    struct cm_table_options table = table_options(report->request);
+    const struct cm_report_options options = {&text, &table};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
-        options.table.depth = format->of.depth;
+        table.depth = format->of.depth;
     if (report->sweep) return write_sweep(report, &options, out);
     if (report->formula && text_equal(format->of.name, "json"))
         return cm_formula_write_json(report->formula, out);
-    if (report->formula) return cm_formula_write_text(report->formula, &options.text, out);
+    if (report->formula) return cm_formula_write_text(report->formula, &text, out);
     return cm_result_write(report->result, format->of.name, &options, report->diag, out);
 }
 

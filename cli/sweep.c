@@ -225,7 +225,8 @@ static int run(const struct invocation *call, const struct request *request,
                const struct option_list *models) {
     struct cm_campaign *campaign = NULL;
     struct cm_campaign_outcome outcome = {.n = 0};
-    struct cm_campaign_run options = {.folder = request->folder,
+    struct cm_campaign_run options = {.size = sizeof options,
+                                      .folder = request->folder,
                                       .jobs = (size_t)request->jobs,
                                       .retry = request->retry,
                                       .progress = show_progress};

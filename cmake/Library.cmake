@@ -11,13 +11,22 @@ function(costmodel_library target kind)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME costmodel LINKER_LANGUAGE C)
 endfunction()
 
+# The version of the ABI; docs/library.md states when it changes.
+set(COSTMODEL_SOVERSION 1)
+
 if(NOT COSTMODEL_STATIC) # the static build has no shared library
   costmodel_library(costmodel SHARED)
   set_target_properties(costmodel PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${COSTMODEL_SOVERSION})
   # The program provides the sanitizer's symbols; the linker of macOS refuses undefined symbols anyway.
   if(NOT COSTMODEL_SANITIZE AND NOT APPLE)
     target_link_options(costmodel PRIVATE LINKER:-z,defs)
+  endif()
+  if(NOT APPLE) # there, the visibility of CM_API is all that decides
+    set(map ${PROJECT_BINARY_DIR}/costmodel.map)
+    configure_file(cmake/costmodel.map.in ${map} @ONLY)
+    target_link_options(costmodel PRIVATE LINKER:--version-script=${map})
+    set_target_properties(costmodel PROPERTIES LINK_DEPENDS ${map})
   endif()
 endif()
 costmodel_library(costmodel_static STATIC)

@@ -15,6 +15,7 @@
 #include "ops/flops/names/convention_names.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/glob.h"
@@ -338,6 +339,8 @@ int cm_baseline_make(const struct cm_result *const *results, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_baseline **ret_baseline) {
     if (results == NULL || n == 0 || reason == NULL || ret_baseline == NULL)
         return diag_null(diagnostics);
+    const int status = arguments_check(ARGUMENT_POINTER, results, n, diagnostics);
+    if (status < 0) return status;
     struct arena *arena = arena_new("baseline", 0);
     struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));
     if (baseline != NULL) fill(baseline, results, n, arena);

@@ -10,6 +10,7 @@
 #include "costmodel/compare.h"
 #include "ops/flops/names/convention_names.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/glob.h"
@@ -291,7 +292,7 @@ static int check_all(struct check *check, const struct cm_result *const *results
                                     : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
                                                                 : JUDGED_PASS);
     if (verdict->regressions == 0 || check->can_accept)
-        verdict->accept = keep(check, check->options->accept);
+        verdict->accept = keep(check, check->options->accept ? check->options->accept : "");
     return CM_OK;
 }
 
@@ -299,9 +300,11 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
                          int64_t *ret_batch) {
     if (limit == NULL || ret_batch == NULL) return diag_null(diagnostics);
     struct limit parsed;
+    int status = arguments_check(ARGUMENT_CHECK_LIMIT, limit, 1, diagnostics);
+    if (status < 0) return status;
     struct arena *arena = arena_new("limit", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
+    status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
     status = arena_end(arena, status);
     if (status == CM_OK) *ret_batch = parsed.batch;
     return diag_finish(diagnostics, status);
@@ -310,13 +313,18 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
 int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
+    struct cm_check_options own;
     if (results == NULL || n == 0 || options == NULL || ret_verdict == NULL)
         return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_CHECK_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
+    int status = arguments_check(ARGUMENT_POINTER, results, n, diagnostics);
+    if (status < 0) return status;
     struct check check = {.options = options, .diag = diagnostics};
     check.arena = arena_new("verdict", 0);
     if (check.arena == NULL) return diag_no_memory(diagnostics);
     check.verdict = arena_alloc(check.arena, sizeof(*check.verdict));
-    int status = check.verdict == NULL ? CM_NO_MEMORY : check_all(&check, results, n);
+    status = check.verdict == NULL ? CM_NO_MEMORY : check_all(&check, results, n);
     if (status == CM_NO_MEMORY || arena_failed(check.arena))
         status = diag_no_memory(diagnostics);
     if (status != CM_OK) {

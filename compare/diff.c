@@ -59,13 +59,13 @@ struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
 }
 
 struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
-    if (diff == NULL) return (struct cm_change){0};
+    if (diff == NULL || row >= diff->n_modules) return (struct cm_change){0};
     const struct cm_diff_module *module = &diff->modules[row];
     return change_of(diff, metric, cm_metric_of_module, module->old_module, module->new_module);
 }
 
 struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
-    if (diff == NULL) return (struct cm_change){0};
+    if (diff == NULL || row >= diff->n_operators) return (struct cm_change){0};
     const struct cm_diff_operator *op = &diff->operators[row];
     return change_of(diff, metric, cm_metric_of_operator, op->old_operator, op->new_operator);
 }
@@ -163,6 +163,7 @@ static void make_modules(struct cm_diff *diff, struct arena *arena) {
     };
     if (arena_failed(arena)) return;
     diff->modules = builder.rows;
+    diff->n_modules = capacity; /* build_rows compares rows before it has counted them */
     build_rows(&builder);
     diff->n_modules = builder.n_rows;
 }

@@ -174,7 +174,7 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
 /* The peak of a module is an upper bound if its activation_bytes is. */
 bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
                          struct cm_figure *ret) {
-    if (result == NULL || ret == NULL) return false;
+    if (result == NULL || module >= result->n_modules || ret == NULL) return false;
     const struct cm_module *row = &result->modules[module];
     if (metric < n_columns) return column_figure(&columns[metric], result, &row->costs, ret);
     const struct extra *extra = extra_at(metric, result);
@@ -191,7 +191,7 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
 
 bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t operator_index,
                            struct cm_figure *ret) {
-    if (result == NULL || ret == NULL) return false;
+    if (result == NULL || operator_index >= result->n_operators || ret == NULL) return false;
     const struct cm_operator *row = &result->operators[operator_index];
     if (metric < n_columns)
         return columns[metric].of_operator &&

@@ -111,7 +111,7 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
         baseline == NULL ? NULL : baseline_find(baseline, now->options.batch);
     *ret = (struct side){.now = now, .times = baseline_times(now)};
     if (baseline == NULL)
-        ret->no_old = options->no_baseline;
+        ret->no_old = options->no_baseline ? options->no_baseline : "";
     else if (profile == NULL)
         ret->no_old =
             is_known(now->options.batch)

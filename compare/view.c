@@ -13,12 +13,6 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-void cm_diff_options_init(struct cm_diff_options *options) {
-    if (options == NULL) return;
-    *options =
-        (struct cm_diff_options){.metric = CM_NO_INDEX, .depth = -1, .top = 10, .width = 100};
-}
-
 bool view_is_described_alike(const struct cm_diff *diff) {
     const struct cm_coverage *was = &diff->old_result->coverage;
     const struct cm_coverage *is = &diff->new_result->coverage;
@@ -204,6 +198,8 @@ static void choose_metrics(const struct viewer *viewer) {
 int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
               struct arena *arena, struct view *ret) {
     *ret = (struct view){0};
+    if (options->metric != CM_NO_INDEX && !cm_metric_at(options->metric, &ret->by))
+        return CM_USAGE;
     const struct viewer viewer = {
         .diff = diff,
         .options = options,

@@ -15,6 +15,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -62,8 +63,9 @@ void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *di
                     struct cm_combination *ret) {
     size_t model = 0;
     if (campaign == NULL || dims == NULL || ret == NULL) return;
-    for (; index >= count_of_model(campaign, model); model++)
+    for (; model < campaign->n_models && index >= count_of_model(campaign, model); model++)
         index -= count_of_model(campaign, model);
+    if (model == campaign->n_models) return;
     const struct cm_campaign_model *of = &campaign->models[model];
     const size_t device = next_digit(&index, count_devices(campaign));
     const size_t precision = next_digit(&index, axis(campaign->n_precisions));
@@ -405,9 +407,13 @@ int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_
                      struct cm_campaign **ret_campaign) {
     if (wanted == NULL || (dims == NULL && n_dims > 0) || ret_campaign == NULL)
         return diag_null(diagnostics);
+    int status = arguments_check(ARGUMENT_CAMPAIGN, wanted, 1, diagnostics);
+    if (status == CM_OK)
+        status = arguments_check(ARGUMENT_CAMPAIGN_DIM, dims, n_dims, diagnostics);
+    if (status < 0) return status;
     struct arena *arena = arena_new("campaign", 0);
     struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;
-    int status = CM_NO_MEMORY;
+    status = CM_NO_MEMORY;
     if (campaign != NULL) status = plan(wanted, dims, n_dims, arena, diagnostics, campaign);
     if (status == CM_OK) status = campaign_check(campaign, diagnostics);
     if (status == CM_OK)

@@ -11,6 +11,7 @@
 #include "api/campaign/campaign.h"
 #include "api/campaign/shard.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -263,9 +264,11 @@ static int merge(struct merging *merging, const char *const *folders, size_t n,
 int cm_campaign_merge(const char *const *folders, size_t n, struct cm_diagnostics *diagnostics,
                       struct cm_sweep **ret_sweep) {
     if (folders == NULL || n == 0 || ret_sweep == NULL) return diag_null(diagnostics);
+    int status = arguments_check(ARGUMENT_POINTER, folders, n, diagnostics);
+    if (status < 0) return status;
     struct merging merging = {.arena = arena_new("result", 0), .diag = diagnostics};
     if (merging.arena == NULL) return diag_no_memory(diagnostics);
-    const int status = merge(&merging, folders, n, ret_sweep);
+    status = merge(&merging, folders, n, ret_sweep);
     if (status < 0) arena_free(merging.arena);
     return diag_finish(diagnostics, status);
 }

@@ -16,6 +16,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -359,8 +360,12 @@ static int run_shard(struct running *running, struct cm_campaign_outcome *ret) {
 
 int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
                     struct cm_diagnostics *diagnostics, struct cm_campaign_outcome *ret) {
-    if (campaign == NULL || run == NULL || run->folder == NULL || ret == NULL)
-        return diag_null(diagnostics);
+    struct cm_campaign_run own;
+    if (campaign == NULL || run == NULL || ret == NULL) return diag_null(diagnostics);
+    run = arguments_take(ARGUMENT_CAMPAIGN_RUN, run, &own, diagnostics);
+    if (run == NULL) return CM_USAGE;
+    int status = arguments_check(ARGUMENT_CAMPAIGN, campaign, 1, diagnostics);
+    if (status < 0) return status;
     if (run->n_shards == 0 || run->shard == 0 || run->shard > run->n_shards)
         return diag_error(diagnostics, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",
                           run->n_shards, run->shard);
@@ -368,7 +373,7 @@ int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign
         return diag_error(
             diagnostics, DIAG_USAGE,
             "measurements require 1 job, got %zu: parallel jobs distort the times", run->jobs);
-    int status = campaign_check(campaign, diagnostics);
+    status = campaign_check(campaign, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("shard", 0);
     struct running running = {

@@ -421,6 +421,7 @@ static int run_check(struct check *check) {
     const struct invocation *call = check->call;
     struct cm_verdict *verdict = NULL;
     struct cm_check_options options = {
+        .size = sizeof options,
         .baseline = check->baseline,
         .no_baseline = check->missing,
         .n_limits = check->n_limits,

@@ -3,7 +3,8 @@
  * Campaigns: many models at many batches on many devices, in shards that may run on different
  * machines (docs/cluster.md).
  *
- *     struct cm_campaign_run run = {.folder = "results", .shard = 1, .n_shards = 4};
+ *     struct cm_campaign_run run = {
+ *         .size = sizeof run, .folder = "results", .shard = 1, .n_shards = 4};
  *     if (cm_campaign_read_file("campaign.json", diagnostics, &campaign) == CM_OK &&
  *         cm_campaign_run(campaign, &run, diagnostics, &outcome) == CM_OK)
  *         printf("%zu combinations\n", outcome.n);
@@ -90,12 +91,13 @@ struct cm_combination {
 
 #define CM_CAMPAIGN_MAX_DIMS 8 /* of a model */
 
-/* Computes combination `index` < cm_campaign_count; `dims` has room for CM_CAMPAIGN_MAX_DIMS
- * sizes. */
+/* Computes combination `index`; *ret is unchanged if it is >= cm_campaign_count; `dims` has
+ * room for CM_CAMPAIGN_MAX_DIMS sizes. */
 CM_API void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *dims,
                            struct cm_combination *ret);
 
 struct cm_campaign_run {
+    size_t size;        /* sizeof(struct cm_campaign_run) */
     const char *folder; /* created with its parents if missing */
     size_t shard; /* 1 .. n_shards: runs the combinations k with k % n_shards = shard - 1 */
     size_t n_shards;

@@ -91,7 +91,9 @@ struct cm_check_limit {
     const char *source; /* "budget.json", "--limit" */
 };
 
+/* Options of cm_check. All members but `size` may be 0. */
 struct cm_check_options {
+    size_t size;                        /* sizeof(struct cm_check_options) */
     const struct cm_baseline *baseline; /* NULL: none */
     const char *no_baseline;            /* reason: "no baseline was given" */
     size_t n_limits;                    /* 0: no cost may increase over the baseline */

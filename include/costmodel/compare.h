@@ -173,6 +173,7 @@ CM_API size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth
 
 /* Options of a diff report. cm_diff_options_init sets the defaults. */
 struct cm_diff_options {
+    size_t size;   /* sizeof(struct cm_diff_options), set by cm_diff_options_init */
     size_t metric; /* sort key of modules and operators; CM_NO_INDEX: MACs, or the first metric
                       that changed */
     int depth;     /* largest module depth; deeper ones are merged into an ancestor; -1: all */
@@ -183,7 +184,10 @@ struct cm_diff_options {
                   any */
 };
 
-CM_API void cm_diff_options_init(struct cm_diff_options *options);
+CM_API void cm_diff_options_init_sized(struct cm_diff_options *options, size_t size);
+static inline void cm_diff_options_init(struct cm_diff_options *options) {
+    cm_diff_options_init_sized(options, sizeof(*options));
+}
 
 /* Writes the totals, then modules and operators, largest change first. CM_OK, CM_IO,
  * CM_NO_MEMORY. */

@@ -23,7 +23,12 @@
  *
  * `diagnostics` may be NULL in every function. If another required pointer is NULL, functions
  * with a status return CM_USAGE, and others return NULL, 0 or false. *_free and *_init accept
- * NULL.
+ * NULL. A struct of the caller with an enumerator out of range, or with a list that is NULL and
+ * not empty, also returns CM_USAGE.
+ *
+ * A struct whose first member is `size` may grow at its end in later versions
+ * (docs/library.md). Its *_init sets `size` and the defaults; *_init_sized is for languages
+ * without this header.
  */
 #ifndef COSTMODEL_COSTMODEL_H
 #define COSTMODEL_COSTMODEL_H
@@ -77,8 +82,8 @@ struct cm_dim_option {
 /* One `--input NAME=1x3x224x224`: the full shape of one input; overrides the file. */
 struct cm_input_option {
     const char *name;
-    int rank;
-    const int64_t *dims; /* `rank` sizes, each >= 0 */
+    size_t n_dims;
+    const int64_t *dims; /* each >= 0 */
 };
 
 /*
@@ -126,6 +131,7 @@ struct cm_progress {
  * duration of the call.
  */
 struct cm_options {
+    size_t size;   /* sizeof(struct cm_options), set by cm_options_init */
     int64_t batch; /* 0: the file's batch (1 if its batch dim is symbolic) */
     size_t n_dims;
     const struct cm_dim_option *dims;
@@ -194,7 +200,10 @@ struct cm_options {
     const int *stop;
 };
 
-CM_API void cm_options_init(struct cm_options *options);
+CM_API void cm_options_init_sized(struct cm_options *options, size_t size);
+static inline void cm_options_init(struct cm_options *options) {
+    cm_options_init_sized(options, sizeof(*options));
+}
 
 /* A FLOP-counting convention: the rules and the terminology of one tool. */
 struct cm_convention {
@@ -362,6 +371,7 @@ enum cm_units {
 
 /* Options of the text reports. cm_text_options_init sets the defaults. */
 struct cm_text_options {
+    size_t size;    /* sizeof(struct cm_text_options), set by cm_text_options_init */
     int depth;      /* largest module depth, except in the module tree; -1: all */
     int top;        /* DeepSpeed listing: modules per metric and depth; 0: all */
     int rows;       /* largest number of rows of modules; 0: as many as `height` allows */
@@ -380,13 +390,17 @@ struct cm_text_options {
                         are the default or "all", the least important ones are omitted */
 };
 
-CM_API void cm_text_options_init(struct cm_text_options *options);
+CM_API void cm_text_options_init_sized(struct cm_text_options *options, size_t size);
+static inline void cm_text_options_init(struct cm_text_options *options) {
+    cm_text_options_init_sized(options, sizeof(*options));
+}
 
 /*
  * Rows and columns of tables (docs/formats.md lists the columns). cm_table_options_init sets
  * the defaults.
  */
 struct cm_table_options {
+    size_t size; /* sizeof(struct cm_table_options), set by cm_table_options_init */
     enum cm_rows rows;
     const char *columns; /* comma-separated keys, or "all"; NULL: the default columns */
     const char *sort;    /* "KEY", "KEY:asc", "KEY:desc"; NULL: the order of the result */
@@ -399,7 +413,10 @@ struct cm_table_options {
     enum cm_units units;
 };
 
-CM_API void cm_table_options_init(struct cm_table_options *options);
+CM_API void cm_table_options_init_sized(struct cm_table_options *options, size_t size);
+static inline void cm_table_options_init(struct cm_table_options *options) {
+    cm_table_options_init_sized(options, sizeof(*options));
+}
 
 /* Checks column names and filters before profiling, for the table of a sweep or of a result.
  * CM_OK, CM_USAGE, CM_NO_MEMORY. */
@@ -493,13 +510,11 @@ CM_API int cm_result_write_html(const struct cm_result *result, const struct cm_
 CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /* Options of cm_result_write and cm_result_render; a format ignores the options that it does
- * not use (docs/formats.md). cm_report_options_init sets the defaults. */
+ * not use (docs/formats.md). NULL: the defaults. */
 struct cm_report_options {
-    struct cm_text_options text;
-    struct cm_table_options table;
+    const struct cm_text_options *text;
+    const struct cm_table_options *table;
 };
-
-CM_API void cm_report_options_init(struct cm_report_options *options);
 
 /* Bits of cm_format.uses: what a format shows. It ignores other options. */
 enum cm_format_use {

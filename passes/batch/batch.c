@@ -166,10 +166,14 @@ static int bind_input_options(const struct batch_work *work) {
         const struct cm_input_option *option = input_option(work, value->name);
         const int rank = value->type->shape.rank;
         if (!option) continue;
-        if (rank != RANK_UNKNOWN && rank != option->rank)
+        if (option->n_dims > SHAPE_MAX_RANK)
             return diag_error(work->diag, DIAG_USAGE,
-                              "--input for '%s' must have %d dims, got %d", value->name, rank,
-                              option->rank);
+                              "--input for '%s' must have at most %d dims, got %zu",
+                              value->name, SHAPE_MAX_RANK, option->n_dims);
+        if (rank != RANK_UNKNOWN && (size_t)rank != option->n_dims)
+            return diag_error(work->diag, DIAG_USAGE,
+                              "--input for '%s' must have %d dims, got %zu", value->name, rank,
+                              option->n_dims);
         for (int axis = 0; axis < rank; axis++) {
             struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
             int status =
@@ -375,7 +379,7 @@ static int make_input(const struct batch_work *work, uint32_t id, struct value_i
     if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
     const int64_t *given = option ? option->dims : dims;
     if (option) {
-        rank = option->rank;
+        rank = (int)option->n_dims;
     } else if (shape_has_rank(&value->type->shape)) {
         int worst = CM_OK;
         for (int axis = 0; axis < rank; axis++) {

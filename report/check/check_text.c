@@ -6,6 +6,7 @@
 
 #include "report/check/check_report.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -88,7 +89,10 @@ static void write_case(struct page *page, const struct cm_verdict *verdict,
 
 int cm_verdict_write_text(const struct cm_verdict *verdict,
                           const struct cm_text_options *options, FILE *out) {
+    struct cm_text_options own;
     if (verdict == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_TEXT_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;

@@ -11,6 +11,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/text.h"
 
 struct gatherer {
@@ -182,6 +183,9 @@ int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *op
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
+    struct cm_diff_options own;
     if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_DIFF_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     return diff_json_write(diff, options, false, out);
 }

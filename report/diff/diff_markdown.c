@@ -12,6 +12,7 @@
 #include "compare/view.h"
 #include "report/table/markdown.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -211,7 +212,10 @@ static void write_section(struct writer *writer, const struct section *section) 
 
 int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,
                            FILE *out) {
+    struct cm_diff_options own;
     if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_DIFF_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     struct writer writer = {
         .diff = diff, .options = options, .arena = arena_new("diff markdown", 0), .out = out};
     if (!writer.arena) return CM_NO_MEMORY;

@@ -9,6 +9,7 @@
 
 #include "report/table/listing.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -79,8 +80,10 @@ static void put_module(struct listing *listing, const struct diagram_language *l
 static int write_diagram(const struct diagram_language *language,
                          const struct cm_result *result, const struct cm_table_options *options,
                          struct cm_diagnostics *diag, FILE *out) {
-    struct cm_table_options tree = *options;
+    struct cm_table_options tree;
     struct listing listing;
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diag);
+    if (arguments_take(ARGUMENT_TABLE_OPTIONS, options, &tree, diag) == NULL) return CM_USAGE;
     tree.rows = CM_ROWS_MODULES;
     tree.sort = NULL;
     tree.n_filters = 0;
@@ -132,7 +135,6 @@ static const struct diagram_language dot = {
 
 int cm_result_write_dot(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     return write_diagram(&dot, result, options, diagnostics, out);
 }
 
@@ -162,6 +164,5 @@ static const struct diagram_language mermaid = {
 int cm_result_write_mermaid(const struct cm_result *result,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     return write_diagram(&mermaid, result, options, diagnostics, out);
 }

@@ -11,6 +11,7 @@
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -111,7 +112,10 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
 int cm_result_write_folded(const struct cm_result *result,
                            const struct cm_table_options *options,
                            struct cm_diagnostics *diagnostics, FILE *out) {
+    struct cm_table_options own;
     if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
     const struct column *column = NULL;
     const int depth =
         options->depth < 0 || options->depth > MAX_FRAMES ? MAX_FRAMES : options->depth;

@@ -21,6 +21,7 @@
 #include "report/markup.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -356,7 +357,10 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
                        struct cm_diagnostics *diagnostics, FILE *out) {
     struct text_report text;
     struct html html;
+    struct cm_diff_options own;
     if (diff == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_DIFF_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;
     append_file(&html, diff->old_result->model.path);

@@ -9,6 +9,7 @@
 
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/file.h"
 
@@ -31,10 +32,17 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 }
 
 /* Unknown figures and figures that the row lacks are empty cells. */
-static int write_csv(struct rows_of of, const struct cm_table_options *options,
-                     struct cm_diagnostics *diag, FILE *out) {
+static int write_csv(const struct cm_result *result, const struct cm_sweep *sweep,
+                     const struct cm_table_options *options, struct cm_diagnostics *diag,
+                     FILE *out) {
+    struct cm_table_options own;
     struct listing listing;
-    const int status = listing_open(options, of, NULL, diag, &listing);
+    if ((result == NULL && sweep == NULL) || options == NULL || out == NULL)
+        return diag_null(diag);
+    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
+    if (options == NULL) return CM_USAGE;
+    const int status =
+        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
     if (status != CM_OK) return status;
     struct text safe = {.arena = listing.arena};
     for (size_t i = 0; i < listing.n_fields; i++)
@@ -59,12 +67,10 @@ static int write_csv(struct rows_of of, const struct cm_table_options *options,
 
 int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    return write_csv(listing_rows(result, NULL, options), options, diagnostics, out);
+    return write_csv(result, NULL, options, diagnostics, out);
 }
 
 int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
-    if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    return write_csv(listing_rows(NULL, sweep, options), options, diagnostics, out);
+    return write_csv(NULL, sweep, options, diagnostics, out);
 }

@@ -8,6 +8,7 @@
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 
 /* Reads keys separated by commas, or "all": all columns but shares, which other columns
@@ -234,14 +235,12 @@ enum number_style listing_style(const struct cm_table_options *options,
     return options->units == CM_UNITS_AUTO ? automatic : styles[options->units];
 }
 
-void cm_table_options_init(struct cm_table_options *options) {
-    if (options == NULL) return;
-    *options = (struct cm_table_options){.rows = CM_ROWS_MODULES, .depth = -1};
-}
-
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
+    struct cm_table_options own;
     if (options == NULL) return diag_null(diagnostics);
+    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diagnostics);
+    if (options == NULL) return CM_USAGE;
     const bool of_batches = of_sweep && options->rows != CM_ROWS_LAYERS;
     const enum rows rows = of_batches ? ROWS_BATCHES : rows_of_option[options->rows];
     const struct column *metric = NULL;

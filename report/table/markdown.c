@@ -12,6 +12,7 @@
 #include "report/table/columns.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -154,17 +155,24 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
     put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
 }
 
-static int write_markdown(struct rows_of of, const struct cm_table_options *options,
-                          struct cm_diagnostics *diag, FILE *out) {
-    const enum number_style style = listing_style(options, NUMBERS_SI);
+static int write_markdown(const struct cm_result *result, const struct cm_sweep *sweep,
+                          const struct cm_table_options *options, struct cm_diagnostics *diag,
+                          FILE *out) {
+    struct cm_table_options own;
     struct listing listing;
-    const int status = listing_open(options, of, NULL, diag, &listing);
+    if ((result == NULL && sweep == NULL) || options == NULL || out == NULL)
+        return diag_null(diag);
+    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
+    if (options == NULL) return CM_USAGE;
+    const enum number_style style = listing_style(options, NUMBERS_SI);
+    const int status =
+        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
     if (status != CM_OK) return status;
     struct text text = {.arena = listing.arena};
-    if (of.sweep)
-        put_sweep(&text, of.sweep, listing.arena);
+    if (sweep)
+        put_sweep(&text, sweep, listing.arena);
     else
-        put_result(&text, of.result, style, listing.arena);
+        put_result(&text, result, style, listing.arena);
     text_append(&text, "\n\n");
     for (size_t i = 0; i < listing.n_fields; i++)
         text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
@@ -179,13 +187,11 @@ static int write_markdown(struct rows_of of, const struct cm_table_options *opti
 int cm_result_write_markdown(const struct cm_result *result,
                              const struct cm_table_options *options,
                              struct cm_diagnostics *diagnostics, FILE *out) {
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    return write_markdown(listing_rows(result, NULL, options), options, diagnostics, out);
+    return write_markdown(result, NULL, options, diagnostics, out);
 }
 
 int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
-    if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    return write_markdown(listing_rows(NULL, sweep, options), options, diagnostics, out);
+    return write_markdown(NULL, sweep, options, diagnostics, out);
 }

@@ -5,6 +5,7 @@
 #include "report/table/listing.h"
 #include "report/table/table.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 
 /* Writes "?" for an unknown figure, "-" for one that the row does not have. `ranks`: see
@@ -40,13 +41,22 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
     page_line(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
 }
 
-static int write_table(struct rows_of of, const struct cm_table_options *options,
+static int write_table(const struct cm_result *result, const struct cm_sweep *sweep,
+                       const struct cm_table_options *options,
                        const struct cm_text_options *text, struct cm_diagnostics *diag,
                        FILE *out) {
+    struct cm_table_options own;
+    struct cm_text_options own_text;
+    if ((result == NULL && sweep == NULL) || options == NULL || text == NULL || out == NULL)
+        return diag_null(diag);
+    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
+    text = arguments_take(ARGUMENT_TEXT_OPTIONS, text, &own_text, diag);
+    if (options == NULL || text == NULL) return CM_USAGE;
     const bool is_chosen = options->columns && !text_equal(options->columns, "all");
     struct listing listing;
     struct page page;
-    const int status = listing_open(options, of, NULL, diag, &listing);
+    const int status =
+        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
     if (status != CM_OK) return status;
     page_init(&page, text, listing.arena, out);
     put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
@@ -58,15 +68,11 @@ int cm_result_write_table(const struct cm_result *result,
                           const struct cm_table_options *options,
                           const struct cm_text_options *text,
                           struct cm_diagnostics *diagnostics, FILE *out) {
-    if (result == NULL || options == NULL || text == NULL || out == NULL)
-        return diag_null(diagnostics);
-    return write_table(listing_rows(result, NULL, options), options, text, diagnostics, out);
+    return write_table(result, NULL, options, text, diagnostics, out);
 }
 
 int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_options *options,
                          const struct cm_text_options *text, struct cm_diagnostics *diagnostics,
                          FILE *out) {
-    if (sweep == NULL || options == NULL || text == NULL || out == NULL)
-        return diag_null(diagnostics);
-    return write_table(listing_rows(NULL, sweep, options), options, text, diagnostics, out);
+    return write_table(NULL, sweep, options, text, diagnostics, out);
 }

@@ -11,6 +11,7 @@
 #include "report/table/columns.h"
 #include "report/text/labels.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 
 /* The metric by which modules are ranked; listed first. */
 static const char first_metric[] = "macs";
@@ -242,7 +243,10 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
 
 int cm_formula_write_text(const struct cm_formula *formula,
                           const struct cm_text_options *options, FILE *out) {
+    struct cm_text_options own;
     if (formula == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_TEXT_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;

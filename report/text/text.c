@@ -6,25 +6,16 @@
 #include "report/page.h"
 #include "report/text/sections.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 
-#define DEFAULT_WIDTH  100
 #define LINES_OF_TABLE 3 /* an empty line, the headings, the row of all other modules */
-
-void cm_text_options_init(struct cm_text_options *options) {
-    if (options == NULL) return;
-    *options = (struct cm_text_options){
-        .depth = -1,
-        .top = 1, /* DeepSpeed's default */
-        .detailed = true,
-        .curve = true,
-        .color = false,
-        .width = DEFAULT_WIDTH,
-    };
-}
 
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
                          FILE *out) {
+    struct cm_text_options own;
     if (result == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_TEXT_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
@@ -45,7 +36,10 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
 
 int cm_result_write_deepspeed(const struct cm_result *result,
                               const struct cm_text_options *options, FILE *out) {
+    struct cm_text_options own;
     if (result == NULL || options == NULL || out == NULL) return CM_USAGE;
+    options = arguments_take(ARGUMENT_TEXT_OPTIONS, options, &own, NULL);
+    if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;

@@ -137,7 +137,7 @@ static void refuses_negative_sizes(void **state) {
     assert_int_equal(cm_model_load_file(TEST_MODELS_DIR "/pointnet.onnx", diag, &model), CM_OK);
     assert_int_equal(cm_model_profile(model, &options, diag, &result), CM_USAGE);
     assert_string_equal(cm_diagnostics_get(diag, cm_diagnostics_count(diag) - 1)->message,
-                        "sample size must be >= 0 bytes, got -1");
+                        "cm_options.sample_bytes must be >= 0, got -1");
     cm_model_free(model);
     cm_diagnostics_free(diag);
 }

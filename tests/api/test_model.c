@@ -27,7 +27,7 @@ static void refuses_batches_below_1(void **state) {
     (void)state;
     cm_options_init(&options);
     options.batch = -1;
-    expect_refused(&options, "batch must be >= 1, got -1");
+    expect_refused(&options, "cm_options.batch must be >= 0, got -1");
 }
 
 static void refuses_negative_memory_limits(void **state) {
@@ -35,7 +35,7 @@ static void refuses_negative_memory_limits(void **state) {
     (void)state;
     cm_options_init(&options);
     options.memory_limit = -1;
-    expect_refused(&options, "memory limit must be >= 0 bytes, got -1");
+    expect_refused(&options, "cm_options.memory_limit must be >= 0, got -1");
 }
 
 static void refuses_alignments_that_are_not_powers_of_two(void **state) {

@@ -77,16 +77,17 @@ static void describes_each_format(void **state) {
 
 static void renders_the_columns_and_rows_of_the_options(void **state) {
     struct fixture f;
-    struct cm_report_options options;
+    struct cm_table_options table;
+    const struct cm_report_options options = {.table = &table};
     char *text = NULL;
     size_t size = 0;
     (void)state;
     set_up(&f, NULL);
-    cm_report_options_init(&options);
-    options.table.columns = "path,macs";
-    options.table.depth = 1;
-    options.table.top = 2;
-    options.table.sort = "macs";
+    cm_table_options_init(&table);
+    table.columns = "path,macs";
+    table.depth = 1;
+    table.top = 2;
+    table.sort = "macs";
     assert_int_equal(cm_result_render(f.result, "csv", &options, f.diag, &text, &size), CM_OK);
     assert_string_equal(text, "path,macs\r\n,4089184256\r\nlayer3,1464336384\r\n");
     cm_report_free(text);
@@ -95,7 +96,8 @@ static void renders_the_columns_and_rows_of_the_options(void **state) {
 
 static void refuses_unknown_formats_and_columns(void **state) {
     struct fixture f;
-    struct cm_report_options options;
+    struct cm_table_options table;
+    const struct cm_report_options options = {.table = &table};
     char *text = NULL;
     size_t size = 7;
     (void)state;
@@ -103,8 +105,8 @@ static void refuses_unknown_formats_and_columns(void **state) {
     assert_int_equal(cm_result_render(f.result, "xml", NULL, f.diag, &text, &size), CM_USAGE);
     assert_string_equal(cm_diagnostics_get(f.diag, cm_diagnostics_count(f.diag) - 1)->message,
                         "unknown report format 'xml'");
-    cm_report_options_init(&options);
-    options.table.columns = "latency_ps";
+    cm_table_options_init(&table);
+    table.columns = "latency_ps";
     assert_int_equal(cm_result_render(f.result, "csv", &options, f.diag, &text, &size),
                      CM_USAGE);
     assert_int_equal(cm_result_render(f.result, "trace", NULL, f.diag, &text, &size), CM_USAGE);

@@ -93,7 +93,8 @@ static void require_verdict(const struct cm_verdict *verdict) {
 static void check(const struct check *state) {
     const struct cm_result *results[] = {state->result};
     struct cm_check_limit limits[MAX_LIMITS];
-    struct cm_check_options options = {.baseline = state->baseline,
+    struct cm_check_options options = {.size = sizeof options,
+                                       .baseline = state->baseline,
                                        .no_baseline = "none was given",
                                        .limits = limits,
                                        .top = 3,

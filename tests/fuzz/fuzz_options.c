@@ -48,8 +48,8 @@ static void require_options(const struct cm_options *options, const struct batch
     require_dims(options->n_trip_counts, options->trip_counts);
     for (size_t i = 0; i < batches->n; i++) FUZZ_REQUIRE(batches->items[i] >= 1);
     for (size_t i = 0; i < options->n_inputs; i++) {
-        FUZZ_REQUIRE(options->inputs[i].name[0] != '\0' && options->inputs[i].rank > 0);
-        for (int k = 0; k < options->inputs[i].rank; k++)
+        FUZZ_REQUIRE(options->inputs[i].name[0] != '\0' && options->inputs[i].n_dims > 0);
+        for (size_t k = 0; k < options->inputs[i].n_dims; k++)
             FUZZ_REQUIRE(options->inputs[i].dims[k] >= 0);
     }
     for (size_t i = 0; i < options->n_values; i++) {

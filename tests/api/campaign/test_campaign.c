@@ -103,8 +103,10 @@ static void refuses_shards_that_do_not_exist(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
-        const struct cm_campaign_run run = {
-            .folder = "/nonexistent", .shard = shards[i][0], .n_shards = shards[i][1]};
+        const struct cm_campaign_run run = {.size = sizeof run,
+                                            .folder = "/nonexistent",
+                                            .shard = shards[i][0],
+                                            .n_shards = shards[i][1]};
         assert_int_equal(cm_campaign_run(&campaign, &run, diag, &outcome), CM_USAGE);
         assert_string_equal(cm_diagnostics_get(diag, 0)->message, messages[i]);
         cm_diagnostics_free(diag);

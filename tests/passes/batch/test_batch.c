@@ -32,7 +32,7 @@ static struct cm_options options_of(struct arena *arena, const char *words) {
             input->name = arena_strndup(arena, at, name);
             input->dims = sizes;
             for (at = size; *at >= '0' && *at <= '9'; at += *at == 'x')
-                sizes[input->rank++] = strtoll(at, &at, 10);
+                sizes[input->n_dims++] = strtoll(at, &at, 10);
         } else {
             options.batch = strtoll(size, &at, 10);
         }
