@@ -326,11 +326,10 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
 int cm_model_sweep_points(struct cm_model *model, const struct cm_options *options,
                           const struct cm_sweep_point *points, size_t n,
                           struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
-    if (model == NULL || options == NULL || (points == NULL && n > 0) || ret_sweep == NULL)
-        return diag_null(diagnostics);
     struct sweeping sweeping = {.model = model, .points = points};
-    options = arguments_take(ARGUMENT_OPTIONS, options, &sweeping.options, diagnostics);
-    if (options == NULL) return CM_USAGE;
+    const bool others = model && (points || n == 0) && ret_sweep;
+    if (!arguments_take(ARGUMENT_OPTIONS, options, &sweeping.options, others, diagnostics))
+        return CM_USAGE;
     const int status = arguments_check(ARGUMENT_SWEEP_POINT, points, n, diagnostics);
     if (status < 0) return status;
     return sweep_points(&sweeping, n, diagnostics, ret_sweep);
@@ -340,11 +339,10 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
 static int sweep_batches(struct cm_model *model, const struct cm_options *options,
                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
-    if (model == NULL || options == NULL || (batches == NULL && n > 0) || ret_sweep == NULL)
-        return diag_null(diagnostics);
     struct cm_options own;
     struct cm_result *first = NULL;
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, diagnostics);
+    const bool others = model && (batches || n == 0) && ret_sweep;
+    options = arguments_take(ARGUMENT_OPTIONS, options, &own, others, diagnostics);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("points", 0);
     struct cm_sweep_point *points = arena ? arena_array(arena, n, sizeof(*points)) : NULL;

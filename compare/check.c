@@ -314,9 +314,8 @@ int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
     struct cm_check_options own;
-    if (results == NULL || n == 0 || options == NULL || ret_verdict == NULL)
-        return diag_null(diagnostics);
-    options = arguments_take(ARGUMENT_CHECK_OPTIONS, options, &own, diagnostics);
+    options = arguments_take(ARGUMENT_CHECK, options, &own, results && n > 0 && ret_verdict,
+                             diagnostics);
     if (options == NULL) return CM_USAGE;
     int status = arguments_check(ARGUMENT_POINTER, results, n, diagnostics);
     if (status < 0) return status;

@@ -97,8 +97,8 @@ static int find(struct points *points, struct cm_formula *formula) {
 int cm_model_formula(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
     struct cm_options own;
-    if (model == NULL || options == NULL || ret_formula == NULL) return diag_null(diagnostics);
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, diagnostics);
+    options =
+        arguments_take(ARGUMENT_OPTIONS, options, &own, model && ret_formula, diagnostics);
     if (options == NULL) return CM_USAGE;
     struct arena *result = arena_new("result", 0);
     struct arena *arena = arena_new("formula", 0);

@@ -58,12 +58,12 @@ static const struct structure structures[ARGUMENT_N_KINDS] = {
         ENUM(cm_options, mode, CM_MODE_INFERENCE + 1), ENUM(cm_options, schedule, CM_SCHEDULE_MIN_MEMORY + 1),
         ENUM(cm_options, precision, CM_N_PRECISIONS), ENUM(cm_options, runtime, CM_N_RUNTIMES),
         ENUM(cm_options, layout, CM_N_LAYOUTS),),
-    [ARGUMENT_TEXT_OPTIONS] = STRUCT(cm_text_options, &text_options, ENUM(cm_text_options, units, N_UNITS),),
-    [ARGUMENT_TABLE_OPTIONS] = STRUCT(cm_table_options, &table_options,
+    [ARGUMENT_TEXT] = STRUCT(cm_text_options, &text_options, ENUM(cm_text_options, units, N_UNITS),),
+    [ARGUMENT_TABLE] = STRUCT(cm_table_options, &table_options,
         ENUM(cm_table_options, rows, CM_ROWS_LAYERS + 1), ENUM(cm_table_options, units, N_UNITS),
         LIST(cm_table_options, filters, ARGUMENT_POINTER),),
-    [ARGUMENT_DIFF_OPTIONS] = STRUCT(cm_diff_options, &diff_options, ENUM(cm_diff_options, units, N_UNITS),),
-    [ARGUMENT_CHECK_OPTIONS] = STRUCT(cm_check_options, &check_options,
+    [ARGUMENT_DIFF] = STRUCT(cm_diff_options, &diff_options, ENUM(cm_diff_options, units, N_UNITS),),
+    [ARGUMENT_CHECK] = STRUCT(cm_check_options, &check_options,
         LIST(cm_check_options, limits, ARGUMENT_CHECK_LIMIT),),
     [ARGUMENT_CAMPAIGN_RUN] = STRUCT(cm_campaign_run, &campaign_run, POINTER(cm_campaign_run, folder),),
     [ARGUMENT_DIM] = STRUCT(cm_dim_option, NULL, POINTER(cm_dim_option, name), NOT_NEGATIVE(cm_dim_option, size),),
@@ -155,12 +155,12 @@ static void init(enum argument kind, void *ret, size_t size) {
     memcpy(ret, &size, sizeof size);
 }
 
-const void *arguments_take(enum argument kind, const void *given, void *ret_own,
+const void *arguments_take(enum argument kind, const void *given, void *ret_own, bool others,
                            struct cm_diagnostics *diag) {
     const struct structure *of = &structures[kind];
     const size_t size = given == NULL ? 0 : size_at(given);
     int status = CM_OK;
-    if (given == NULL)
+    if (given == NULL || !others)
         status = diag_null(diag);
     else if (size < sizeof size || size > MAX_SIZE)
         status = diag_error(diag, DIAG_USAGE, "%s.size must be sizeof(struct %s), got %zu",
@@ -177,18 +177,11 @@ const void *arguments_take(enum argument kind, const void *given, void *ret_own,
     return arguments_check(kind, ret_own, 1, diag) == CM_OK ? ret_own : NULL;
 }
 
-void cm_options_init_sized(struct cm_options *ret, size_t size) {
-    init(ARGUMENT_OPTIONS, ret, size);
-}
-
-void cm_text_options_init_sized(struct cm_text_options *ret, size_t size) {
-    init(ARGUMENT_TEXT_OPTIONS, ret, size);
-}
-
-void cm_table_options_init_sized(struct cm_table_options *ret, size_t size) {
-    init(ARGUMENT_TABLE_OPTIONS, ret, size);
-}
-
-void cm_diff_options_init_sized(struct cm_diff_options *ret, size_t size) {
-    init(ARGUMENT_DIFF_OPTIONS, ret, size);
-}
+#define DEFINE_INIT(name, kind)                                                                \
+    void cm_##name##_init_sized(struct cm_##name *ret, size_t size) {                          \
+        init(kind, ret, size);                                                                 \
+    }
+DEFINE_INIT(options, ARGUMENT_OPTIONS)
+DEFINE_INIT(text_options, ARGUMENT_TEXT)
+DEFINE_INIT(table_options, ARGUMENT_TABLE)
+DEFINE_INIT(diff_options, ARGUMENT_DIFF)

@@ -4,12 +4,13 @@
  * with its defaults, its enumerators and its lists.
  *
  *     struct cm_table_options own;
- *     options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diagnostics);
+ *     options = arguments_take(ARGUMENT_TABLE, options, &own, result && out, diagnostics);
  *     if (options == NULL) return CM_USAGE;
  */
 #ifndef SUPPORT_ARGUMENTS_H
 #define SUPPORT_ARGUMENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "costmodel/status.h"
@@ -23,10 +24,10 @@ enum argument {
     ARGUMENT_SIZE, /* int64_t >= 0 */
     /* Structs whose first member is their size in the caller's version. */
     ARGUMENT_OPTIONS,
-    ARGUMENT_TEXT_OPTIONS,
-    ARGUMENT_TABLE_OPTIONS,
-    ARGUMENT_DIFF_OPTIONS,
-    ARGUMENT_CHECK_OPTIONS,
+    ARGUMENT_TEXT,
+    ARGUMENT_TABLE,
+    ARGUMENT_DIFF,
+    ARGUMENT_CHECK,
     ARGUMENT_CAMPAIGN_RUN,
     /* Structs of a fixed size. */
     ARGUMENT_DIM,
@@ -46,10 +47,11 @@ enum argument {
 
 /*
  * Checks a struct with a size and copies it to `ret_own`; members that the caller's version
- * lacks get their defaults. Returns `ret_own`; NULL with a message if `given` is NULL or
- * invalid, or sets a member that this version lacks.
+ * lacks get their defaults. `others`: the other required pointers are not NULL. Returns
+ * `ret_own`; NULL with a message if an argument is NULL or invalid, or sets a member that this
+ * version lacks.
  */
-const void *arguments_take(enum argument kind, const void *given, void *ret_own,
+const void *arguments_take(enum argument kind, const void *given, void *ret_own, bool others,
                            struct cm_diagnostics *diag);
 
 /* Checks `n` structs of a fixed size, or pointers. CM_OK, CM_USAGE, CM_NO_MEMORY. */

@@ -361,8 +361,7 @@ static int run_shard(struct running *running, struct cm_campaign_outcome *ret) {
 int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
                     struct cm_diagnostics *diagnostics, struct cm_campaign_outcome *ret) {
     struct cm_campaign_run own;
-    if (campaign == NULL || run == NULL || ret == NULL) return diag_null(diagnostics);
-    run = arguments_take(ARGUMENT_CAMPAIGN_RUN, run, &own, diagnostics);
+    run = arguments_take(ARGUMENT_CAMPAIGN_RUN, run, &own, campaign && ret, diagnostics);
     if (run == NULL) return CM_USAGE;
     int status = arguments_check(ARGUMENT_CAMPAIGN, campaign, 1, diagnostics);
     if (status < 0) return status;

@@ -82,8 +82,7 @@ static int write_diagram(const struct diagram_language *language,
                          struct cm_diagnostics *diag, FILE *out) {
     struct cm_table_options tree;
     struct listing listing;
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diag);
-    if (arguments_take(ARGUMENT_TABLE_OPTIONS, options, &tree, diag) == NULL) return CM_USAGE;
+    if (!arguments_take(ARGUMENT_TABLE, options, &tree, result && out, diag)) return CM_USAGE;
     tree.rows = CM_ROWS_MODULES;
     tree.sort = NULL;
     tree.n_filters = 0;

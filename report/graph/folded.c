@@ -113,8 +113,7 @@ int cm_result_write_folded(const struct cm_result *result,
                            const struct cm_table_options *options,
                            struct cm_diagnostics *diagnostics, FILE *out) {
     struct cm_table_options own;
-    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diagnostics);
+    options = arguments_take(ARGUMENT_TABLE, options, &own, result && out, diagnostics);
     if (options == NULL) return CM_USAGE;
     const struct column *column = NULL;
     const int depth =

@@ -358,8 +358,7 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
     struct text_report text;
     struct html html;
     struct cm_diff_options own;
-    if (diff == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    options = arguments_take(ARGUMENT_DIFF_OPTIONS, options, &own, diagnostics);
+    options = arguments_take(ARGUMENT_DIFF, options, &own, diff && out, diagnostics);
     if (options == NULL) return CM_USAGE;
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;

@@ -37,9 +37,7 @@ static int write_csv(const struct cm_result *result, const struct cm_sweep *swee
                      FILE *out) {
     struct cm_table_options own;
     struct listing listing;
-    if ((result == NULL && sweep == NULL) || options == NULL || out == NULL)
-        return diag_null(diag);
-    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
+    options = arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && out, diag);
     if (options == NULL) return CM_USAGE;
     const int status =
         listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);

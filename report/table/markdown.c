@@ -160,9 +160,7 @@ static int write_markdown(const struct cm_result *result, const struct cm_sweep 
                           FILE *out) {
     struct cm_table_options own;
     struct listing listing;
-    if ((result == NULL && sweep == NULL) || options == NULL || out == NULL)
-        return diag_null(diag);
-    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
+    options = arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && out, diag);
     if (options == NULL) return CM_USAGE;
     const enum number_style style = listing_style(options, NUMBERS_SI);
     const int status =

@@ -47,11 +47,11 @@ static int write_table(const struct cm_result *result, const struct cm_sweep *sw
                        FILE *out) {
     struct cm_table_options own;
     struct cm_text_options own_text;
-    if ((result == NULL && sweep == NULL) || options == NULL || text == NULL || out == NULL)
-        return diag_null(diag);
-    options = arguments_take(ARGUMENT_TABLE_OPTIONS, options, &own, diag);
-    text = arguments_take(ARGUMENT_TEXT_OPTIONS, text, &own_text, diag);
-    if (options == NULL || text == NULL) return CM_USAGE;
+    options =
+        arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && text && out, diag);
+    if (options == NULL) return CM_USAGE;
+    text = arguments_take(ARGUMENT_TEXT, text, &own_text, true, diag);
+    if (text == NULL) return CM_USAGE;
     const bool is_chosen = options->columns && !text_equal(options->columns, "all");
     struct listing listing;
     struct page page;
