@@ -25,6 +25,7 @@
 #include "support/arena.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/permissions.h"
 #include "support/text.h"
 
 #define MAGIC         "cmtimes\n"
@@ -164,8 +165,8 @@ static bool is_entry(const struct cache *cache, const struct cache_entry *entry)
 
 /* Returns static text if another user owns or may write the file or folder; NULL if not. */
 static const char *doubt_of(const struct stat *status) {
-    if (status->st_uid != geteuid()) return "it belongs to another user";
-    return (status->st_mode & 022) != 0 ? "others may write it" : NULL;
+    if (!permissions_are_own(status)) return "it belongs to another user";
+    return permissions_are_shared(status) ? "others may write it" : NULL;
 }
 
 /* Returns CM_BACKEND_OK if the folder is missing or safe to read, else CM_BACKEND_REFUSED. */

@@ -13,6 +13,7 @@
 #include "backends/plugin/reason.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/permissions.h"
 
 int loader_places_in(const char *path, struct arena *arena, struct places *ret) {
     size_t n = 1;
@@ -87,19 +88,26 @@ static const char *missing_slot(const struct cm_backend *backend) {
 static int check_path(const char *path, bool any_owner, struct cm_reason *reason) {
     char part[PATH_MAX];
     struct stat status;
+    uid_t stranger = 0; /* owner of the part below, if it is another user */
     memcpy(part, path, strlen(path) + 1);
     for (;;) {
         if (stat(part, &status) != 0)
             return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", part);
-        const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
-        if ((status.st_mode & S_IWOTH) != 0 && !is_sticky)
+        const bool is_shared = permissions_are_shared(&status);
+        if (is_shared && !(S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0))
             return reason_fail(reason, CM_BACKEND_REFUSED,
-                               "'%s' must not be writable by everyone", part);
-        if (!any_owner && status.st_uid != 0 && status.st_uid != geteuid())
+                               "'%s' must not be writable by its group or everyone", part);
+        if (is_shared && stranger != 0)
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "its path in '%s', which others may write, must belong to root "
+                               "or to you, not to user %lu",
+                               part, (unsigned long)stranger);
+        stranger = permissions_are_own(&status) ? 0 : status.st_uid;
+        if (!any_owner && stranger != 0)
             return reason_fail(reason, CM_BACKEND_REFUSED,
                                "'%s' must belong to root or to you, not to user %lu, unless "
                                "COSTMODEL_BACKEND_PATH names its folder",
-                               part, (unsigned long)status.st_uid);
+                               part, (unsigned long)stranger);
         if (part[1] == '\0') return CM_BACKEND_OK;
         char *slash = strrchr(part, '/');
         slash[slash == part] = '\0'; /* "/a" -> "/" */

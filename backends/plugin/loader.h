@@ -36,9 +36,9 @@ int loader_places_in(const char *path, struct arena *arena, struct places *ret)
 /*
  * Loads the module at the absolute path `name`, which stays loaded until the program ends. Its
  * code runs with the rights of the caller. Therefore neither the file nor a folder above it may
- * be writable by everyone, except a folder with the sticky bit. Unless `any_owner`, file and
- * folders must belong to root or the caller. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
- * the reason.
+ * be writable by others, except a folder with the sticky bit, in which the next part of the
+ * path must belong to root or the caller. Unless `any_owner`, all parts must. Returns
+ * CM_BACKEND_OK, or CM_BACKEND_REFUSED with the reason.
  */
 int loader_load(const char *name, bool any_owner, const struct cm_backend **ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));

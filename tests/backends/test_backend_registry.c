@@ -217,7 +217,7 @@ static void searches_the_folders_of_the_environment(void **state) {
     assert_string_equal(places.items[1].path, "/b");
 }
 
-enum refusal { LOADED, WRITABLE, OWNED };
+enum refusal { LOADED, WRITABLE, OWNED, STICKY };
 
 static void expect_loading(struct arena *arena, const char *module, bool any_owner,
                            enum refusal want, const char *path) {
@@ -226,11 +226,16 @@ static void expect_loading(struct arena *arena, const char *module, bool any_own
     const int status = loader_load(module, any_owner, &backend, &reason);
     const char *text = "";
     if (want == WRITABLE)
-        text = arena_printf(arena, "'%s' must not be writable by everyone", path);
+        text = arena_printf(arena, "'%s' must not be writable by its group or everyone", path);
     if (want == OWNED)
         text = arena_printf(arena,
                             "'%s' must belong to root or to you, not to user 12345, unless "
                             "COSTMODEL_BACKEND_PATH names its folder",
+                            path);
+    if (want == STICKY)
+        text = arena_printf(arena,
+                            "its path in '%s', which others may write, must belong to root or "
+                            "to you, not to user 12345",
                             path);
     assert_string_equal(reason.text, text);
     assert_int_equal(status, want == LOADED ? CM_BACKEND_OK : CM_BACKEND_REFUSED);
@@ -253,16 +258,19 @@ static void refuses_modules_that_others_can_replace(void **state) {
         enum refusal refusal;
     } rows[] = {
         {module, 0755, 0, false, LOADED},
-        {module, 0775, 0, false, LOADED}, /* users often have a group of their own */
+        {module, 0775, 0, true,
+         geteuid() == 0 ? WRITABLE : LOADED}, /* else of their own group */
+        {inner, 0775, 0, false, geteuid() == 0 ? WRITABLE : LOADED},
         {module, 0757, 0, true, WRITABLE},
         {module, 01757, 0, true, WRITABLE},
         {inner, 0777, 0, true, WRITABLE},
         {inner, 01777, 0, false, LOADED},
+        {inner, 01777, 12345, true, LOADED}, /* named, and the module in it is ours */
         {folder, 0777, 0, false, WRITABLE},
         {module, 0755, 12345, false, OWNED},
         {inner, 0755, 12345, false, OWNED},
         {folder, 0755, 12345, false, OWNED},
-        {folder, 0755, 12345, true, LOADED},
+        {inner, 0755, 12345, true, LOADED},
     };
     assert_int_equal(mkdir(inner, 0755), 0);
     const char *copy =
@@ -278,6 +286,11 @@ static void refuses_modules_that_others_can_replace(void **state) {
         assert_int_equal(chmod(rows[i].path, 0755), 0);
         if (other) assert_int_equal(chown(rows[i].path, 0, (gid_t)-1), 0);
     }
+    /* Anyone may put a module into a folder such as /tmp. */
+    assert_int_equal(chmod(inner, 01777), 0);
+    expect_loading(*state, module, true, LOADED, inner);
+    if (chown(module, 12345, (gid_t)-1) == 0)
+        expect_loading(*state, module, true, STICKY, inner);
     assert_int_equal(unlink(module), 0);
     assert_int_equal(rmdir(inner), 0);
     assert_int_equal(rmdir(folder), 0);
