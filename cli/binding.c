@@ -13,6 +13,7 @@
 #include "costmodel/op_costs.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/map.h"
 #include "support/text.h"
 
 static const struct option_choice modes[] = {
@@ -153,23 +154,22 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* Refuses items[n] if an earlier item has the same name. Items begin with their names. */
-static int check_unique(const struct invocation *call, const char *option, const void *items,
-                        size_t size, size_t n) {
-    const char *const *last = (const void *)((const char *)items + n * size);
-    for (size_t i = 0; i < n; i++) {
-        const char *const *name = (const void *)((const char *)items + i * size);
-        if (text_equal(*name, *last))
-            return options_fault(call, "option --%s gives '%s' twice", option, *last);
-    }
-    return CM_OK;
+/* Adds a name to those that the option has given. Refuses it if it is one of them. */
+static int check_unique(const struct invocation *call, const char *option, struct map *names,
+                        const char *name) {
+    uint32_t existing = MAP_NONE;
+    if (map_add(names, name, 0, &existing) < 0) return diag_no_memory(call->diag);
+    if (existing == MAP_NONE) return CM_OK;
+    return options_fault(call, "option --%s gives '%s' twice", option, name);
 }
 
 /* Parses NAME=N of --dim and --trip-count. */
 static int read_dims(const struct invocation *call, const char *option,
                      const struct option_list *given, const struct cm_dim_option **ret) {
     struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
+    struct map names;
     if (dims == NULL) return diag_no_memory(call->diag);
+    map_init(&names, call->arena);
     for (size_t i = 0; i < given->n; i++) {
         const char *size = "";
         dims[i].name = split(call, given->values[i], &size);
@@ -177,7 +177,7 @@ static int read_dims(const struct invocation *call, const char *option,
             dims[i].size < 0)
             return options_fault(call, "option --%s requires NAME=N with N >= 0, got '%s'",
                                  option, given->values[i]);
-        const int status = check_unique(call, option, dims, sizeof *dims, i);
+        const int status = check_unique(call, option, &names, dims[i].name);
         if (status != CM_OK) return status;
     }
     *ret = dims;
@@ -201,7 +201,9 @@ static int64_t *read_shape(const struct invocation *call, const char *text, size
 static int read_inputs(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) {
     struct cm_input_option *inputs = arena_array(call->arena, given->n, sizeof *inputs);
+    struct map names;
     if (inputs == NULL) return diag_no_memory(call->diag);
+    map_init(&names, call->arena);
     for (size_t i = 0; i < given->n; i++) {
         const char *shape = "";
         inputs[i].name = split(call, given->values[i], &shape);
@@ -210,7 +212,7 @@ static int read_inputs(const struct invocation *call, const struct option_list *
             return options_fault(
                 call, "option --input requires NAME=SHAPE such as x=1x3x224x224, got '%s'",
                 given->values[i]);
-        const int status = check_unique(call, "input", inputs, sizeof *inputs, i);
+        const int status = check_unique(call, "input", &names, inputs[i].name);
         if (status != CM_OK) return status;
     }
     ret->n_inputs = given->n;
@@ -228,24 +230,24 @@ static const char *find_separator(const char *given) {
     return last == given ? NULL : last;
 }
 
-/* Returns a copy of the list element at *at and advances *at to its end: ',' or NUL. A
- * backslash escapes the next character. NULL: out of memory. */
-static char *read_element(const struct invocation *call, const char **at) {
-    char *element = arena_alloc(call->arena, strlen(*at) + 1);
-    size_t n = 0;
-    if (element == NULL) return NULL;
+/* Copies the list element at *at to *copy, and advances both: *at to the end of the element,
+ * ',' or NUL. A backslash escapes the next character. Returns the copy. */
+static const char *read_element(const char **at, char **copy) {
+    const char *element = *copy;
     for (; **at != '\0' && **at != ','; (*at)++) {
         if (**at == '\\' && (*at)[1] != '\0') (*at)++;
-        element[n++] = **at;
+        *(*copy)++ = **at;
     }
-    element[n] = '\0';
+    *(*copy)++ = '\0';
     return element;
 }
 
 static int read_values(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) {
     struct cm_value_option *values = arena_array(call->arena, given->n, sizeof *values);
+    struct map names;
     if (values == NULL) return diag_no_memory(call->diag);
+    map_init(&names, call->arena);
     for (size_t i = 0; i < given->n; i++) {
         struct cm_value_option *value = &values[i];
         const char *equals = find_separator(given->values[i]);
@@ -255,17 +257,18 @@ static int read_values(const struct invocation *call, const struct option_list *
                                  given->values[i]);
         const char *at = equals + 1;
         const char **elements = arena_array(call->arena, strlen(at) + 1, sizeof *elements);
+        char *copy = arena_alloc(call->arena, strlen(at) + 1);
         value->name =
             arena_strndup(call->arena, given->values[i], (size_t)(equals - given->values[i]));
         value->elements = elements;
-        if (elements == NULL || value->name == NULL) return diag_no_memory(call->diag);
+        if (elements == NULL || copy == NULL || value->name == NULL)
+            return diag_no_memory(call->diag);
         for (bool more = *at != '\0'; more; value->n++) {
-            elements[value->n] = read_element(call, &at);
-            if (elements[value->n] == NULL) return diag_no_memory(call->diag);
+            elements[value->n] = read_element(&at, &copy);
             more = *at == ',';
             at += more;
         }
-        const int status = check_unique(call, "value", values, sizeof *values, i);
+        const int status = check_unique(call, "value", &names, value->name);
         if (status != CM_OK) return status;
     }
     ret->n_values = given->n;

@@ -32,22 +32,22 @@ struct batch_work {
     struct arena *arena;
     struct batch_table *table;
     struct cm_diagnostics *diag;
-    struct map *index; /* symbols by name */
-    uint32_t first;    /* the input whose leading dim may be the batch; ID_NONE if none */
+    struct map *index;         /* symbols by name */
+    struct map *input_options; /* indices of options->inputs by name */
+    struct map *value_options; /* indices of options->values by name */
+    uint32_t first; /* the input whose leading dim may be the batch; ID_NONE if none */
 };
 
 static const struct cm_input_option *input_option(const struct batch_work *work,
                                                   const char *name) {
-    for (size_t i = 0; i < work->options->n_inputs; i++)
-        if (text_equal(work->options->inputs[i].name, name)) return &work->options->inputs[i];
-    return NULL;
+    const uint32_t index = map_get(work->input_options, name);
+    return index == MAP_NONE ? NULL : &work->options->inputs[index];
 }
 
 static const struct cm_value_option *value_option(const struct batch_work *work,
                                                   const char *name) {
-    for (size_t i = 0; i < work->options->n_values; i++)
-        if (text_equal(work->options->values[i].name, name)) return &work->options->values[i];
-    return NULL;
+    const uint32_t index = map_get(work->value_options, name);
+    return index == MAP_NONE ? NULL : &work->options->values[index];
 }
 
 static void list_name(struct text *text, size_t index, const char *name) {
@@ -57,16 +57,17 @@ static void list_name(struct text *text, size_t index, const char *name) {
     text_append_name(text, name);
 }
 
-/* Sets *ret to the input of that name. Reports an error if there is none. */
-static int find_input(const struct batch_work *work, const char *name,
-                      const struct value **ret) {
+/* Adds the name of option `n` to `options`. Refuses a name that no input has. */
+static int add_option(const struct batch_work *work, const struct map *inputs, const char *name,
+                      struct map *options, size_t n) {
     struct text names;
+    uint32_t existing = MAP_NONE;
+    if (map_get(inputs, name) != MAP_NONE)
+        return map_add(options, name, (uint32_t)n, &existing) < 0 ? diag_no_memory(work->diag)
+                                                                  : CM_OK;
     text_init(&names, work->arena);
-    for (size_t i = 0; i < work->graph->n_inputs; i++) {
-        *ret = &work->values[work->graph->inputs[i]];
-        if (text_equal((*ret)->name, name)) return CM_OK;
-        list_name(&names, i, (*ret)->name);
-    }
+    for (size_t i = 0; i < work->graph->n_inputs; i++)
+        list_name(&names, i, work->values[work->graph->inputs[i]].name);
     int status = diag_error(work->diag, DIAG_USAGE, "the model has no input named '%s'", name);
     diag_hint(work->diag, "its inputs are: %s", text_string(&names));
     return status;
@@ -74,20 +75,25 @@ static int find_input(const struct batch_work *work, const char *name,
 
 /* Refuses options for inputs that the model lacks, and --value for stored contents. */
 static int check_options(const struct batch_work *work) {
-    const struct value *input = NULL;
-    for (size_t i = 0; i < work->options->n_inputs; i++) {
-        int status = find_input(work, work->options->inputs[i].name, &input);
-        if (status < 0) return status;
+    const struct cm_options *options = work->options;
+    struct map inputs;
+    int status = CM_OK;
+    map_init(&inputs, work->arena);
+    for (size_t i = 0; i < work->graph->n_inputs; i++) {
+        const uint32_t id = work->graph->inputs[i];
+        if (map_set(&inputs, work->values[id].name, id) < 0) return diag_no_memory(work->diag);
     }
-    for (size_t i = 0; i < work->options->n_values; i++) {
-        int status = find_input(work, work->options->values[i].name, &input);
-        if (status < 0) return status;
-        if (input->constant)
-            return diag_error(work->diag, DIAG_USAGE,
-                              "--value names '%s', whose contents are stored in the file",
-                              input->name);
+    for (size_t i = 0; i < options->n_inputs && status == CM_OK; i++)
+        status = add_option(work, &inputs, options->inputs[i].name, work->input_options, i);
+    for (size_t i = 0; i < options->n_values && status == CM_OK; i++) {
+        const char *name = options->values[i].name;
+        status = add_option(work, &inputs, name, work->value_options, i);
+        if (status == CM_OK && work->values[map_get(&inputs, name)].constant)
+            status =
+                diag_error(work->diag, DIAG_USAGE,
+                           "--value names '%s', whose contents are stored in the file", name);
     }
-    return CM_OK;
+    return status;
 }
 
 /* --- Symbols. --- */
@@ -540,7 +546,7 @@ static int settle_batch(const struct batch_work *work) {
 
 int pass_batch(const struct analysis *analysis, void *own) {
     const struct model *model = analysis->model;
-    struct map index;
+    struct map maps[3];
     struct batch_work work = {
         .analysis = analysis,
         .options = analysis->options,
@@ -549,21 +555,22 @@ int pass_batch(const struct analysis *analysis, void *own) {
         .arena = analysis->arena,
         .table = own,
         .diag = analysis->diag,
-        .index = &index,
+        .index = &maps[0],
+        .input_options = &maps[1],
+        .value_options = &maps[2],
     };
     int (*const steps[])(const struct batch_work *) = {
-        check_options,        collect_symbols,    bind_dim_options,
-        bind_input_options,   bind_value_options, bind_batch_symbol,
-        bind_derived_symbols, make_inputs,        settle_batch,
+        collect_symbols,   bind_dim_options,     bind_input_options, bind_value_options,
+        bind_batch_symbol, bind_derived_symbols, make_inputs,        settle_batch,
     };
     work.table->inputs =
         arena_array(analysis->arena, model->n_values, sizeof(*work.table->inputs));
     if (!work.table->inputs) return diag_no_memory(analysis->diag);
-    map_init(&index, analysis->arena);
-    work.first = first_input(&work);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-        int status = steps[i](&work);
-        if (status < 0) return status;
-    }
-    return CM_OK;
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+        map_init(&maps[i], analysis->arena);
+    int status = check_options(&work);
+    if (status == CM_OK) work.first = first_input(&work);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps) && status == CM_OK; i++)
+        status = steps[i](&work);
+    return status;
 }

@@ -148,52 +148,90 @@ static int bind_node(const struct analysis *analysis, struct bind_table *table,
 
 /* --- Trip counts that --trip-count sets. --- */
 
-/* Returns true if `name` is the node's name, the name of an output, or its number (17, #17). */
-static bool is_called(const struct model *model, uint32_t id, const char *name) {
+/* The options --trip-count, by what they name: a node's name, an output, or a number (17, #17).
+ */
+struct trip_options {
+    struct map by_name;
+    uint32_t *by_number; /* of each node; MAP_NONE: no option */
+};
+
+static int index_trips(const struct analysis *analysis, struct trip_options *ret) {
+    const struct cm_options *options = analysis->options;
+    const size_t n_nodes = analysis->model->n_nodes;
+    map_init(&ret->by_name, analysis->arena);
+    ret->by_number = arena_array(analysis->arena, n_nodes, sizeof *ret->by_number);
+    if (!ret->by_number) return diag_no_memory(analysis->diag);
+    for (size_t id = 0; id < n_nodes; id++) ret->by_number[id] = MAP_NONE;
+    for (uint32_t i = 0; i < options->n_trip_counts; i++) {
+        const char *name = options->trip_counts[i].name;
+        const char *digits = *name == '#' ? name + 1 : name;
+        int64_t number = -1;
+        if (map_set(&ret->by_name, name, i) < 0) return diag_no_memory(analysis->diag);
+        if (*digits && text_to_int64(digits, strlen(digits), &number) && number >= 0 &&
+            (uint64_t)number < n_nodes)
+            ret->by_number[number] = i;
+    }
+    return CM_OK;
+}
+
+/* Returns the option that names the node by its number (way 0), its name (1) or an output (2
+ * and on); MAP_NONE if there is none. */
+static uint32_t trip_option(const struct trip_options *index, const struct model *model,
+                            uint32_t id, size_t way) {
     const struct node *node = &model->nodes[id];
-    const char *digits = *name == '#' ? name + 1 : name;
-    int64_t number = 0;
-    if (node->name[0] && text_equal(node->name, name)) return true;
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (text_equal(value_name(model, node->outputs[i]), name)) return true;
-    return *digits && text_to_int64(digits, strlen(digits), &number) && number == id;
+    if (way == 0) return index->by_number[id];
+    const char *name = way == 1 ? node->name : value_name(model, node->outputs[way - 2]);
+    return *name ? map_get(&index->by_name, name) : MAP_NONE;
 }
 
 /* Sets table->trips. Refuses names that no node and no output has. */
 static int find_trips(const struct analysis *analysis, struct bind_table *table) {
     const struct cm_options *options = analysis->options;
     const struct model *model = analysis->model;
+    struct trip_options index;
     if (options->n_trip_counts == 0) return CM_OK;
     int64_t *trips = arena_array(analysis->arena, model->n_nodes, sizeof *trips);
-    if (!trips) return diag_no_memory(analysis->diag);
-    for (uint32_t id = 0; id < model->n_nodes; id++) trips[id] = DIM_UNKNOWN;
-    for (size_t i = 0; i < options->n_trip_counts; i++) {
-        const struct cm_dim_option *asked = &options->trip_counts[i];
-        bool found = false;
-        for (uint32_t id = 0; id < model->n_nodes; id++) {
-            if (!is_called(model, id, asked->name)) continue;
-            trips[id] = asked->size;
-            found = true;
+    bool *found = arena_array(analysis->arena, options->n_trip_counts, sizeof *found);
+    if (!trips || !found) return diag_no_memory(analysis->diag);
+    int status = index_trips(analysis, &index);
+    for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
+        trips[id] = DIM_UNKNOWN;
+        for (size_t way = 0; way < 2 + model->nodes[id].n_outputs; way++) {
+            const uint32_t i = trip_option(&index, model, id, way);
+            if (i == MAP_NONE) continue;
+            trips[id] = options->trip_counts[i].size;
+            found[i] = true;
         }
-        if (!found)
-            return diag_error(analysis->diag, DIAG_USAGE,
-                              "--trip-count names '%s', but no node has this name",
-                              asked->name);
     }
+    for (size_t i = 0; i < options->n_trip_counts && status == CM_OK; i++)
+        if (!found[i])
+            status = diag_error(analysis->diag, DIAG_USAGE,
+                                "--trip-count names '%s', but no node has this name",
+                                options->trip_counts[i].name);
     table->trips = trips;
-    return CM_OK;
+    return status;
 }
 
 int bind_check_trips(const struct analysis *analysis, const enum trip_outcome *uses) {
     const struct cm_options *options = analysis->options;
+    const struct model *model = analysis->model;
     struct cm_diagnostics *diag = analysis->diag;
+    struct trip_options index;
+    if (options->n_trip_counts == 0) return CM_OK;
+    /* The best outcome of each option: a Loop may be inlined several times. */
+    enum trip_outcome *best =
+        arena_array(analysis->arena, options->n_trip_counts, sizeof *best);
+    int status = best ? index_trips(analysis, &index) : diag_no_memory(diag);
+    if (status < 0) return status;
+    for (uint32_t id = 0; id < model->n_nodes; id++)
+        for (size_t way = 0; way < 2 + model->nodes[id].n_outputs; way++) {
+            const uint32_t i = trip_option(&index, model, id, way);
+            if (i != MAP_NONE && uses[id] > best[i]) best[i] = uses[id];
+        }
     for (size_t i = 0; i < options->n_trip_counts; i++) {
         const char *name = options->trip_counts[i].name;
         const long long size = options->trip_counts[i].size;
-        enum trip_outcome best = TRIPS_NO_LOOP; /* a Loop may be inlined several times */
-        for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
-            if (uses[id] > best && is_called(analysis->model, id, name)) best = uses[id];
-        switch (best) {
+        switch (best[i]) {
         case TRIPS_APPLIED:
             diag_note(diag, DIAG_ASSUMPTION, "assuming that the body of '%s' runs %lld times",
                       name, size);
