@@ -62,6 +62,20 @@ int64_t shape_product(const struct shape *shape, int from, int to) {
     return product;
 }
 
+void shape_print_dim(int64_t dim, struct text *out) {
+    if (is_known(dim))
+        text_printf(out, "%" PRId64, dim);
+    else
+        text_append(out, is_overflow(dim) ? ">= 2^63" : "?");
+}
+
+const char *shape_dim_text(struct arena *arena, int64_t dim) {
+    struct text text;
+    text_init(&text, arena);
+    shape_print_dim(dim, &text);
+    return text.failed ? "?" : text_string(&text);
+}
+
 void shape_print(const struct shape *shape, struct text *out) {
     if (!shape_has_rank(shape)) {
         text_append(out, "[?...]");
@@ -70,10 +84,7 @@ void shape_print(const struct shape *shape, struct text *out) {
     text_append(out, "[");
     for (int i = 0; i < shape->rank; i++) {
         if (i > 0) text_append(out, ",");
-        if (is_known(shape->dims[i]))
-            text_printf(out, "%" PRId64, shape->dims[i]);
-        else
-            text_append(out, "?");
+        shape_print_dim(shape->dims[i], out);
     }
     text_append(out, "]");
 }

@@ -37,6 +37,11 @@ int64_t shape_product(const struct shape *shape, int from, int to);
 static inline int64_t shape_elements(const struct shape *shape) {
     return shape_has_rank(shape) ? shape_product(shape, 0, shape->rank) : DIM_UNKNOWN;
 }
+/* Prints "224", "?" or ">= 2^63". Every message that prints a dim that may be unknown or too
+ * large, or a count of elements, uses it. */
+void shape_print_dim(int64_t dim, struct text *out);
+/* Returns the same text; "?" if out of memory. */
+const char *shape_dim_text(struct arena *arena, int64_t dim);
 /* Prints "[1,3,?,224]" or "[]"; "[?...]" for an unknown rank. */
 void shape_print(const struct shape *shape, struct text *out);
 /* Returns the same text; "?" if out of memory. */

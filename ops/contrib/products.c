@@ -127,9 +127,8 @@ static void macs_packed(const struct op_context *context, struct product *ret) {
 static int output_columns(struct op_context *context, size_t i, int64_t k, int64_t n) {
     const int64_t columns = common_last_dim(context, 0);
     if ((is_known(k) && k < 0) || (is_known(n) && n < 0))
-        return op_fail(context, DIAG_VALUE,
-                       "dims of the weight must be >= 0, got %lld and %lld", (long long)k,
-                       (long long)n);
+        return op_fail(context, DIAG_VALUE, "dims of the weight must be >= 0, got %s and %s",
+                       shape_dim_text(context->arena, k), shape_dim_text(context->arena, n));
     if (is_known(columns) && is_known(k) && columns != k)
         return op_fail(context, DIAG_SHAPE,
                        "columns of input 0 must equal rows of the weight, got %lld and %lld",

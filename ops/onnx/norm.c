@@ -87,8 +87,8 @@ static int infer_group_norm(struct op_context *context) {
     int status = common_check_rank(context, 0, 2);
     if (status < 0) return status;
     if (groups < 1 || (is_known(channels) && channels % groups != 0))
-        return op_fail(context, DIAG_ATTRIBUTE, "%lld channels do not divide into %lld groups",
-                       is_known(channels) ? (long long)channels : 0, (long long)groups);
+        return op_fail(context, DIAG_ATTRIBUTE, "%s channels do not divide into %lld groups",
+                       shape_dim_text(context->arena, channels), (long long)groups);
     int64_t n = context->op->since < 21 ? groups : channels;
     for (size_t i = 1; i < 3 && status == CM_OK; i++)
         status = common_check_length(context, i, n);

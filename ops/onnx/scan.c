@@ -116,8 +116,9 @@ static int infer_scan(struct op_context *context) {
     const int64_t times = checked_mul(scan.batch, scan.length);
     if (is_overflow(times))
         return op_fail(context, DIAG_OVERFLOW,
-                       "the body runs %lld times for each of %lld of the batch, past 2^63",
-                       (long long)scan.length, (long long)scan.batch);
+                       "the body runs %s times for each of %s of the batch, past 2^63",
+                       shape_dim_text(context->arena, scan.length),
+                       shape_dim_text(context->arena, scan.batch));
     status = body_report_trip_count(context, &scan.body, times, DIM_UNKNOWN);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
         status = scan_output(context, &scan, i);

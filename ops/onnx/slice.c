@@ -217,8 +217,8 @@ static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_p
         sum = checked_add(sum, parts[i]);
     }
     if (list.known && is_known(dim) && sum != dim)
-        return op_fail(context, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
-                       (long long)sum, (long long)dim);
+        return op_fail(context, DIAG_SHAPE, "split adds up to %s, the axis has %lld",
+                       shape_dim_text(context->arena, sum), (long long)dim);
     return 0;
 }
 

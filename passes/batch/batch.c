@@ -473,9 +473,10 @@ static int set_contents(const struct batch_work *work, const struct value *input
     /* an empty --value is one empty string */
     if (elements == 1 && option->n == 0 && dtype == DTYPE_STRING) option = &one;
     if (elements != (int64_t)option->n)
-        return diag_error(
-            work->diag, DIAG_USAGE, "--value for '%s' %s must have %lld elements, got %zu",
-            input->name, shape_text(work->arena, &info->shape), (long long)elements, option->n);
+        return diag_error(work->diag, DIAG_USAGE,
+                          "--value for '%s' %s must have %s elements, got %zu", input->name,
+                          shape_text(work->arena, &info->shape),
+                          shape_dim_text(work->arena, elements), option->n);
     if (elements > CONSTANT_MAX_ELEMENTS)
         return diag_error(work->diag, DIAG_LIMIT,
                           "--value for '%s' must have at most %d elements, got %zu",

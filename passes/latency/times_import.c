@@ -190,8 +190,10 @@ static void report_files(const struct analysis *analysis) {
 
 static void append_dims(struct text *text, int rank, const int64_t *dims) {
     text_append(text, "[");
-    for (int axis = 0; axis < rank; axis++)
-        text_printf(text, axis > 0 ? ", %lld" : "%lld", (long long)dims[axis]);
+    for (int axis = 0; axis < rank; axis++) {
+        if (axis > 0) text_append(text, ", ");
+        shape_print_dim(dims[axis], text);
+    }
     text_append(text, "]");
 }
 

@@ -108,6 +108,8 @@ static void other_norms_keep_the_shape(void **state) {
                 "float[*]", "input 1 must have shape [4], got [2]"),
         REFUSES("GroupNormalization-21", "num_groups=3", "float[1,4,8] float[4] float[4]",
                 "float[*]", "4 channels do not divide into 3 groups"),
+        REFUSES("GroupNormalization-21", "num_groups=0", "float[1,?,8] float[4] float[4]",
+                "float[*]", "? channels do not divide into 0 groups"),
         GIVES("RMSNormalization-23", NULL, "float[2,768] float[768]", "float[2,768]"),
         GIVES("LRN-13", "size=5", "float[1,96,55,55]", "float[1,96,55,55]"),
         REFUSES("LRN-1", "size=0", "float[1,96,55,55]", "float[*]", "size must be >= 1, got 0"),

@@ -119,6 +119,8 @@ static void split_gives_each_output_its_part(void **state) {
                 "an axis of 7 does not split into 2 equal parts"),
         REFUSES("Split-13", NULL, "float[7] int64[2]={4,2}", "float[*] float[*]",
                 "split adds up to 6, the axis has 7"),
+        REFUSES("Split-13", NULL, "float[2] int64[2]={9223372036854775807,1}",
+                "float[*] float[*]", "split adds up to >= 2^63, the axis has 2"),
         REFUSES("Split-13", NULL, "float[7] int64[2]={8,-1}", "float[*] float[*]",
                 "part 1 of split is -1, less than 0"),
         REFUSES("Split-13", NULL, "float[7] int64[1]={7}", "float[*] float[*]",

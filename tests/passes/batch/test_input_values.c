@@ -121,6 +121,10 @@ static void refuses_contents_of_wrong_type_or_size(void **state) {
     static const struct values_case rows[] = {
         {RESHAPE, "2/6", NULL, 0,
          "error[usage]: --value for 'v' [3] must have 3 elements, got 2", NULL},
+        {"in v int64[4611686018427387904,4]\nnode - Identity v -> y\nout y\n", "2", NULL, 0,
+         "error[usage]: --value for 'v' [4611686018427387904,4] must have >= 2^63 elements, "
+         "got 1",
+         NULL},
         {RESHAPE, "2/x/3", NULL, 0,
          "error[usage]: --value for 'v' must have elements of type int64, got 'x'", NULL},
         {RESHAPE, "2/1.5/3", NULL, 0,
