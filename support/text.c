@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/arena.h"
+#include "support/unsafe_points.gen.h"
 
 #define FIRST_CAPACITY ((size_t)64)
 
@@ -147,26 +148,16 @@ bool text_to_bytes(const char *string, int64_t *ret_value) {
     return !__builtin_add_overflow(whole, part, ret_value);
 }
 
-/* Characters that move a cursor, break lines, change the writing direction or are invisible. */
-static const struct {
-    uint32_t first, last;
-} unsafe_points[] = {
-    {0x0000, 0x001F}, /* C0 controls */
-    {0x007F, 0x009F}, /* DEL, C1 controls */
-    {0x061C, 0x061C}, /* Arabic letter mark */
-    {0x200B, 0x200B}, /* zero-width space */
-    {0x200E, 0x200F}, /* left-to-right and right-to-left marks */
-    {0x2028, 0x202E}, /* line and paragraph separators, embeddings, overrides */
-    {0x2060, 0x2064}, /* word joiner, invisible operators */
-    {0x2066, 0x2069}, /* isolates */
-    {0xFEFF, 0xFEFF}, /* byte order mark */
-};
-
 static bool point_is_safe(uint32_t point) {
-    for (size_t i = 0; i < sizeof unsafe_points / sizeof unsafe_points[0]; i++) {
-        if (point >= unsafe_points[i].first && point <= unsafe_points[i].last) return false;
+    size_t low = 0; /* number of ranges that begin at or before the point */
+    for (size_t high = sizeof unsafe_points / sizeof *unsafe_points; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (unsafe_points[middle][0] <= point)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return true;
+    return low == 0 || point > unsafe_points[low - 1][1];
 }
 
 /* Returns the length of the longest prefix that is printable ASCII without '#'. */

@@ -35,9 +35,10 @@ void text_clear(struct text *text);
 const char *text_string(const struct text *text);
 
 /*
- * Appends a name from a file. The bytes of control characters, DEL, C1 controls, bidi
- * overrides, invisible characters and invalid UTF-8 become \xNN, so that no name can control a
- * terminal or fake a line. The first byte of a CI command is escaped in the same way:
+ * Appends a name from a file. The bytes of controls, bidi and other format characters,
+ * invisible, private and unassigned characters (unsafe_points.gen.h) and invalid UTF-8 become
+ * \xNN, so that no name can control a terminal or fake a line. The first byte of a CI command
+ * is escaped in the same way:
  * "##[error]" and "##vso[" anywhere; "::error::" at the start of the name, also if only blanks
  * and non-ASCII characters precede it.
  */

@@ -72,8 +72,11 @@ static void write_quoted(const struct json_writer *json, const char *text) {
         if (is_utf8 && length > 0) {
             if (point >= 0x08 && point <= 0x0d && point != 0x0b)
                 fprintf(out, "\\%c", short_escapes[point - 0x08]);
-            else
-                fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* the largest is U+FEFF */
+            else if (point <= 0xFFFF)
+                fprintf(out, "\\u%04" PRIx32, point);
+            else /* two surrogates, of 10 bits each */
+                fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD7C0 + (point >> 10),
+                        0xDC00 + (point & 0x3FF));
         }
         for (size_t k = 0; !is_utf8 && k < length; k++)
             fprintf(out, "\\\\x%02x", (unsigned char)text[i + k]);

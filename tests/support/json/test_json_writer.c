@@ -63,15 +63,17 @@ static void puts_the_comma_before_a_line_break(void **state) {
 static void write_strings(struct json_writer *json) {
     json_begin(json, '[');
     json_write_string(json, "a\"b\\c\n\t\x1b\x7f");
-    json_write_string(json, "\xc3\xa9\xe2\x80\xae");
+    json_write_string(json, "\xc3\xa9\xe2\x80\xae\xf3\xa0\x81\x81\xf4\x8f\xbf\xbd");
     json_write_string(json, "caf\xe9\n");
     json_end(json, ']');
 }
 
 static void escapes_terminal_control_characters(void **state) {
     (void)state;
-    expect(write_strings, "[\"a\\\"b\\\\c\\n\\t\\u001b\\u007f\",\"\xc3\xa9\\u202e\","
-                          "\"caf\\\\xe9\\\\x0a\"]");
+    expect(
+        write_strings,
+        "[\"a\\\"b\\\\c\\n\\t\\u001b\\u007f\",\"\xc3\xa9\\u202e\\udb40\\udc41\\udbff\\udffd\","
+        "\"caf\\\\xe9\\\\x0a\"]");
 }
 
 static void write_decimals(struct json_writer *json) {
