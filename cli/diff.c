@@ -135,7 +135,7 @@ static int profile(struct job *job, size_t index, struct cm_diagnostics *diag) {
         if (has_dim(side, name) || !has_dim(&job->sides[1 - index], name))
             dims[options.n_dims++] = job->options.dims[i];
     }
-    progress_begin(&job->progress, &job->request.timing, &options);
+    progress_begin(&job->progress, &job->request.timing, job->request.output, &options);
     int status = cm_model_profile(side->model, &options, diag, &side->result);
     progress_end(&job->progress);
     return progress_require_end(&job->progress, status, diag);

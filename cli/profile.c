@@ -174,7 +174,7 @@ static int make(struct run *run) {
         return diag_error(
             diag, DIAG_USAGE,
             "--format trace requires times: give --measure, --device, --times or --backend");
-    progress_begin(&progress, &request->timing, &shown);
+    progress_begin(&progress, &request->timing, request->output, &shown);
     if (!request_is_sweep(request))
         status = cm_model_profile(run->model, &shown, diag, &run->result);
     else if (request->format.of.is_page)

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #ifdef __linux__
+
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #endif
 
@@ -291,7 +293,7 @@ static void progress_show(void *context, const struct cm_progress *at) {
     }
     if (at->done == 0) progress->begin = now();
     if (!is_terminal && now() - progress->written < progress->interval) return;
-    if (poll(&stop, 1, 0) > 0) return; /* Ctrl-C was pressed */
+    if (poll(&stop, 1, 0) > 0) return; /* measuring ends */
     progress->written = now();
     struct arena *arena = arena_new("progress", 0);
     if (arena == NULL) return;
@@ -306,18 +308,30 @@ static void progress_show(void *context, const struct cm_progress *at) {
     arena_free(arena);
 }
 
-/* Returns a file descriptor that becomes readable when a blocked signal of the set arrives; -1
- * if the system has no such descriptors or opening one fails. */
-static int open_signals(const sigset_t *set) {
+/* Opens progress->stop, which becomes readable when a blocked signal of the set arrives and,
+ * with `has_reader`, when no program can read standard output any more. Sets it to -1 if it
+ * fails. */
+static void open_stop(struct progress *progress, const sigset_t *set, bool has_reader) {
 #ifdef __linux__
-    return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct epoll_event readable = {.events = EPOLLIN};
+    struct epoll_event closed = {.events = 0}; /* errors and hang-ups are always reported */
+    progress->signals = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+    progress->stop = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_ctl(progress->stop, EPOLL_CTL_ADD, progress->signals, &readable) == 0) {
+        /* fails for a file, which needs no reader */
+        if (has_reader) (void)epoll_ctl(progress->stop, EPOLL_CTL_ADD, STDOUT_FILENO, &closed);
+        return;
+    }
+    if (progress->stop >= 0) (void)close(progress->stop);
+    if (progress->signals >= 0) (void)close(progress->signals);
 #else
     (void)set;
-    return -1;
+    (void)has_reader;
 #endif
+    progress->stop = -1;
 }
 
-void progress_begin(struct progress *progress, const struct timing *timing,
+void progress_begin(struct progress *progress, const struct timing *timing, const char *output,
                     struct cm_options *options) {
     const bool measures = options->backend != NULL && timing->device == NULL;
     struct sigaction action;
@@ -331,12 +345,12 @@ void progress_begin(struct progress *progress, const struct timing *timing,
                                   .stop = -1};
     options->progress = progress_show;
     options->progress_context = progress;
-    if (!measures || sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
-        return;
+    if (!measures || sigaction(SIGINT, NULL, &action) != 0) return;
     (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGPIPE);
+    if (action.sa_handler != SIG_IGN) (void)sigaddset(&set, SIGINT);
     if (sigprocmask(SIG_BLOCK, &set, &progress->before) != 0) return;
-    progress->stop = open_signals(&set);
+    open_stop(progress, &set, output == NULL || text_equal(output, "-"));
     if (progress->stop < 0)
         (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
     else
@@ -346,15 +360,18 @@ void progress_begin(struct progress *progress, const struct timing *timing,
 void progress_end(struct progress *progress) {
     sigset_t pending;
     int number = 0;
+    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
     if (progress->has_line) fputs("\r\033[K", stderr);
     if (progress->stop < 0) return;
+    progress->is_interrupted = poll(&stop, 1, 0) > 0;
     (void)sigpending(&pending);
-    progress->is_interrupted = sigismember(&pending, SIGINT) == 1;
+    const bool is_pressed = sigismember(&pending, SIGINT) == 1;
     (void)sigemptyset(&pending);
     (void)sigaddset(&pending, SIGINT);
     /* takes the pending SIGINT: unblocking it would end the program */
-    if (progress->is_interrupted) (void)sigwait(&pending, &number);
+    if (is_pressed) (void)sigwait(&pending, &number);
     (void)close(progress->stop);
+    (void)close(progress->signals);
     (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
 }
 

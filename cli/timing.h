@@ -63,11 +63,12 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
 /* The row of --times, for commands that profile one model once. */
 extern const struct option timing_import[];
 
-/* The progress of a measurement on standard error, and its end by Ctrl-C. On a terminal one
- * line is rewritten; otherwise a new line is written every `interval` seconds. */
+/* The progress of a measurement on standard error, and its end by Ctrl-C, SIGPIPE, or because
+ * the program that reads standard output has ended. On a terminal one line is rewritten;
+ * otherwise a new line is written every `interval` seconds. */
 struct progress {
     bool has_line;        /* a line is on the terminal */
-    bool is_interrupted;  /* Ctrl-C was pressed; set by progress_end */
+    bool is_interrupted;  /* measuring was ended; set by progress_end */
     const char *verb;     /* "measuring" */
     double interval;      /* seconds */
     double begin;         /* start time of the first layer, seconds */
@@ -75,13 +76,15 @@ struct progress {
     const char *setting;  /* what changes between profiles: "batch", "precision" */
     size_t setting_index; /* from 1 */
     size_t n_settings;    /* 0: one profile */
-    int stop;             /* descriptor, readable after Ctrl-C; -1: Ctrl-C ends the program */
+    int stop;             /* descriptor, readable to end; -1: Ctrl-C ends the program */
+    int signals;          /* descriptor of Ctrl-C and SIGPIPE, which `stop` observes */
     sigset_t before;      /* signal mask to restore */
 };
-/* Starts the progress line, and sets the members of `options` that report progress. If a
- * backend (also that of --cudnn-plan) is selected without --device, Ctrl-C ends only the
- * measurement until progress_end; otherwise it ends the program. */
-void progress_begin(struct progress *progress, const struct timing *timing,
+/* Starts the progress line, and sets the members of `options` that report progress. `output`:
+ * file of the report; NULL: standard output. If a backend (also that of --cudnn-plan) is
+ * selected without --device, Ctrl-C ends only the measurement until progress_end; otherwise it
+ * ends the program. */
+void progress_begin(struct progress *progress, const struct timing *timing, const char *output,
                     struct cm_options *options);
 /* Erases the line, restores the signals and sets is_interrupted. */
 void progress_end(struct progress *progress);

@@ -230,7 +230,7 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     options.batch = batch;
     options.memory_curve = check->has_page;
     options.memory_plan = check->has_page;
-    progress_begin(&check->progress, &check->request.timing, &options);
+    progress_begin(&check->progress, &check->request.timing, check->reports[0].path, &options);
     int status = cm_model_profile(model, &options, diag, &check->results[check->n_results]);
     progress_end(&check->progress);
     if (status == CM_OK) check->n_results++;
