@@ -190,7 +190,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         if args.installed and not make_installed(folder / "installed.tar.xz"):
-            print("the Python package onnx is not installed: nothing to compare with")
+            print("skipped: the Python package onnx is not installed")
             return SKIPPED
         if args.installed:
             args.archive = folder / "installed.tar.xz"

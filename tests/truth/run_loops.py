@@ -34,7 +34,7 @@ try:
     import onnx.reference
     from onnx import TensorProto, helper, numpy_helper
 except ImportError:
-    print("the Python package onnx is not installed")
+    print("skipped: the Python package onnx is not installed")
     sys.exit(SKIPPED)
 
 import loop_models
