@@ -20,6 +20,11 @@ static int64_t divide(int64_t a, int64_t b) {
     return b == 0 ? 0 : checked_div_floor(a, b);
 }
 
+/* Returns true for the rows of fused patterns, whose keys are transposed. */
+static bool is_decomposed(const struct op_context *context) {
+    return context->op->attrs == NULL;
+}
+
 static struct heads heads_of(const struct op_context *context, size_t i, const char *count) {
     const int rank = op_rank(context, i);
     struct heads heads = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
@@ -27,7 +32,9 @@ static struct heads heads_of(const struct op_context *context, size_t i, const c
     heads.batch = op_dim(context, i, 0);
     heads.length = op_dim(context, i, rank - 2);
     heads.width = op_dim(context, i, rank - 1);
-    heads.heads = rank == 4 ? op_dim(context, i, 1) : op_attr_int(context, count);
+    heads.heads = rank == 4                ? op_dim(context, i, 1)
+                  : is_decomposed(context) ? 1
+                                           : op_attr_int(context, count);
     if (rank == 3) heads.width = divide(heads.width, heads.heads);
     return heads;
 }
@@ -113,7 +120,7 @@ static int infer_flex_attention(struct op_context *context) {
 }
 
 static int64_t attention_rows(const struct op_context *context) {
-    if (context->op == &attention_decomposed) {
+    if (is_decomposed(context)) {
         const int rank = op_rank(context, 2);
         if (rank < 2) return DIM_UNKNOWN;
         return divide(op_output_elements(context, 0), op_dim(context, 2, rank - 1));
@@ -123,7 +130,7 @@ static int64_t attention_rows(const struct op_context *context) {
 }
 
 static int64_t attention_scores(const struct op_context *context) {
-    const bool decomposed = context->op == &attention_decomposed;
+    const bool decomposed = is_decomposed(context);
     return checked_mul(attention_rows(context),
                        decomposed ? common_last_dim(context, 1) : n_keys(context));
 }
@@ -169,7 +176,7 @@ static int64_t attention_backward(const struct op_context *context, uint32_t ope
 
 /* Returns the FLOPs besides MACs: scaling, masks, biases and softmax of the scores. */
 static int64_t exact_attention(const struct op_context *context) {
-    const bool decomposed = context->op == &attention_decomposed;
+    const bool decomposed = is_decomposed(context);
     const bool causal = !decomposed && op_attr_int(context, "is_causal") != 0;
     const int biases = decomposed && op_has_input(context, 4);
     return exact_attention_scores_flops((causal || op_has_input(context, 3)) + biases,
@@ -200,15 +207,21 @@ FACETS(PREVIEW, FlexAttention) {
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
+#define FUSED                                                                                  \
+    .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \
+    .backward.macs = attention_backward
+
 /* Operator row of decomposed attention (a fused pattern). In a training step no fused kernel runs: each
  * node of the pattern saves its own values. */
 const struct op attention_decomposed =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
               macs_decomposed, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
 
-#define FUSED                                                                                  \
-    .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \
-    .backward.macs = attention_backward
+/* Operator row of an exported call of scaled_dot_product_attention, which trains with a fused
+ * kernel. */
+const struct op attention_exported =
+    ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
+              macs_decomposed, .facets = &facets_ONNX_Attention, FUSED);
 
 static const struct op rows[] = {
     ATTENTION(SIGNATURE(ONNX, Attention, 23), infer_attention, macs_attention, FUSED),

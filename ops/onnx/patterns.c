@@ -8,6 +8,7 @@
 #define VARIANCE "ReduceMean((x - ReduceMean(x))^2)"
 #define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
+#define FUSED_SOFTMAX "Softmax(MatMul(q * factor_q, keys * factor_k) [+ bias] [+ mask])"
 
 /* At a node, the first row that matches wins, so the more specific of two patterns comes first:
  * LayerNorm before RMSNorm, since the nodes of a LayerNorm also match RMSNorm, with
@@ -65,6 +66,13 @@ static const struct pattern_row patterns[] = {
     {.name = "LogSoftmax", .op = "LogSoftmax", .operands = "x", .attributes = "axis=axis", .axes = AXES_ONE,
      .pattern = "x - ReduceMax(x) - Log(ReduceSum(Exp(x - ReduceMax(x))))"},
 
+    /* PyTorch's exporters scale both operands of scaled_dot_product_attention */
+    {.name = "Attention", .op = "", .row = &attention_exported, .operands = "q keys v mask bias",
+     .axes = AXES_LAST, .views = true,
+     .pattern = "MatMul(" FUSED_SOFTMAX ", v)"},
+    {.name = "Attention", .op = "", .row = &attention_exported, .operands = "q keys v mask bias",
+     .axes = AXES_LAST, .views = true,
+     .pattern = "MatMul(Where(IsNaN(" FUSED_SOFTMAX "), 0, " FUSED_SOFTMAX "), v)"},
     {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(" SOFTMAX ", v)"},

@@ -68,7 +68,7 @@ struct pattern_row {
 extern const struct op activation_relu6; /* ops/onnx/activation.c */
 /* ops/onnx/attention.c: softmax(Q @ K + mask + bias) @ V with operands Q [..., n, d], K [...,
  * d, m] (already transposed), V [..., m, v], mask, bias. */
-extern const struct op attention_decomposed;
+extern const struct op attention_decomposed, attention_exported;
 
 size_t patterns_count(void);
 const struct pattern_row *patterns_at(size_t index);

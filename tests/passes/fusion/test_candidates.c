@@ -46,11 +46,11 @@ static const struct case_row rows[] = {
     {"an attention only at the product after its softmax",
      "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\n"
      "node s Softmax a -> s axis=-1\nnode z MatMul s v -> z\nout z\n",
-     "Attention@z"},
+     "Attention@z Attention@z"}, /* two patterns: decomposed, and exported of a fused kernel */
     {"an attention after a decomposed softmax",
      "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\nnode e Exp a -> e\n"
      "node r ReduceSum e -> r axes=[-1]\nnode s Div e r -> s\nnode z MatMul s v -> z\nout z\n",
-     "Softmax@s Attention@a Attention@z"},
+     "Softmax@s Attention@a Attention@z Attention@a Attention@z"},
 };
 
 /* Prints the nodes of each pattern. */
