@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "api/assembly.h"
+#include "backends/primitive.h"
 #include "passes/costs.h"
 #include "passes/memory/arena_planner.h"
 #include "passes/memory/liveness.h"
@@ -221,6 +222,12 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
     return text_string(&text);
 }
 
+static const char *file_precision(const struct analysis *analysis) {
+    const enum dtype dtype = analysis->infer.file_dtype;
+    if (dtype == DTYPE_BFLOAT16) return "bf16";
+    return dtype == DTYPE_FLOAT16 ? "fp16" : "fp32";
+}
+
 static void copy_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
@@ -239,6 +246,10 @@ static void copy_options(struct assembly *assembly) {
                                           options->trip_counts[i].size};
     result->options.n_trip_counts = n;
     result->options.trip_counts = trips;
+    result->options.file_precision = file_precision(assembly->analysis);
+    result->options.precision = options->precision == CM_PRECISION_AS_STORED
+                                    ? result->options.file_precision
+                                    : primitive_precision_name((int32_t)options->precision);
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = "model";
     if (options->mode == CM_MODE_TRAINING) result->options.mode = "training";
@@ -295,7 +306,6 @@ static void copy_training(struct assembly *assembly) {
     assembly->result->training = (struct cm_training){
         .present = true,
         .optimizer = assembly_text(assembly, table->optimizer->name),
-        .amp = options->amp,
         .n_freeze = options->n_freeze,
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
         .n_checkpoint = options->n_checkpoint,
@@ -317,7 +327,7 @@ static void copy_training(struct assembly *assembly) {
         .weight_bytes = public_count(table->weight_bytes),
         .gradient_bytes = public_count(table->gradient_bytes),
         .optimizer_bytes = public_count(table->optimizer_bytes),
-        .master_bytes = public_count(table->master_bytes),
+        .weight_copy_bytes = public_count(table->weight_copy_bytes),
         .saved_bytes = public_count(table->saved_bytes),
         .peak_bytes = public_count(table->peak_bytes),
         .peak_phase = phase_names[table->peak_phase],

@@ -377,7 +377,6 @@ void assemble_measure(struct assembly *assembly) {
         .placed_share = CM_UNKNOWN,
         .problem = assembly_text(assembly, analysis->estimate.problem),
         .planned = analysis->options->plan_only,
-        .precision = primitive_precision_name((int32_t)analysis->options->precision),
         .layout = primitive_layout_name((int32_t)analysis->options->layout),
         .device = "",
         .version = "",

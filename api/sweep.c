@@ -92,7 +92,7 @@ static void fill_times(struct sweeping *sweeping, const struct cm_result *result
     row->device_bytes = result->measure->memory_bytes;
     row->device = copy(sweeping, result->measure->device);
     row->times = state_of_times(result);
-    row->precision = copy(sweeping, result->measure->precision);
+    row->precision = copy(sweeping, result->options.precision);
     if (sweeping->ret->times[0] != '\0') return;
     sweeping->ret->times = copy(sweeping, state_of_times(result));
     sweeping->ret->device = copy(sweeping, result->measure->device);
@@ -148,7 +148,8 @@ const char *sweep_state(int status) {
 }
 
 static bool share_analysis(const struct cm_sweep_point *a, const struct cm_sweep_point *b) {
-    bool is_same = a->batch == b->batch && a->n_dims == b->n_dims;
+    bool is_same =
+        a->batch == b->batch && a->n_dims == b->n_dims && a->precision == b->precision;
     for (size_t i = 0; is_same && i < a->n_dims; i++)
         is_same =
             text_equal(a->dims[i].name, b->dims[i].name) && a->dims[i].size == b->dims[i].size;
@@ -239,11 +240,15 @@ struct cm_sweep_row sweep_empty_row(int64_t batch) {
 }
 
 static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
+    bool has_precisions = false;
+    for (size_t i = 0; i < sweeping->ret->n_rows; i++)
+        has_precisions =
+            has_precisions || sweeping->points[i].precision != CM_PRECISION_AS_STORED;
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
         const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
         rows[i] = sweep_empty_row(sweeping->points[i].batch);
-        if (sweeping->options.sweep_layers)
+        if (has_precisions)
             rows[i].precision =
                 primitive_precision_name((int32_t)sweeping->points[i].precision);
         if (sweeping->options.progress != NULL)

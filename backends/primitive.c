@@ -69,10 +69,11 @@ static const char *const state_names[CM_N_MEASURE_STATES] = {
 };
 
 static const char *const precision_names[CM_N_PRECISIONS] = {
-    [CM_PRECISION_AS_STORED] = "fp32", [CM_PRECISION_TF32] = "tf32",
+    [CM_PRECISION_AS_STORED] = "file", [CM_PRECISION_TF32] = "tf32",
     [CM_PRECISION_FP16] = "fp16", [CM_PRECISION_BF16] = "bf16", [CM_PRECISION_INT8] = "int8",
     [CM_PRECISION_FP8] = "fp8",
     [CM_PRECISION_AMP] = "amp",
+    [CM_PRECISION_FP32] = "fp32",
 };
 
 static const char *const runtime_names[CM_N_RUNTIMES] = {

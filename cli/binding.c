@@ -108,9 +108,6 @@ const struct option binding_rest[] = {
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
              "saved activations, gradients and optimizer states; implies\n"
              "--mode training unless --mode inference is given"},
-    {.name = "amp", INTO(SET, options.amp),
-     .help = "use mixed precision: 2-byte activations, weights and gradients,\n"
-             "4-byte master weights and optimizer states"},
     {.name = "freeze", INTO(LIST, freeze), .value = "PATTERN",
      .help = "parameters or modules that are not trained, e.g.\n"
              "--freeze 'layer1.*'; repeatable"},

@@ -146,8 +146,10 @@ bool request_is_sweep(const struct request *request) {
 }
 
 bool request_lists_layers(const struct request *request) {
-    return request->text.layers || request->rows == CM_ROWS_LAYERS || request->timing.plan ||
-           request->timing.precisions.n > 1;
+    const struct timing *timing = &request->timing;
+    const bool is_timed = timing->device || timing->backend || timing->measure != MEASURE_NONE;
+    return request->text.layers || request->rows == CM_ROWS_LAYERS || timing->plan ||
+           (timing->precisions.n > 1 && is_timed);
 }
 
 const char *request_given(const struct request *request, unsigned rules) {

@@ -21,6 +21,7 @@ struct request {
     const char *batches;
     struct option_list dims;
     const char *precisions;
+    bool amp;
     const char *devices;
     int measure; /* enum measure_target */
     const char *backend;
@@ -48,7 +49,7 @@ const struct option sweep_options[] = {
     {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]", .rules = PLANS,
      .help = "devices to model: built-in names, files (.json), or all"},
     {.name = "precision", INTO(TEXT, precisions), .value = "PRECISION[,...]", .rules = PLANS,
-     .help = "compute precisions: fp32 (default), tf32, fp16, bf16, int8, fp8, amp"},
+     .help = "precisions: file (default), fp32, tf32, fp16, bf16, int8, fp8, amp"},
     {.name = "measure", INTO(CHOICE, measure), .value = "WHERE", .alone = "cuda",
      .choices = timing_measurers, .rules = PLANS,
      .help = "also measure each model on this machine, one at a time: cuda or cpu"},
@@ -64,8 +65,7 @@ const struct option sweep_options[] = {
      .help = "mode of BatchNormalization, ...: model (default), training, inference"},
     {.name = "optimizer", INTO(TEXT, wanted.optimizer), .value = "NAME", .rules = PLANS,
      .help = "add a training step, as of profile"},
-    {.name = "amp", INTO(SET, wanted.amp), .rules = PLANS,
-     .help = "use mixed precision in the training step"},
+    {.name = "amp", INTO(SET, amp), .rules = PLANS, .help = "short for --precision amp"},
     {.name = "runtime", INTO(TEXT, wanted.runtime), .value = "RUNTIME", .rules = PLANS,
      .help = "kernels of the modelled devices: compiled (default) or eager"},
     {.heading = "Run", .name = "shard", INTO(TEXT, shard), .value = "I/N",
@@ -155,9 +155,10 @@ static int plan(const struct invocation *call, const struct request *request,
     if (status == CM_OK && request->batches)
         status =
             read_sizes(call, "batch", request->batches, &wanted.n_batches, &wanted.batches);
-    if (status == CM_OK && request->precisions)
-        status = read_texts(call, "precision", request->precisions, &wanted.n_precisions,
-                            &wanted.precisions);
+    const char *precisions = request->amp ? "amp" : request->precisions;
+    if (status == CM_OK && precisions)
+        status =
+            read_texts(call, "precision", precisions, &wanted.n_precisions, &wanted.precisions);
     if (status == CM_OK && request->devices)
         status =
             read_texts(call, "device", request->devices, &wanted.n_devices, &wanted.devices);
@@ -188,6 +189,8 @@ static int check(const struct invocation *call, const struct request *request,
     if (request->folder == NULL) return options_fault(call, "sweep requires --output FOLDER");
     if (request->measure != MEASURE_NONE && request->backend != NULL)
         return options_fault(call, "options --measure and --backend are mutually exclusive");
+    if (request->amp && request->precisions != NULL)
+        return options_fault(call, "options --amp and --precision are mutually exclusive");
     if (request->manifest == NULL && models->n == 0)
         return options_fault(call, "sweep requires a model or --manifest");
     const struct request defaults = {.wanted = no_campaign, .cache = true};

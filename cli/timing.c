@@ -32,10 +32,9 @@ const struct option_choice timing_measurers[] = {
     {"cpu", MEASURE_CPU}, {"cuda", MEASURE_CUDA}, {NULL, 0}};
 
 const struct option_choice timing_precisions[] = {
-    {"fp32", CM_PRECISION_AS_STORED}, {"tf32", CM_PRECISION_TF32},
-    {"fp16", CM_PRECISION_FP16},      {"bf16", CM_PRECISION_BF16},
-    {"int8", CM_PRECISION_INT8},      {"fp8", CM_PRECISION_FP8},
-    {"amp", CM_PRECISION_AMP},        {NULL, 0},
+    {"file", CM_PRECISION_AS_STORED}, {"fp32", CM_PRECISION_FP32}, {"tf32", CM_PRECISION_TF32},
+    {"fp16", CM_PRECISION_FP16},      {"bf16", CM_PRECISION_BF16}, {"int8", CM_PRECISION_INT8},
+    {"fp8", CM_PRECISION_FP8},        {"amp", CM_PRECISION_AMP},   {NULL, 0},
 };
 
 const struct option_choice timing_layouts[] = {
@@ -62,11 +61,12 @@ const struct option timing_options[] = {
      .help = "take times from this backend, with these settings"},
     {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",
      .choices = timing_precisions,
-     .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
-             "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
-             "torch.autocast: fp16 products; norms, softmax and reductions in fp32);\n"
-             "`costmodel profile` compares the layers' times of a list such as\n"
-             "fp32,tf32,fp16"},
+     .help = "precision of floats, for bytes, times and limits: file (default: as in\n"
+             "the file), fp32, tf32 (fp32 tensors), fp16, bf16, int8 or fp8 (weights\n"
+             "and operands of products, the rest in fp16), or amp (torch.autocast:\n"
+             "fp16 products; norms, softmax and sums in fp32); `costmodel profile`\n"
+             "compares a list such as fp32,tf32,fp16"},
+    {.name = "amp", INTO(SET, amp), .help = "short for --precision amp"},
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
              "kernel; measured or planned, products run with the elementwise nodes\n"
@@ -150,11 +150,6 @@ static int check_timing(const struct invocation *call, const struct timing *timi
         return options_fault(call, "option --end-to-end requires --measure or --backend");
     if (timing->autotune > 0 && !is_run)
         return options_fault(call, "option --autotune requires --measure or --backend");
-    const bool has_precision =
-        timing->precisions.n > 1 || timing->precisions.values[0] != CM_PRECISION_AS_STORED;
-    if (has_precision && !is_timed)
-        return options_fault(call, "option --precision requires --measure, --backend, "
-                                   "--device or --cudnn-plan");
     if (timing->layout != CM_LAYOUT_AUTO && !is_timed)
         return options_fault(call, "option --layout requires --measure, --backend, --device "
                                    "or --cudnn-plan");
@@ -208,6 +203,11 @@ int timing_read(const struct invocation *call, struct timing *timing,
                           (timing->device != NULL);
     int status = check_timing(call, timing, n_sources);
     if (status != CM_OK) return status;
+    if (timing->amp && timing->precisions.text != NULL &&
+        !text_equal(timing->precisions.text, "amp"))
+        return options_fault(call, "option --amp is --precision amp, got --precision %s",
+                             timing->precisions.text);
+    if (timing->amp) timing->precisions.values[0] = CM_PRECISION_AMP;
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precisions.values[0];
     options->layout = (enum cm_layout)timing->layout;

@@ -19,6 +19,7 @@ struct timing {
     const char *device;               /* --device: of the roofline, or target of a plan */
     bool plan;                        /* --cudnn-plan */
     struct option_choices precisions; /* enum cm_precision */
+    bool amp;                         /* --amp: precision amp */
     int runtime;                      /* enum cm_runtime; CM_N_RUNTIMES: not given */
     bool end_to_end;                  /* --end-to-end */
     bool cache;                       /* use the cache of measured times */

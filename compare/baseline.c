@@ -129,7 +129,6 @@ int baseline_result(const struct cm_baseline *baseline,
         .modelled = text_equal(profile->times.state, "modelled"),
         .invented = text_equal(profile->times.state, "invented"),
         .imported = text_equal(profile->times.state, "imported"),
-        .precision = profile->times.precision,
         .layout = profile->times.layout,
         .device = profile->times.device,
         .version = "",
@@ -222,8 +221,7 @@ static const char *doubt_of(const struct cm_measure *measure) {
 }
 
 struct cm_baseline_times baseline_times(const struct cm_result *result) {
-    struct cm_baseline_times times = {
-        .state = "", .device = "", .precision = "", .layout = "", .doubt = ""};
+    struct cm_baseline_times times = {.state = "", .device = "", .layout = "", .doubt = ""};
     const struct cm_measure *measure = result->measure;
     if (!cm_result_timed(result)) return times;
     times.present = true;
@@ -232,7 +230,6 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
                   : measure->imported ? "imported"
                                       : "measured";
     times.device = measure->device;
-    times.precision = measure->precision;
     times.layout = measure->layout;
     for (size_t i = 0; i < measure->n_untimed; i++)
         times.untimed_nodes = checked_add(times.untimed_nodes, measure->untimed[i].nodes);

@@ -161,6 +161,9 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
                    is->options.convention);
     add_numbers(finder, has_batches ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
                 was->options.batch, is->options.batch);
+    if (was->options.precision && is->options.precision) /* unknown in former versions */
+        add_if_differs(finder, CM_CONDITION_BREAKS, "precision", was->options.precision,
+                       is->options.precision);
     compare_dims(finder, was, is);
     compare_trips(finder, was, is);
     compare_descriptions(finder, &was->coverage, &is->coverage);
@@ -181,8 +184,6 @@ static void compare_training(struct finder *finder, const struct cm_training *wa
                    was->present ? was->optimizer : "none",
                    is->present ? is->optimizer : "none");
     if (!both) return;
-    add_if_differs(finder, CM_CONDITION_BREAKS, "amp", was->amp ? "yes" : "no",
-                   is->amp ? "yes" : "no");
     add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
                    joined(finder, was->n_freeze, was->freeze),
                    joined(finder, is->n_freeze, is->freeze));
@@ -249,8 +250,6 @@ void conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_measure *after = is->measure;
     if (before && after) {
         add_optional(&finder, CM_CONDITION_TIMES, "device", before->device, after->device);
-        add_optional(&finder, CM_CONDITION_TIMES, "precision", before->precision,
-                     after->precision);
         add_optional(&finder, CM_CONDITION_TIMES, "layout", before->layout, after->layout);
         add_optional(&finder, CM_CONDITION_NOTE, "backend_version", before->version,
                      after->version);

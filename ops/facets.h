@@ -46,6 +46,9 @@
 #define BOUNDS(letters) .bounds = letters
 #define NO_BOUNDS       BOUNDS("-")
 
+/* The dtype under autocast (enum op_autocast), if not AUTOCAST_BY_MACS: AUTOCAST(FLOAT). */
+#define AUTOCAST(type) .autocast = AUTOCAST_##type
+
 /* Integer operations, if they do not follow from the dtypes (enum op_integers). */
 #define INTEGERS(which)   .integers = which
 #define INTEGERS_OF(macs) .integers = INTEGERS_PRODUCTS, .integer_macs = macs

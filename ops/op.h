@@ -183,6 +183,15 @@ enum op_integers {
     INTEGERS_SCALES, /* none; output 1 is a scale computed at run time: DynamicQuantizeLinear */
 };
 
+/* The float dtype in which an operator computes under torch.autocast (the lists of CUDA, in
+ * ATen/autocast_mode.h). */
+enum op_autocast {
+    AUTOCAST_BY_MACS, /* AUTOCAST_HALF if it has MACs; else the widest of its operands */
+    AUTOCAST_HALF,    /* operands are cast to 16 bits */
+    AUTOCAST_FLOAT,   /* operands are cast to 32 bits */
+    AUTOCAST_FILE,    /* results have the dtype of the file */
+};
+
 /* Propagation of the scales of dequantized operands through the operator
  * (ops/qdq_propagation.h). Sets of axes are bit masks. All zero: outputs have no scale. */
 struct op_qdq {
@@ -208,6 +217,7 @@ struct op_facets {
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;
+    enum op_autocast autocast;
 };
 
 /*

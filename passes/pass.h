@@ -49,6 +49,7 @@ enum pass_facts {
     HAS_KERNELS = 1 << 19,
     HAS_GRADIENT_KERNELS = 1 << 20,
     HAS_INPUT_PIPELINE = 1 << 21,
+    HAS_PRECISION = 1 << 22,
 };
 
 struct symbol {
@@ -122,8 +123,9 @@ struct iterations {
 };
 
 struct infer_table {
-    struct value_info *infos; /* by value */
-    int64_t *runs;            /* by graph: runs per run of the enclosing graph */
+    struct value_info *infos; /* by value; pass precision sets the dtypes of --precision */
+    enum dtype file_dtype; /* of most float elements in the file; DTYPE_UNDEFINED: no floats */
+    int64_t *runs;         /* by graph: runs per run of the enclosing graph */
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
     bool is_open;      /* some output dims or trip counts are unknown */
     /* By graph: the runs of bodies inside executed Loops; NULL if no Loop was executed. `infos`
@@ -281,8 +283,8 @@ struct training_table {
     int64_t weight_bytes;              /* params and buffers */
     int64_t gradient_bytes;            /* of params */
     int64_t optimizer_bytes;
-    int64_t master_bytes;
-    int64_t saved_bytes; /* saved for backward */
+    int64_t weight_copy_bytes; /* of saved_bytes: copies of weights that autocast caches */
+    int64_t saved_bytes;       /* saved for backward */
     int64_t backward_macs;
     int64_t backward_flops; /* by the convention */
     int64_t recompute_macs;
@@ -329,7 +331,7 @@ enum lowered {
     LOWERED_NOT,       /* see why_not */
 };
 
-/* Empty unless a device is modelled. Bytes are computed with the dtypes of --precision. */
+/* Empty unless a device is modelled. */
 struct kernels_table {
     /* By node: */
     int64_t *read;            /* bytes that its kernel reads for the node */
@@ -338,7 +340,6 @@ struct kernels_table {
     uint32_t *kernel;         /* identifies the kernel of the node */
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */
-    uint8_t *width;   /* bytes per float element in memory */
     bool *stored;     /* a kernel writes it to memory */
 };
 
@@ -504,9 +505,10 @@ struct pass {
     unsigned gives;      /* enum pass_facts */
 };
 
-pass_run pass_bind, pass_batch, pass_infer, pass_fuse_patterns, pass_liveness, pass_in_place,
-    pass_arena_plan, pass_params, pass_kernels, pass_primitives, pass_estimate, pass_count,
-    pass_modules, pass_peak_memory, pass_training, pass_gradient_kernels, pass_memory_required,
-    pass_explain, pass_roofline_bounds, pass_breakdown, pass_advice, pass_input_pipeline;
+pass_run pass_bind, pass_batch, pass_infer, pass_fuse_patterns, pass_precision, pass_liveness,
+    pass_in_place, pass_arena_plan, pass_params, pass_kernels, pass_primitives, pass_estimate,
+    pass_count, pass_modules, pass_peak_memory, pass_training, pass_gradient_kernels,
+    pass_memory_required, pass_explain, pass_roofline_bounds, pass_breakdown, pass_advice,
+    pass_input_pipeline;
 
 #endif

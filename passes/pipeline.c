@@ -28,18 +28,21 @@ static const struct pass pipeline[] = {
      .requires = HAS_OPERATORS | HAS_BATCH, .gives = HAS_TYPES},
     {PASS(fuse_patterns, fused_patterns), "match operations that the exporter decomposed",
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES, .gives = HAS_FUSED_PATTERNS},
+    {PASS(precision, infer), "replace the dtypes of the file by those of --precision",
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS,
+     .gives = HAS_PRECISION},
 
     /* Memory: liveness, arena, parameters. */
     {PASS(liveness, liveness),
      "find which values own bytes and the steps at which they are live",
-     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES, .gives = HAS_STORAGE},
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_PRECISION, .gives = HAS_STORAGE},
     {PASS(in_place, in_place),
      "find nodes that could overwrite an operand, and the resulting peak",
      .requires = HAS_TYPES | HAS_STORAGE, .gives = HAS_IN_PLACE},
     {PASS(arena_plan, arena_plan), "assign each value that owns bytes an offset in one arena",
      .requires = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE, .gives = HAS_ARENA_PLAN},
     {PASS(params, params), "classify constants as learned parameters, buffers or neither",
-     .requires = HAS_OPERATORS | HAS_TYPES, .gives = HAS_PARAMETERS},
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_PRECISION, .gives = HAS_PARAMETERS},
 
     /* Costs of nodes and modules. Empty primitives and times unless a backend is selected. */
     {PASS(kernels, kernels), "map nodes to the kernels of a runtime, if a device is modelled",

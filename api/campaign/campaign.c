@@ -77,7 +77,7 @@ void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *di
         .n_dims = of->n_dims,
         .dims = dims,
         .batch = campaign->n_batches > 0 ? (int64_t)campaign->batches[batch] : 0,
-        .precision = campaign->n_precisions > 0 ? campaign->precisions[precision] : "fp32",
+        .precision = campaign->n_precisions > 0 ? campaign->precisions[precision] : "file",
         .device = device < campaign->n_devices ? campaign->devices[device] : "",
     };
 }
@@ -226,7 +226,6 @@ int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
     ret->runtime = (enum cm_runtime)runtime;
     if (campaign->convention[0] != '\0') ret->convention = campaign->convention;
     if (campaign->optimizer[0] != '\0') ret->optimizer = campaign->optimizer;
-    ret->amp = campaign->amp;
     return profile_options_check(ret, arena, diag);
 }
 
@@ -245,7 +244,6 @@ int campaign_point(const struct cm_campaign *campaign, const struct cm_combinati
 
 int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *diag) {
     struct cm_options options;
-    const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
     if (campaign->n_models == 0)
         return diag_error(diag, DIAG_USAGE, "a campaign requires a model");
     for (size_t i = 0; i < campaign->n_models; i++) {
@@ -263,8 +261,8 @@ int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *di
     for (size_t i = 0; i < campaign->n_batches; i++)
         if (campaign->batches[i] == 0)
             return diag_error(diag, DIAG_USAGE, "batch must be >= 1, got 0");
-    if (campaign->n_precisions > 0 && !is_timed)
-        return diag_error(diag, DIAG_USAGE, "precisions require a device or a measurement");
+    if (campaign->amp)
+        return diag_error(diag, DIAG_USAGE, "'amp' must be a value of 'precisions'");
     if (cm_campaign_count(campaign) > CAMPAIGN_MAX_COMBINATIONS)
         return diag_error(diag, DIAG_LIMIT, "a campaign has at most %d combinations",
                           CAMPAIGN_MAX_COMBINATIONS);

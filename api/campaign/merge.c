@@ -109,10 +109,11 @@ static const char *invalid_key(const struct cm_campaign *campaign,
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
     struct cm_combination at;
     cm_campaign_at(campaign, row->combination, sizes, &at);
-    const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
+    const bool has_precision =
+        campaign->n_devices > 0 || campaign->measure[0] != '\0' || campaign->n_precisions > 0;
     if (!text_equal(row->model, at.model->path)) return "model";
     if (at.batch > 0 && row->batch != at.batch) return "batch";
-    if (is_timed && !text_equal(row->precision, at.precision)) return "precision";
+    if (has_precision && !text_equal(row->precision, at.precision)) return "precision";
     if (at.device[0] != '\0' && !text_equal(row->device, at.device)) return "device";
     if (row->n_dims != at.n_dims) return "dims";
     for (size_t i = 0; i < at.n_dims; i++)
@@ -186,7 +187,6 @@ static const char *difference(const struct cm_options *a, const struct cm_option
     if (!text_equal(a->convention, b->convention)) return "conventions";
     if (a->mode != b->mode) return "modes";
     if (!text_equal(optimizers[0], optimizers[1])) return "optimizers";
-    if (a->amp != b->amp) return "values of amp";
     return a->runtime != b->runtime ? "runtimes" : NULL;
 }
 

@@ -144,7 +144,7 @@ static int write_row(const struct running *running, size_t item, const struct cm
     complete.model = at.model->path;
     complete.n_dims = at.n_dims;
     complete.dims = dims;
-    if (is_timed) complete.precision = at.precision;
+    if (is_timed || running->campaign->n_precisions > 0) complete.precision = at.precision;
     if (at.device[0] != '\0')
         complete.device = at.device;
     else if (is_timed && row->device == NULL)

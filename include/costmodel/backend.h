@@ -261,18 +261,20 @@ struct cm_primitive {
 };
 
 /*
- * Compute precision. From CM_PRECISION_FP16 on, the tensors of the primitives already have
- * these dtypes, so that a backend can ignore the precision. The first two decide whether a
- * backend may use TF32 for fp32 tensors.
+ * Precision. From CM_PRECISION_FP16 on, the tensors of the primitives already have these
+ * dtypes, so that a backend can ignore the precision. The first two decide whether a backend
+ * may use TF32 for fp32 tensors. docs/precision.md has the dtypes of weights, activations,
+ * gradients and states.
  */
 enum cm_precision {
-    CM_PRECISION_AS_STORED, /* multiply fp32 tensors in fp32 */
+    CM_PRECISION_AS_STORED, /* the dtypes of the file; multiply fp32 tensors in fp32 */
     CM_PRECISION_TF32,      /* fp32 tensors may be rounded to a 10-bit mantissa */
     CM_PRECISION_FP16,
     CM_PRECISION_BF16,
     CM_PRECISION_INT8, /* operands of products; 32-bit accumulators */
     CM_PRECISION_FP8,  /* operands of products, e4m3; 32-bit accumulators */
-    CM_PRECISION_AMP, /* torch.autocast: fp16 products; norms, softmax and reductions in fp32 */
+    CM_PRECISION_AMP,  /* torch.autocast: fp16 products; norms, softmax and sums in fp32 */
+    CM_PRECISION_FP32,
     CM_N_PRECISIONS
 };
 

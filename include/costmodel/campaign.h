@@ -43,7 +43,7 @@ struct cm_campaign {
     size_t n_batches;
     const size_t *batches; /* none: the batch of each file */
     size_t n_precisions;
-    const char *const *precisions; /* none: "fp32" */
+    const char *const *precisions; /* none: "file" */
     size_t n_devices;
     const char *const *devices; /* modelled: built-in names or files (.json) */
     const char *measure;        /* backend that measures, in addition to the devices: "cuda" */
@@ -51,7 +51,7 @@ struct cm_campaign {
     const char *convention;
     const char *mode;
     const char *optimizer;
-    bool amp;
+    bool amp;    /* refused: now a value of `precisions` */
     void *arena; /* private */
 };
 

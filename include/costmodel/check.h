@@ -38,7 +38,6 @@ struct cm_baseline_times {
     bool present;
     const char *state;     /* "measured", "modelled", "invented", "imported" */
     const char *device;    /* "NVIDIA H200" */
-    const char *precision; /* "fp16" */
     const char *layout;    /* of images: "auto" */
     int64_t low_ps;        /* sum of first quartiles; equal to high_ps if modelled */
     int64_t high_ps;       /* sum of third quartiles */

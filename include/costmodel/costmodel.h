@@ -152,7 +152,6 @@ struct cm_options {
      * CM_MODE_MODEL then means CM_MODE_TRAINING. NULL: no training step.
      */
     const char *optimizer;
-    bool amp; /* mixed precision: 2-byte activations, weights and gradients */
     size_t n_freeze;
     const char *const *freeze; /* patterns of parameters or modules that are not trained */
     size_t n_checkpoint;
@@ -181,7 +180,7 @@ struct cm_options {
      * must then be NULL or model a device, for the expected time of each layer. */
     size_t n_times;
     const struct cm_times *const *times;
-    enum cm_precision precision; /* compute precision of the timed layers */
+    enum cm_precision precision; /* of weights, activations, gradients, states and times */
     enum cm_runtime runtime;     /* of a modelled device */
     bool fuse; /* backends that measure or plan: run a convolution or matrix product and the
                   elementwise nodes that follow it as one primitive, if the backend can */
@@ -322,8 +321,8 @@ struct cm_sweep_point {
 };
 
 /*
- * As cm_model_sweep, at `n` points. Consecutive points that differ only in precision and
- * backend share one analysis of the model.
+ * As cm_model_sweep, at `n` points. Consecutive points that differ only in the backend share
+ * one analysis of the model.
  */
 CM_API int cm_model_sweep_points(struct cm_model *model, const struct cm_options *options,
                                  const struct cm_sweep_point *points, size_t n,

@@ -267,7 +267,6 @@ struct cm_memory {
 struct cm_training {
     bool present;          /* false: no optimizer was given, all other members are 0 */
     const char *optimizer; /* "adam" */
-    bool amp;              /* mixed precision */
     size_t n_freeze;
     const char *const *freeze; /* as in cm_options */
     size_t n_checkpoint;
@@ -285,7 +284,7 @@ struct cm_training {
     int64_t weight_bytes;      /* params and buffers */
     int64_t gradient_bytes;    /* of params */
     int64_t optimizer_bytes;   /* optimizer states */
-    int64_t master_bytes;      /* with amp: 4-byte copies of params */
+    int64_t weight_copy_bytes; /* of saved_bytes, with amp: 2-byte copies of weights */
     /* Picoseconds, modelled; CM_UNKNOWN without a modelled device. */
     int64_t backward_ps;              /* expected time of backward with recomputation */
     int64_t update_ps;                /* expected time of the optimizer's update */
@@ -521,11 +520,10 @@ struct cm_measure {
                                 NULL: not calibrated */
     bool invented;           /* all times come from a table for tests */
     bool imported;           /* all times were measured by another tool: cm_options.times */
-    int64_t placed_share;  /* imported, ratio: time of the layers that match the model / time of
-                              all layers; CM_UNKNOWN */
-    bool planned;          /* cm_options.plan_only: plans without times */
-    const char *precision; /* compute precision of fp32: "fp32", "tf32", "fp16", ... */
-    const char *layout;    /* of images: "auto", "nchw", "nhwc" */
+    int64_t placed_share; /* imported, ratio: time of the layers that match the model / time of
+                             all layers; CM_UNKNOWN */
+    bool planned;         /* cm_options.plan_only: plans without times */
+    const char *layout;   /* of images: "auto", "nchw", "nhwc" */
     const char *device;
     const char *version;      /* of the software, or the source of a device model */
     const char *warning;      /* why the times may be unreliable; "" */
@@ -636,6 +634,8 @@ struct cm_result {
         const char *given; /* --input and --value as text: "x=1x3x64x64 k=2,2"; NULL: none */
         size_t n_trip_counts;
         const struct cm_named_size *trip_counts; /* as in cm_options */
+        const char *precision;      /* of every figure of the result: "fp16"; NULL: unknown */
+        const char *file_precision; /* "fp32": of most floats in the file; NULL: unknown */
     } options;
     struct cm_costs totals;
     struct cm_framework framework;
@@ -695,7 +695,7 @@ struct cm_sweep_row {
     const char *model;       /* path; NULL: that of the sweep */
     const char *device;      /* of the times; NULL: none */
     const char *times;       /* as in struct cm_sweep; NULL: none */
-    const char *precision;   /* of the times; NULL: none */
+    const char *precision;   /* NULL: as in the file, without times */
     size_t n_dims;           /* symbolic dims that the sweep varies */
     const struct cm_named_size *dims;
     /* Ratio: samples per second / those of the first row. CM_UNKNOWN unless the sweep lists its

@@ -173,21 +173,21 @@ FACETS(CONTRIB, FastGelu) {
 FACETS(CONTRIB, BiasGelu) {EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasSplitGelu) {EXACT(.per_input = 1, .per_output = 6), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasSoftmax) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasSoftmax) {AUTOCAST(FLOAT), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipLayerNormalization) {
-    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 7 per input element, 1 less without a shift, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_skip_norm, .extra_description = "sums, 7 per input element, 1 less without a shift, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipSimplifiedLayerNormalization) {
-    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 4 per input element, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_skip_norm, .extra_description = "sums, 4 per input element, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, EmbedLayerNormalization) {
-    EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 per output element, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 per output element, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GroupNorm) {
-    EXACT(.extra = exact_contrib_group_norm, .extra_description = "operations: 7 per input element, 5 per SiLU, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_contrib_group_norm, .extra_description = "operations: 7 per input element, 5 per SiLU, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipGroupNorm) {
-    EXACT(.extra = exact_contrib_group_norm, .extra_description = "sums, 7 per input element, 5 per SiLU, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_contrib_group_norm, .extra_description = "sums, 7 per input element, 5 per SiLU, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QLinearAdd) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QLinearMul) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
@@ -210,7 +210,7 @@ FACETS(CONTRIB, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output =
     NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)}; /* quotient, rounding, zero point */
 FACETS(CONTRIB, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
     NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
-FACETS(ONNX, SimplifiedLayerNormalization) {EXACT(EXACT_RMS_NORM),
+FACETS(ONNX, SimplifiedLayerNormalization) {AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
     LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL)};
 
 #define CONTRIB(name, infer_fn, input, result, letters, class)                                 \

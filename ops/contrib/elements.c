@@ -131,10 +131,10 @@ FACETS(CONTRIB, BiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)}
 FACETS(CONTRIB, BitmaskBiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BitmaskDropout) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BranchwiseRMSNorm) {
-    EXACT(.extra = exact_branch_norm, .extra_description = "operations: 4 per input element, 1 less without a scale, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_branch_norm, .extra_description = "operations: 4 per input element, 1 less without a scale, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GatedRMSNorm) {
-    EXACT(.extra = exact_gated_norm, .extra_description = "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row"),
+    AUTOCAST(FLOAT), EXACT(.extra = exact_gated_norm, .extra_description = "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QOrderedLayerNormalization) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QEmbedLayerNormalization) {NO_PRIMITIVE(NO_FUSED)};

@@ -74,7 +74,7 @@ FACETS(NCHWC, GlobalAveragePool) {EXACT(.per_input = 1),
     FVCORE(.extra = fvcore_planar_input, .extra_description = "input elements of an image"),
     PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
     ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
+FACETS(NCHWC, Upsample) {AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
     THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), INTEGERS(INTEGERS_NONE)};
 
 #define NCHWC(name, infer_fn, letters, class, ...)                                             \

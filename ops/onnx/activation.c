@@ -89,9 +89,21 @@ static bool dropout_trains(const struct op_context *context) {
            constant_int_at(mode, 0) != 0;
 }
 
-/* Returns the bytes of the mask: one per element in training mode, else 0. */
+static double dropout_ratio(const struct op_context *context) {
+    if (context->op->since < 12) return op_attr_float(context, "ratio");
+    const struct constant *value = common_contents(context, 1);
+    const bool readable = value && constant_has_reals(value) && value->n_elements > 0;
+    return readable ? constant_real_at(value, 0) : 0.5;
+}
+
+/* A framework returns the input if no elements are dropped. */
+static enum op_view dropout_view(const struct op_context *context) {
+    return context->training && dropout_ratio(context) > 0 ? VIEW_NONE : VIEW_SAME;
+}
+
+/* Returns the bytes of the mask: one per element if elements are dropped. */
 static int64_t dropout_mask(const struct op_context *context) {
-    return context->training ? op_elements(context, 0) : 0;
+    return dropout_view(context) == VIEW_NONE ? op_elements(context, 0) : 0;
 }
 
 static int fold_dropout(struct op_context *context) {
@@ -102,13 +114,8 @@ static int fold_dropout(struct op_context *context) {
 }
 
 static int describe_dropout(const struct op_context *context, struct text *out) {
-    const struct constant *value = common_contents(context, 1); /* from opset 12 on */
-    const bool readable = value && constant_has_reals(value) && value->n_elements > 0;
     text_append(out, "p=");
-    if (context->op->since < 12)
-        describe_real(out, op_attr_float(context, "ratio"));
-    else
-        describe_real(out, readable ? constant_real_at(value, 0) : 0.5);
+    describe_real(out, dropout_ratio(context));
     text_append(out, ", inplace=False");
     return CM_OK;
 }
@@ -158,7 +165,7 @@ FACETS(ONNX, HardSigmoid) {EXACT(.per_output = 4), ONNX_TOOL(.per_output = 4),
 FACETS(ONNX, HardSwish) {EXACT(.per_output = 5), ONNX_TOOL(.per_output = 5), LOWER_UNARY(CM_HARD_SWISH),
     BOUNDS("d")};
 FACETS(ONNX, Mish) {EXACT(.per_output = 5), LOWER_UNARY(CM_MISH), BOUNDS("d")};
-FACETS(ONNX, Softplus) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = TOOL_EXP + 1 + TOOL_LOG),
+FACETS(ONNX, Softplus) {AUTOCAST(FLOAT), EXACT(.per_output = 3), ONNX_TOOL(.per_output = TOOL_EXP + 1 + TOOL_LOG),
     LOWER_UNARY(CM_SOFTPLUS), BOUNDS("d")};
 FACETS(ONNX, Softsign) {EXACT(.per_output = 3), LOWER_ELTWISE(lower_softsign, CM_ABS, NULL), BOUNDS("d")};
 FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scaled, CM_THRESHOLD, NULL),
@@ -166,7 +173,7 @@ FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scale
 FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
 FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
     LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops counts Clip as ReLU6 */
-FACETS(ONNX, PRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
+FACETS(ONNX, PRelu) {AUTOCAST(HALF), EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
     ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
 FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};
 FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_unchanged)};
@@ -200,7 +207,7 @@ FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, 
         .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains,                       \
         .algebra = ALGEBRA_IDENTITY, .param_roles = "pii", .module = "Dropout",                \
         .describe = describe_dropout, .backward.saved_for_backward = "e,-",                    \
-        .backward.extra = dropout_mask                                                         \
+        .backward.extra = dropout_mask, .backward.view = dropout_view                          \
     }
 
 const struct op activation_relu6 = CLIP(1, .module = "ReLU6");

@@ -115,7 +115,7 @@ FACETS(ONNX, Mul) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BIN
     BOUNDS("p")};
 FACETS(ONNX, Div) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_DIV), LOWER_BINARY(CM_DIVIDE),
     BOUNDS("pd")};
-FACETS(ONNX, Pow) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_BINARY(CM_POWER),
+FACETS(ONNX, Pow) {AUTOCAST(FLOAT), EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_BINARY(CM_POWER),
     BOUNDS("d")};
 FACETS(ONNX, Mod) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MODULO), BOUNDS("d")};
 FACETS(ONNX, Max) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),

@@ -36,35 +36,35 @@ FOLD(sqrt, ret->r = sqrt(x->r); return ret->real;)
 FOLD(reciprocal, ret->r = 1 / x->r; return ret->real;)
 
 /* An elementary function. `tool`: instructions by onnx-tool. */
-#define ELEMENTARY(name, tool, function, letters)                                              \
+#define ELEMENTARY(name, tool, function, letters, type)                                        \
     FACETS(ONNX, name) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = tool), LOWER_UNARY(function), \
-                        BOUNDS(letters)}
+                        BOUNDS(letters), AUTOCAST(type)}
 /* An elementary function that onnx-tool does not count. */
-#define UNLISTED(name, function)                                                               \
-    FACETS(ONNX, name) {EXACT(.per_output = 1), LOWER_UNARY(function), BOUNDS("d")}
+#define UNLISTED(name, function, type)                                                         \
+    FACETS(ONNX, name) {EXACT(.per_output = 1), LOWER_UNARY(function), BOUNDS("d"), AUTOCAST(type)}
 
-ELEMENTARY(Abs,        1,             CM_ABS,        "p");
-ELEMENTARY(Neg,        1,             CM_NEGATE,     "f");
-ELEMENTARY(Sign,       1,             CM_SIGN,       "v");
-ELEMENTARY(Floor,      1,             CM_FLOOR,      "v");
-ELEMENTARY(Ceil,       1,             CM_CEIL,       "v");
-ELEMENTARY(Round,      1,             CM_ROUND,      "v");
-ELEMENTARY(Sqrt,       TOOL_SQRT,     CM_SQRT,       "v");
-ELEMENTARY(Reciprocal, TOOL_DIV,      CM_RECIPROCAL, "d");
-ELEMENTARY(Exp,        TOOL_EXP,      CM_EXP,        "d");
-ELEMENTARY(Log,        TOOL_LOG,      CM_LOG,        "d");
-ELEMENTARY(Sin,        TOOL_SIN,      CM_SIN,        "d");
-ELEMENTARY(Cos,        TOOL_SIN,      CM_COS,        "d");
-ELEMENTARY(Atan,       2 * TOOL_ATAN, CM_ATAN,       "d");
-UNLISTED(Erf, CM_ERF);
-UNLISTED(Tan, CM_TAN);
-UNLISTED(Asin, CM_ASIN);
-UNLISTED(Acos, CM_ACOS);
-UNLISTED(Sinh, CM_SINH);
-UNLISTED(Cosh, CM_COSH);
-UNLISTED(Asinh, CM_ASINH);
-UNLISTED(Acosh, CM_ACOSH);
-UNLISTED(Atanh, CM_ATANH);
+ELEMENTARY(Abs,        1,             CM_ABS,        "p", BY_MACS);
+ELEMENTARY(Neg,        1,             CM_NEGATE,     "f", BY_MACS);
+ELEMENTARY(Sign,       1,             CM_SIGN,       "v", BY_MACS);
+ELEMENTARY(Floor,      1,             CM_FLOOR,      "v", BY_MACS);
+ELEMENTARY(Ceil,       1,             CM_CEIL,       "v", BY_MACS);
+ELEMENTARY(Round,      1,             CM_ROUND,      "v", BY_MACS);
+ELEMENTARY(Sqrt,       TOOL_SQRT,     CM_SQRT,       "v", BY_MACS);
+ELEMENTARY(Reciprocal, TOOL_DIV,      CM_RECIPROCAL, "d", FLOAT);
+ELEMENTARY(Exp,        TOOL_EXP,      CM_EXP,        "d", FLOAT);
+ELEMENTARY(Log,        TOOL_LOG,      CM_LOG,        "d", FLOAT);
+ELEMENTARY(Sin,        TOOL_SIN,      CM_SIN,        "d", BY_MACS);
+ELEMENTARY(Cos,        TOOL_SIN,      CM_COS,        "d", BY_MACS);
+ELEMENTARY(Atan,       2 * TOOL_ATAN, CM_ATAN,       "d", BY_MACS);
+UNLISTED(Erf, CM_ERF, BY_MACS);
+UNLISTED(Tan, CM_TAN, FLOAT);
+UNLISTED(Asin, CM_ASIN, FLOAT);
+UNLISTED(Acos, CM_ACOS, FLOAT);
+UNLISTED(Sinh, CM_SINH, FLOAT);
+UNLISTED(Cosh, CM_COSH, FLOAT);
+UNLISTED(Asinh, CM_ASINH, BY_MACS);
+UNLISTED(Acosh, CM_ACOSH, BY_MACS);
+UNLISTED(Atanh, CM_ATANH, BY_MACS);
 
 #define UNARY(name, from, folds, keeps) FORM(name, from, folds, ALGEBRA_NONE, keeps)
 #define FORM(name, from, folds, form, keeps)                                                   \

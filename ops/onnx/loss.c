@@ -33,10 +33,10 @@ static int64_t log_probabilities(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, NegativeLogLikelihoodLoss) {
-    EXACT(PLUS(exact_likelihood, "operations: 2 per target, 1 more for weights, 1 less without a reduction")),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_likelihood, "operations: 2 per target, 1 more for weights, 1 less without a reduction")),
     NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
 FACETS(ONNX, SoftmaxCrossEntropyLoss) {
-    EXACT(PLUS(exact_cross_entropy, "operations: 5 per score, and the likelihood of the targets")),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_cross_entropy, "operations: 5 per score, and the likelihood of the targets")),
     NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
 
 #define LOSS(name, from, class, keeps, ...)                                                    \

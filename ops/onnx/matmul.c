@@ -151,7 +151,7 @@ FACETS(ONNX, MatMul) {THOP(PLUS(thop_matmul, "MACs of a product with a weight"))
 FACETS(ONNX, Gemm) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_gemm, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_gemm_sums)};
-FACETS(ONNX, Det) {EXACT(.per_mac = 2, PLUS(exact_determinant, "quotients and the diagonal")),
+FACETS(ONNX, Det) {AUTOCAST(FLOAT), EXACT(.per_mac = 2, PLUS(exact_determinant, "quotients and the diagonal")),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE("no primitive takes determinants"), BOUNDS("d")};
 
 #define PRODUCT(name, from, infer_fn, count, bias_, letters, print)                            \

@@ -211,23 +211,23 @@ FACETS(ONNX, InstanceNormalization) {
     ONNX_TOOL(.per_input = 3 + TOOL_DIV), LOWER(lower_norm, CM_NORM, CM_NORM_INSTANCE, IMAGES_HERE, NULL),
     BOUNDS("d-")};
 FACETS(ONNX, GroupNormalization) {
-    EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
     PTFLOPS(.per_input = 2), LOWER(lower_norm, CM_NORM, CM_NORM_GROUP, IMAGES_HERE, NULL), BOUNDS("d-")};
 FACETS(ONNX, LayerNormalization) {
-    EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
     FVCORE(.per_input = 5), PTFLOPS(.per_input = 1), THOP(.per_input = 4),
     ONNX_TOOL(.per_input = 7, PLUS(onnx_tool_layer_norm, "operations: 29 per row")),
     LOWER(lower_norm, CM_NORM, CM_NORM_LAYER, IMAGES_NONE, NULL), BOUNDS("d-")};
-FACETS(ONNX, RMSNormalization) {EXACT(EXACT_RMS_NORM),
+FACETS(ONNX, RMSNormalization) {AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
     LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL), BOUNDS("d-")};
 FACETS(ONNX, LRN) {EXACT(PLUS(exact_local_response, "operations: (size + 4) per output element")),
     ONNX_TOOL(PLUS(onnx_tool_local_response, "operations: (size + 37) per output element")),
     LOWER(lower_lrn, CM_NORM, CM_NORM_LRN, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, LpNormalization) {
-    EXACT(PLUS(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
     ONNX_TOOL(.per_input = TOOL_EXP + 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
 FACETS(ONNX, MeanVarianceNormalization) {
-    EXACT(PLUS(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
+    AUTOCAST(FLOAT), EXACT(PLUS(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
     LOWER(lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"),
     BOUNDS("d")};
 

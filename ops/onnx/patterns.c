@@ -5,9 +5,9 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#define VARIANCE "ReduceMean((x - ReduceMean(x))^2)"
-#define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
-#define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
+#define VARIANCE      "ReduceMean((x - ReduceMean(x))^2)"
+#define SCORES        "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
+#define SOFTMAX       "Softmax(" SCORES " [+ bias] [+ mask])"
 #define FUSED_SOFTMAX "Softmax(MatMul(q * factor_q, keys * factor_k) [+ bias] [+ mask])"
 
 /* At a node, the first row that matches wins, so the more specific of two patterns comes first:

@@ -220,7 +220,7 @@ static int fold_cumsum(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, ReduceSum) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceSum) {AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
 FACETS(ONNX, ReduceMean) {EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MEAN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
@@ -228,28 +228,28 @@ FACETS(ONNX, ReduceMax) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MAX, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
 FACETS(ONNX, ReduceMin) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MIN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceProd) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceProd) {AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_PRODUCT, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("p-")};
-FACETS(ONNX, ReduceL1) {EXACT(.per_input = 1, REDUCTION),
+FACETS(ONNX, ReduceL1) {AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L1, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
-FACETS(ONNX, ReduceL2) {EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT),
+FACETS(ONNX, ReduceL2) {AUTOCAST(FLOAT), EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L2, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
     INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceLogSum) {EXACT(.per_input = 1),
+FACETS(ONNX, ReduceLogSum) {AUTOCAST(FLOAT), EXACT(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
     INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceLogSumExp) {EXACT(.per_input = 2),
+FACETS(ONNX, ReduceLogSumExp) {AUTOCAST(FLOAT), EXACT(.per_input = 2),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM_EXP, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
     INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceSumSquare) {EXACT(.per_input = 1, REDUCTION),
+FACETS(ONNX, ReduceSumSquare) {AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM_SQUARE, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
 FACETS(ONNX, ArgMax) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL),
     BOUNDS("d")};
 FACETS(ONNX, ArgMin) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL),
     BOUNDS("d")};
-FACETS(ONNX, CumSum) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
+FACETS(ONNX, CumSum) {AUTOCAST(FLOAT), EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
     NO_PRIMITIVE("no primitive runs sums along an axis"), BOUNDS("d-")};
-FACETS(ONNX, CumProd) {EXACT(.per_output = 1), NO_PRIMITIVE("no primitive runs products along an axis"),
+FACETS(ONNX, CumProd) {AUTOCAST(FLOAT), EXACT(.per_output = 1), NO_PRIMITIVE("no primitive runs products along an axis"),
     BOUNDS("d-")};
 
 #define REDUCE(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_REDUCTION, keeps)

@@ -25,11 +25,11 @@ static int describe_softmax(const struct op_context *context, struct text *out) 
 }
 
 /* clang-format off */
-FACETS(ONNX, Softmax) {EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
+FACETS(ONNX, Softmax) {AUTOCAST(FLOAT), EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
     THOP(PLUS(thop_softmax, "operations: 3 per input element, less 1 per row")),
     ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV),
     LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_PLAIN, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, LogSoftmax) {EXACT(PLUS(exact_log_softmax, "operations: 5 per input element, less 1 per row")),
+FACETS(ONNX, LogSoftmax) {AUTOCAST(FLOAT), EXACT(PLUS(exact_log_softmax, "operations: 5 per input element, less 1 per row")),
     ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV + 1 + TOOL_LOG),
     LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_LOG, IMAGES_NONE, NULL), BOUNDS("d")};
 FACETS(ONNX, Hardmax) {EXACT(PLUS(exact_hardmax, "input elements, less 1 per row")),

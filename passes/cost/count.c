@@ -11,6 +11,7 @@
 #include "passes/costs.h"
 #include "passes/infer/context.h"
 #include "passes/infer/iterations.h"
+#include "passes/infer/precision.h"
 #include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/dequantized.h"
@@ -259,7 +260,9 @@ static void count_node(const struct analysis *analysis, const struct convention 
     if (context_make_inferred(source, id, &context) < 0) return;
     ret->macs = product_macs(&context);
     ret->int_macs = dequantized_integers(analysis, &context, ret->macs).macs;
-    (void)count_traffic(analysis, &context, &ret->bytes_read, &ret->bytes_written);
+    struct op_context cast = context;
+    if (precision_apply(analysis, &cast) < 0) return;
+    (void)count_traffic(analysis, &cast, &ret->bytes_read, &ret->bytes_written);
     ret->activation_bytes = ret->bytes_written;
     estimate_times(analysis, id, ret);
     find_terms(analysis, convention, source, &context, &terms);

@@ -6,13 +6,24 @@
 #include "support/arena.h"
 #include "support/text.h"
 
+/* Returns the info of an override, with the dtype that pass precision set. */
+static const struct value_info *with_dtype(const struct op_source *source,
+                                           const struct value_info *info, uint32_t value) {
+    const enum dtype dtype = value == ID_NONE ? DTYPE_UNDEFINED : source->infos[value].dtype;
+    if (info->dtype == dtype || !dtype_is_float(dtype) || !dtype_is_float(info->dtype))
+        return info;
+    struct value_info *copy = arena_copy(source->arena, info, sizeof(*copy));
+    if (copy) copy->dtype = dtype;
+    return copy;
+}
+
 /* Returns the operand's info, overrides included; NULL if it is omitted. */
 static const struct value_info *operand(const struct op_source *source, uint32_t node,
                                         size_t slot) {
     const uint32_t value = source->model->nodes[node].inputs[slot];
     const struct override *override = source->overrides ? source->overrides[node] : NULL;
     for (; override; override = override->next)
-        if (override->slot == slot) return override->info;
+        if (override->slot == slot) return with_dtype(source, override->info, value);
     return value == ID_NONE ? NULL : &source->infos[value];
 }
 

@@ -77,8 +77,12 @@ void iterations_load(const struct infer_table *table, const struct iteration *it
                      struct value_info *infos) {
     for (; iteration; iteration = iteration->outer) {
         const struct iterations *of_graph = &table->iterations[iteration->graph];
-        for (size_t i = 0; i < of_graph->n_values; i++)
-            infos[of_graph->values[i]] = iteration->infos[i];
+        for (size_t i = 0; i < of_graph->n_values; i++) {
+            const uint32_t value = of_graph->values[i];
+            infos[value] = iteration->infos[i];
+            if (dtype_is_float(table->infos[value].dtype)) /* of --precision */
+                infos[value].dtype = table->infos[value].dtype;
+        }
     }
 }
 

@@ -411,6 +411,7 @@ static int find_settings(const struct analysis *analysis, const char **ret_name,
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
     ret->precision = (int32_t)analysis->options->precision;
+    if (ret->precision == CM_PRECISION_FP32) ret->precision = CM_PRECISION_AS_STORED;
     ret->plan_only = analysis->options->plan_only;
     ret->layout = (int32_t)analysis->options->layout;
     ret->runtime = (int32_t)analysis->options->runtime;

@@ -52,10 +52,7 @@ static int64_t elements_of(const struct listing *listing, uint32_t value) {
 
 /* Returns the bytes of a value in memory; its gradient has the same size. */
 static int64_t bytes_of(const struct listing *listing, uint32_t value) {
-    const struct value_info *info = &listing->analysis->infer.infos[value];
-    const struct kernels_table *kernels = &listing->analysis->kernels;
-    if (info->dtype != DTYPE_FLOAT) return liveness_bytes(info);
-    return checked_mul(elements_of(listing, value), kernels->width[kernels->source[value]]);
+    return liveness_bytes(&listing->analysis->infer.infos[value]);
 }
 
 static void add_item(struct listing *listing, const struct cm_primitive *item, int64_t runs) {
@@ -295,29 +292,26 @@ static void list_node(struct listing *listing, uint32_t id) {
 }
 
 /*
- * Lists the optimizer kernel: reads gradients, optimizer states and weights (with mixed
- * precision, the fp32 master weights), and writes states and weights. The compulsory traffic
- * excludes the read of gradients, which backward may apply directly, and the read of weights,
- * which forward has already read.
+ * Lists the optimizer kernel: reads gradients, optimizer states and weights, and writes states
+ * and weights. The compulsory traffic excludes the read of gradients, which backward may apply
+ * directly, and the read of weights, which forward has already read.
  */
 static void list_optimizer_kernel(struct listing *listing) {
     const struct training_table *training = &listing->analysis->training;
     const int64_t weights = training->gradient_bytes;
     struct cm_primitive item = {
         .kind = CM_ELTWISE, .n_inputs = 1, .n_outputs = 1, .groups = 1, .n_steps = 1};
-    const int64_t copies =
-        training->master_bytes > 0 ? training->master_bytes : training->gradient_bytes;
-    const int64_t state_bytes = checked_add(training->optimizer_bytes, training->master_bytes);
+    const int64_t moved = checked_add(weights, training->optimizer_bytes);
     item.inputs[0] =
         (struct cm_tensor){.element = CM_F32, .rank = 1, .dims = {training->learned}};
     item.steps[0].function = CM_LINEAR;
     primitive_pack(&item.inputs[0]);
     item.outputs[0] = item.inputs[0];
     item.flops = training->step_flops;
-    item.bytes_read = checked_add(weights, checked_add(training->optimizer_bytes, copies));
-    item.bytes_written = checked_add(weights, state_bytes);
+    item.bytes_read = checked_add(weights, moved);
+    item.bytes_written = moved;
     item.fusion = (struct cm_fusion){
-        .in_graph = 1, .compulsory_bytes = checked_add(weights, checked_mul(2, state_bytes))};
+        .in_graph = 1, .compulsory_bytes = checked_add(moved, training->optimizer_bytes)};
     if (training->learned > 0) add_item(listing, &item, 1);
 }
 

@@ -18,6 +18,7 @@
 #include "backends/plugin/settings.h"
 #include "backends/primitive.h"
 #include "ops/lowering/lowering.h"
+#include "passes/infer/precision.h"
 #include "passes/latency/kernels.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -39,7 +40,7 @@ struct mapping {
     const struct analysis *analysis;
     struct kernels_table *table;
     bool eager;
-    int64_t product_operand_bytes; /* per float element */
+    int64_t product_operand_bytes; /* per float element; 0: as in memory */
     /* By node: */
     uint8_t *role;
     uint32_t *stage;  /* number of products on the longest path to the node */
@@ -57,12 +58,6 @@ struct mapping {
     bool *is_output;      /* it or a view of it is an output of a graph */
 };
 
-/* Returns the bytes of a float element in memory; under autocast, result_width may be larger.
- */
-static uint8_t stored_bytes(enum cm_precision precision) {
-    return precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32 ? 4 : 2;
-}
-
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
     return &mapping->analysis->infer.infos[value];
 }
@@ -72,7 +67,8 @@ static int64_t elements_of(const struct mapping *mapping, uint32_t value) {
 }
 
 static bool is_float(const struct mapping *mapping, uint32_t value) {
-    return info_of(mapping, value)->dtype == DTYPE_FLOAT;
+    const enum dtype dtype = info_of(mapping, value)->dtype;
+    return dtype == DTYPE_FLOAT || dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
 }
 
 static const struct fused_pattern *pattern_of(const struct mapping *mapping, uint32_t id) {
@@ -101,32 +97,6 @@ static bool is_strided_view(const struct op_lowering *lowering) {
            lowering->lower == lower_copy || lowering->lower == lower_expand;
 }
 
-static bool is_vector(const struct mapping *mapping, uint32_t value) {
-    const struct shape *shape = &info_of(mapping, value)->shape;
-    for (int axis = 0; axis + 1 < shape->rank; axis++)
-        if (shape->dims[axis] != 1) return false;
-    return shape->rank >= 0;
-}
-
-/* If the node adds a bias to the output of a matrix product, returns that output; otherwise
- * ID_NONE. */
-static uint32_t biased_product(const struct mapping *mapping, const struct node *node) {
-    const struct model *model = mapping->analysis->model;
-    if (!text_equal(node->type, "Add") || node->n_inputs != 2) return ID_NONE;
-    for (size_t i = 0; i < 2; i++) {
-        const uint32_t x = node->inputs[i];
-        const uint32_t bias = node->inputs[1 - i];
-        if (x == ID_NONE || bias == ID_NONE ||
-            kernels_depends_on_input(mapping->analysis, bias) || !is_vector(mapping, bias) ||
-            model->values[x].node == ID_NONE || model->values[x].n_uses != 1)
-            continue;
-        if (mapping->role[model->values[x].node] == ROLE_PRODUCT &&
-            lowering_of(mapping, model->values[x].node)->kind == CM_GEMM)
-            return x;
-    }
-    return ID_NONE;
-}
-
 /* Returns the role of the node; for a view, sets *ret_source to the viewed operand. An Add of a
  * bias is a view of the product, whose kernel adds the bias. */
 static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t *ret_source) {
@@ -145,33 +115,11 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
          is_strided_view(lowering)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
-    *ret_source = biased_product(mapping, node);
-    return *ret_source == ID_NONE ? ROLE_FUSIBLE : ROLE_VIEW;
-}
-
-/* Returns the bytes of a float element of the result. Under autocast, norms, softmax and
- * reductions give fp32, and an fp32 operand makes the result fp32; BatchNormalization and the
- * mean give fp16. */
-static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
-    const enum cm_precision precision = mapping->analysis->options->precision;
-    const struct node *node = whole_node(mapping, id);
-    const struct op_lowering *lowering = lowering_of(mapping, id);
-    if (precision != CM_PRECISION_AMP || mapping->role[id] == ROLE_PRODUCT)
-        return stored_bytes(precision);
-    if (lowering->kind == CM_NORM && lowering->which == CM_NORM_BATCH) return 2;
-    if (lowering->kind == CM_NORM || lowering->kind == CM_SOFTMAX) return 4;
-    if (lowering->kind == CM_REDUCE) return lowering->which == CM_REDUCE_MEAN ? 2 : 4;
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        const uint32_t value = node->inputs[i];
-        if (value == ID_NONE || !is_float(mapping, value)) continue;
-        const bool is_parameter = !kernels_depends_on_input(mapping->analysis, value) &&
-                                  elements_of(mapping, value) > 1 &&
-                                  lowering->kind == CM_ELTWISE;
-        if (is_parameter || (kernels_depends_on_input(mapping->analysis, value) &&
-                             mapping->table->width[mapping->table->source[value]] == 4))
-            return 4;
-    }
-    return 2;
+    *ret_source = precision_biased_product(analysis, node);
+    return *ret_source == ID_NONE ||
+                   mapping->role[analysis->model->values[*ret_source].node] != ROLE_PRODUCT
+               ? ROLE_FUSIBLE
+               : ROLE_VIEW;
 }
 
 static uint32_t group_of(const struct mapping *mapping, uint32_t id) {
@@ -203,13 +151,11 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
             mapping->level[sources[node->inputs[i]]] > stage)
             stage = mapping->level[sources[node->inputs[i]]];
     mapping->stage[id] = stage;
-    const uint8_t width = role == ROLE_VIEW ? 0 : result_width(mapping, id);
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         if (role == ROLE_VIEW) sources[value] = sources[viewed];
         mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
-        mapping->table->width[value] = width;
     }
     for (size_t i = 0; role == ROLE_FUSIBLE && i < node->n_inputs; i++) {
         if (!kernels_depends_on_input(mapping->analysis, node->inputs[i])) continue;
@@ -235,12 +181,13 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Returns the bytes of `elements` of the value: `width` each if float, else the size of its
- * dtype. */
+/* Returns the bytes of `elements` of the value: `width` each if it is a float and `width` is
+ * not 0, else the size of its dtype. */
 static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t elements,
                         int64_t width) {
-    const int64_t size =
-        is_float(mapping, value) ? width : dtype_bytes(info_of(mapping, value)->dtype, 1);
+    const int64_t size = width > 0 && is_float(mapping, value)
+                             ? width
+                             : dtype_bytes(info_of(mapping, value)->dtype, 1);
     return checked_mul(elements, size);
 }
 
@@ -252,11 +199,7 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     const int64_t whole = elements_of(mapping, source);
     const int64_t part = elements_of(mapping, value);
     const int64_t elements = is_known(whole) && whole < part ? whole : part;
-    const enum cm_precision precision = mapping->analysis->options->precision;
-    int64_t width = is_product ? mapping->product_operand_bytes : mapping->table->width[source];
-    if (!is_product && !kernels_depends_on_input(mapping->analysis, value))
-        width = precision == CM_PRECISION_AMP ? 4 : result_width(mapping, id);
-    return bytes_at(mapping, source, elements, width);
+    return bytes_at(mapping, source, elements, is_product ? mapping->product_operand_bytes : 0);
 }
 
 /* Adds the bytes that the node reads. Operands that are not tensors, or that are known int64
@@ -328,7 +271,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         const int64_t elements = elements_of(mapping, value);
         const unsigned readers = mapping->readers[value];
         const bool is_output = mapping->is_output[value];
-        const int64_t stored = bytes_at(mapping, value, elements, mapping->table->width[value]);
+        const int64_t stored = bytes_at(mapping, value, elements, 0);
         const int64_t for_product =
             bytes_at(mapping, value, elements, mapping->product_operand_bytes);
         int64_t written = 0;
@@ -376,8 +319,7 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
         !kernels_norms_use_batch(options))
         return;
-    const int64_t bytes =
-        bytes_at(mapping, value, elements_of(mapping, value), mapping->table->width[value]);
+    const int64_t bytes = bytes_at(mapping, value, elements_of(mapping, value), 0);
     const int64_t passes = kernels_norms_use_batch(options) ? 3 : 2;
     kernels_add_extra(&mapping->table->fusion[id], 1, checked_mul(passes, bytes));
 }
@@ -387,7 +329,8 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     if (!mapping->eager || options->layout != CM_LAYOUT_NCHW ||
-        mapping->product_operand_bytes == 4 || lowering_of(mapping, id)->kind != CM_CONV)
+        lowering_of(mapping, id)->kind != CM_CONV ||
+        bytes_at(mapping, mapping->analysis->model->nodes[id].outputs[0], 1, 0) == 4)
         return;
     const int64_t moved = checked_add(mapping->table->read[id], mapping->table->written[id]);
     kernels_add_extra(&mapping->table->fusion[id], 2, checked_mul(2, moved));
@@ -418,7 +361,6 @@ static int make_tables(struct mapping *mapping) {
     table->fusion = arena_array(arena, model->n_nodes, sizeof(*table->fusion));
     table->kernel = arena_array(arena, model->n_nodes, sizeof(*table->kernel));
     table->source = arena_array(arena, model->n_values, sizeof(*table->source));
-    table->width = arena_array(arena, model->n_values, sizeof(*table->width));
     table->stored = arena_array(arena, model->n_values, sizeof(*table->stored));
     mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
     mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
@@ -434,10 +376,7 @@ static int make_tables(struct mapping *mapping) {
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->analysis->diag);
-    for (uint32_t value = 0; value < model->n_values; value++) {
-        mapping->table->source[value] = value;
-        mapping->table->width[value] = stored_bytes(mapping->analysis->options->precision);
-    }
+    for (uint32_t value = 0; value < model->n_values; value++) table->source[value] = value;
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         mapping->group[id] = id;
         mapping->first[id] = mapping->next[id] = ID_NONE;
@@ -454,7 +393,9 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     struct mapping mapping = {.analysis = analysis,
                               .table = table,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
-                              .product_operand_bytes = is_8_bit ? 1 : stored_bytes(precision)};
+                              .product_operand_bytes = is_8_bit                        ? 1
+                                                       : precision == CM_PRECISION_AMP ? 2
+                                                                                       : 0};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     const int status = make_tables(&mapping);
     if (status < 0) return status;

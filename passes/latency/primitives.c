@@ -14,6 +14,7 @@
 #include "ops/product.h"
 #include "passes/cost/count.h"
 #include "passes/infer/context.h"
+#include "passes/infer/precision.h"
 #include "passes/latency/kernels.h"
 #include "passes/latency/post_ops.h"
 #include "passes/latency/primitive_index.h"
@@ -23,81 +24,17 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-/*
- * The dtypes that --precision sets for fp32 tensors; other tensors are unchanged. fp16 and bf16
- * apply to all tensors, amp (fp16) to those of products only. 8-bit dtypes apply to the
- * operands of products only, with the output dtype of the libraries:
- *
- *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
- *           network requantizes in the same kernel, after adding an f32 bias
- *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
- *
- * With int8 and fp8, all other nodes are fp16, also attention and recurrences: their 8-bit
- * forms need scales that an fp32 file does not contain.
- */
-struct elements {
-    enum dtype factors; /* both operands of a product */
-    enum dtype image;   /* output of a convolution */
-    enum dtype bias;    /* bias of a convolution */
-    enum dtype matrix;  /* output and addend of a matrix product */
-    enum dtype rest;
-};
-
-static const struct elements precisions[CM_N_PRECISIONS] = {
-    [CM_PRECISION_FP16] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
-                           DTYPE_FLOAT16},
-    [CM_PRECISION_BF16] = {DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16,
-                           DTYPE_BFLOAT16},
-    [CM_PRECISION_INT8] = {DTYPE_INT8, DTYPE_INT8, DTYPE_FLOAT, DTYPE_INT32, DTYPE_FLOAT16},
-    [CM_PRECISION_FP8] = {DTYPE_FLOAT8E4M3FN, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
-                          DTYPE_FLOAT16},
-    [CM_PRECISION_AMP] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
-                          DTYPE_FLOAT},
-};
-
 static bool is_convolution(int32_t kind) {
     return kind == CM_CONV || kind == CM_DECONV;
 }
 
-/* Role of an operand or result in a product. */
-enum part { PART_FACTOR, PART_ADDEND, PART_RESULT };
-
-static enum dtype dtype_of(const struct elements *elements, int32_t kind, enum part part) {
-    if (!is_convolution(kind) && kind != CM_GEMM) return elements->rest;
-    if (part == PART_FACTOR) return elements->factors;
-    if (!is_convolution(kind)) return elements->matrix;
-    return part == PART_ADDEND ? elements->bias : elements->image;
-}
-
-/* Changes the dtype of every fp32 operand and output of a node whose primitive is of `kind`. If
- * the first two operands are integers, the fp32 operands of a product are scales, not
- * factors. */
-static int apply_precision(const struct analysis *analysis, int32_t kind,
-                           struct op_context *context) {
-    const struct elements *elements = &precisions[analysis->options->precision];
-    const bool has_factors =
-        op_dtype(context, 0) == DTYPE_FLOAT && op_dtype(context, 1) == DTYPE_FLOAT;
-    const struct value_info **inputs =
-        arena_array(analysis->arena, context->n_inputs, sizeof(struct value_info *));
-    if (inputs == NULL) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < context->n_inputs; i++) {
-        const struct value_info *info = context->inputs[i];
-        inputs[i] = info;
-        if (info == NULL || info->kind != CM_TYPE_TENSOR || info->dtype != DTYPE_FLOAT)
-            continue;
-        struct value_info *copy = arena_copy(analysis->arena, info, sizeof(*copy));
-        if (copy == NULL) return diag_no_memory(analysis->diag);
-        copy->dtype =
-            dtype_of(elements, kind, has_factors && i < 2 ? PART_FACTOR : PART_ADDEND);
-        inputs[i] = copy;
-    }
-    for (size_t i = 0; i < context->n_outputs; i++) {
-        struct value_info *output = &context->outputs[i];
-        if (output->kind == CM_TYPE_TENSOR && output->dtype == DTYPE_FLOAT)
-            output->dtype = dtype_of(elements, kind, PART_RESULT);
-    }
-    context->inputs = inputs;
-    return CM_OK;
+/* Sets the dtype of the result of an int8 product: i32 for a matrix product (cuBLASLt's
+ * CUBLAS_COMPUTE_32I), i8 for a convolution, which a deployed network requantizes in the same
+ * kernel. */
+static void set_int8_result(const struct cm_primitive *primitive, struct op_context *context) {
+    if (primitive->inputs[0].element != CM_I8 || !dtype_is_float(context->outputs[0].dtype))
+        return;
+    context->outputs[0].dtype = is_convolution(primitive->kind) ? DTYPE_INT8 : DTYPE_INT32;
 }
 
 #define MIN_RANK 3
@@ -287,10 +224,12 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
         *ret_why = has_bodies ? "its bodies are measured" : NULL;
         return CM_OK;
     }
+    const int status = precision_apply(analysis, &job->context);
+    if (status < 0) return status;
     bool found = lowering_apply(&job->context, ret, ret_why);
-    if (found && precisions[analysis->options->precision].rest != DTYPE_UNDEFINED) {
-        const int status = apply_precision(analysis, ret->kind, &job->context);
-        if (status < 0) return status;
+    if (found && analysis->options->precision == CM_PRECISION_INT8 &&
+        (is_convolution(ret->kind) || ret->kind == CM_GEMM)) {
+        set_int8_result(ret, &job->context);
         found = lowering_apply(&job->context, ret, ret_why);
     }
     if (!found) return CM_OK;

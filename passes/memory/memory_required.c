@@ -4,7 +4,9 @@
  * dtype and storage, plus the arena; with an optimizer, the peak of a training step. A tensor
  * that several nodes or names share counts once.
  */
-#include "passes/memory/liveness.h"
+#include <string.h>
+
+#include "passes/infer/precision.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
 #include "support/arena.h"
@@ -19,12 +21,14 @@ enum weight_storage {
     WEIGHT_COMPUTED, /* by a node that depends on no model input: ConstantOfShape */
     WEIGHT_INPUT,    /* fed as an input */
     WEIGHT_ABSENT,   /* sparse, or left out of the file */
+    WEIGHT_CAST,     /* a copy in the dtype of autocast, which it caches */
     N_WEIGHT_STORAGES
 };
 
 static const char *const storage_names[] = {
     [WEIGHT_RAW] = "raw",           [WEIGHT_TYPED] = "typed", [WEIGHT_EXTERNAL] = "external",
     [WEIGHT_COMPUTED] = "computed", [WEIGHT_INPUT] = "input", [WEIGHT_ABSENT] = "absent",
+    [WEIGHT_CAST] = "cast",
 };
 
 /* Returns the value that owns the bytes of `value`, which may be a view: exporters merge equal
@@ -56,13 +60,11 @@ static enum weight_storage storage_of(const struct model *model, uint32_t id) {
 
 /* Adds a weight to its group. weight_bytes excludes weights that are fed as inputs, since these
  * are in the arena. */
-static void add_weight(const struct analysis *analysis, uint32_t value,
-                       struct memory_required_table *table) {
-    const struct value_info *info = &analysis->infer.infos[value];
-    const enum weight_storage storage = storage_of(analysis->model, value);
-    const struct cm_weights group = {.dtype = dtype_name(info->dtype),
+static void add_weight(const struct value_info *info, enum dtype dtype,
+                       enum weight_storage storage, struct memory_required_table *table) {
+    const struct cm_weights group = {.dtype = dtype_name(dtype),
                                      .storage = storage_names[storage]};
-    const int64_t bytes = liveness_bytes(info);
+    const int64_t bytes = dtype_bytes(dtype, shape_elements(&info->shape));
     size_t at = 0;
     if (bytes == DIM_UNKNOWN) return; /* strings; unknown shapes */
     while (at < table->n_weights && (table->weights[at].dtype != group.dtype ||
@@ -74,6 +76,22 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
     sum->elements = checked_add(sum->elements, shape_elements(&info->shape));
     sum->bytes = checked_add(sum->bytes, bytes);
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
+}
+
+/* Adds the copies of params that autocast caches for the products that read them. */
+static void add_copies(const struct analysis *analysis, bool *seen,
+                       struct memory_required_table *table) {
+    const struct params_table *params = &analysis->params;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        for (size_t i = 0; i < params->n_used[id]; i++) {
+            const uint32_t value = params->params[params->used[id][i]].value;
+            const struct value_info *info = &analysis->infer.infos[value];
+            const enum dtype cast =
+                precision_cast(analysis, analysis->bind.ops[id], 0, info->dtype);
+            if (cast == info->dtype || seen[value]) continue;
+            seen[value] = true;
+            add_weight(info, cast, WEIGHT_CAST, table);
+        }
 }
 
 /* Parameters and buffers count, including those that a node computes or that are model inputs,
@@ -94,8 +112,11 @@ int pass_memory_required(const struct analysis *analysis, void *own) {
         const uint32_t stored = stored_value(analysis, id);
         if (seen[stored]) continue;
         seen[stored] = true;
-        add_weight(analysis, stored, table);
+        const struct value_info *info = &analysis->infer.infos[stored];
+        add_weight(info, info->dtype, storage_of(analysis->model, stored), table);
     }
+    memset(seen, 0, n_values * sizeof(*seen));
+    if (analysis->options->precision == CM_PRECISION_AMP) add_copies(analysis, seen, table);
     for (size_t i = 0; i < table->n_weights; i++) {
         table->weights[i].elements = public_count(table->weights[i].elements);
         table->weights[i].bytes = public_count(table->weights[i].bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass training: computes memory and operations of one training step: gradients, optimizer
- * states, master weights, saved activations, MACs of backward. Runs if options name an
+ * states, saved activations, MACs of backward. Runs if options name an
  * optimizer. docs/training.md has the formulas and a comparison with PyTorch.
  */
 #include "passes/training/training.h"
@@ -15,8 +15,7 @@
 #include "support/diag.h"
 #include "support/glob.h"
 
-#define MASTER_BYTES 4 /* with amp: per element of the master weights and of each state */
-#define UNSCALE      1 /* with amp: FLOPs per gradient element to undo loss scaling */
+#define UNSCALE 1 /* with amp: FLOPs per gradient element to undo loss scaling */
 
 static int refuse(const struct training *training, const char *what, const char *pattern) {
     struct cm_diagnostics *diag = training->analysis->diag;
@@ -86,28 +85,25 @@ static int choose(struct training *training) {
     return status;
 }
 
-/* Sums the sizes of weights, gradients, optimizer states and master weights. */
+/* Sums the sizes of weights, gradients and optimizer states. */
 static void add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
     struct training_table *table = training->table;
     for (size_t i = 0; i < analysis->params.n_params; i++) {
         const struct param *param = &analysis->params.params[i];
-        const struct value_info *info = &analysis->infer.infos[param->value];
+        const int64_t bytes = param->bytes;
         const bool is_learned = param->kind == PARAM_LEARNED;
-        const bool mixed = analysis->options->amp && info->dtype != DTYPE_DOUBLE;
-        const int64_t bytes = is_learned ? training_bytes(training, info) : param->bytes;
         table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
         if (is_learned && training->frozen[i])
             table->frozen = checked_add_known(table->frozen, param->elements);
         if (!is_learned || training->frozen[i]) continue;
-        const int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;
         table->learned = checked_add_known(table->learned, param->elements);
         table->gradient_bytes = checked_add_known(table->gradient_bytes, bytes);
-        table->optimizer_bytes = checked_add_known(table->optimizer_bytes,
-                                                   checked_mul(table->optimizer->states, wide));
-        if (mixed) table->master_bytes = checked_add_known(table->master_bytes, wide);
+        table->optimizer_bytes = checked_add_known(
+            table->optimizer_bytes, checked_mul(table->optimizer->states, bytes));
     }
-    const int64_t each = table->optimizer->flops + (analysis->options->amp ? UNSCALE : 0);
+    const int64_t each = table->optimizer->flops +
+                         (analysis->options->precision == CM_PRECISION_AMP ? UNSCALE : 0);
     table->step_flops = checked_mul(each, table->learned);
 }
 

@@ -21,13 +21,23 @@ struct operation {
     uint32_t recomputation; /* event of the recomputation, if its region has one */
     uint32_t backward;      /* event of the backward pass */
     bool has_backward;      /* it computes a gradient */
-    int64_t extra; /* bytes saved for backward besides values (log-sum-exp of attention) */
+    int64_t extra;   /* bytes saved for backward besides values (log-sum-exp of attention) */
+    uint64_t copied; /* operands of which it saves a copy in another dtype, as bits */
+    int64_t copies;  /* bytes of these copies */
 };
 
 /* Consecutive nodes of one checkpointed module, which saves only its inputs. */
 struct region {
     uint32_t first, last; /* steps of the schedule */
     bool is_recomputed;   /* an operation in it has a backward pass, so all are recomputed */
+};
+
+/* The order of a tensor's elements in memory. */
+enum training_layout {
+    LAYOUT_ROW_MAJOR,
+    LAYOUT_STRIDED,    /* a view that is not row-major */
+    LAYOUT_HEADS_LAST, /* output [batch, heads, length, width] of fused attention, which a
+                          kernel writes so that its Transpose is row-major */
 };
 
 struct training {
@@ -40,20 +50,18 @@ struct training {
     struct operation *operations; /* by node */
     size_t n_regions;
     struct region *regions;
-    uint32_t *root;   /* by value: the value whose bytes it shares in a framework, or itself */
-    bool *is_strided; /* by value: a view that is not row-major */
+    uint32_t *root;  /* by value: the value whose bytes it shares in a framework, or itself */
+    uint8_t *layout; /* by value: enum training_layout */
     bool *requires_grad; /* by value: it depends on a learned parameter that is not frozen */
     bool *reached;       /* by value: a gradient of the loss reaches it */
     int64_t *bytes;      /* by value: owned during a step; 0 for views and parameters */
 };
 
-/* Sets `operations`, `root`, `is_strided` and `bytes`, and finds where gradients flow. */
+/* Sets `operations`, `root`, `layout` and `bytes`, and finds where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
 /* Computes saved bytes and the peak of the step. */
 int training_steps(struct training *training) CM_MUST_CHECK;
 
-/* Returns the bytes of a tensor during a step: with --amp, a float32 element takes 2 bytes. */
-int64_t training_bytes(const struct training *training, const struct value_info *info);
 struct op_source;
 struct op_context;
 /* Makes the context of an operation: of the node, or of its fused pattern. */

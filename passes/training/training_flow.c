@@ -5,6 +5,7 @@
  * reaches. A value has a gradient if both find it.
  */
 #include "passes/infer/context.h"
+#include "passes/infer/precision.h"
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
 #include "support/arena.h"
@@ -14,13 +15,6 @@
 /* Maximum number of forward walks. The state of a loop depends on the previous iteration, so
  * the walk is repeated until nothing changes. */
 #define MAX_ROUNDS 8
-
-int64_t training_bytes(const struct training *training, const struct value_info *info) {
-    if (training->analysis->options->amp && info->kind == CM_TYPE_TENSOR &&
-        info->dtype == DTYPE_FLOAT)
-        return dtype_bytes(DTYPE_FLOAT16, shape_elements(&info->shape));
-    return liveness_bytes(info);
-}
 
 bool training_needs_gradient(const struct training *training, const struct operation *operation,
                              size_t slot) {
@@ -42,13 +36,16 @@ static void share_outputs(struct training *training, const struct op_context *co
     else if (memory == MEMORY_VIEW ||
              (memory == MEMORY_VIEW_UNLESS_TRAINING && !context->training))
         view = VIEW_SAME;
-    if (view == VIEW_SHAPED) view = training->is_strided[operand] ? VIEW_NONE : VIEW_SAME;
+    const uint8_t layout = training->layout[operand];
+    if (view == VIEW_SHAPED) view = layout == LAYOUT_ROW_MAJOR ? VIEW_SAME : VIEW_NONE;
     if (view == VIEW_NONE) return;
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE || (i > 0 && !backward->view)) continue;
         training->root[value] = training->root[operand];
-        training->is_strided[value] = view == VIEW_STRIDED || training->is_strided[operand];
+        training->layout[value] = view != VIEW_STRIDED          ? layout
+                                  : layout == LAYOUT_HEADS_LAST ? LAYOUT_ROW_MAJOR
+                                                                : LAYOUT_STRIDED;
     }
 }
 
@@ -79,6 +76,7 @@ static int fill_operation(struct training *training, const struct op_source *sou
     operation->op = source->ops[id];
     if (operation->pattern_last != id) return CM_OK;
     int status = training_context(training, source, id, &context);
+    if (status == CM_OK) status = precision_apply(training->analysis, &context);
     if (status < 0) return status;
     const struct op_backward *backward = &context.op->backward;
     operation->op = context.op;
@@ -90,6 +88,10 @@ static int fill_operation(struct training *training, const struct op_source *sou
         operation->extra = checked_mul(backward->extra(&context),
                                        training_runs(training, context.node->graph));
     share_outputs(training, &context);
+    if (context.op->facets && context.op->facets->lowering.kind == CM_ATTENTION &&
+        op_rank(&context, 0) == 4 && context.n_outputs > 0 &&
+        context.node->outputs[0] != ID_NONE)
+        training->layout[context.node->outputs[0]] = LAYOUT_HEADS_LAST;
     arena_restore(training->analysis->arena, mark);
     return CM_OK;
 }
@@ -209,7 +211,7 @@ static int64_t owned(const struct training *training, uint32_t value) {
                          training->analysis->params.of_value[value] == ID_NONE;
     if (storage == STORAGE_VIEW) storage = liveness->storage[liveness->root[value]];
     if (storage != STORAGE_ACTIVATION && storage != STORAGE_INPUT && !changes) return 0;
-    return training_bytes(training, &training->analysis->infer.infos[value]);
+    return liveness_bytes(&training->analysis->infer.infos[value]);
 }
 
 int training_flow(struct training *training) {
@@ -221,7 +223,7 @@ int training_flow(struct training *training) {
     training->operations =
         arena_array(arena, training->model->n_nodes, sizeof(*training->operations));
     training->root = arena_array(arena, n_values, sizeof(*training->root));
-    training->is_strided = arena_array(arena, n_values, sizeof(*training->is_strided));
+    training->layout = arena_array(arena, n_values, sizeof(*training->layout));
     training->requires_grad = arena_array(arena, n_values, sizeof(*training->requires_grad));
     training->reached = arena_array(arena, n_values, sizeof(*training->reached));
     training->bytes = arena_array(arena, n_values, sizeof(*training->bytes));

@@ -4,6 +4,7 @@
  * events: every node forward in the order of the schedule, then backward in reverse order; a
  * checkpointed region is recomputed before its backward.
  */
+#include "passes/infer/precision.h"
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
 #include "support/arena.h"
@@ -23,6 +24,7 @@ struct timeline {
     struct span *spans;    /* by value */
     uint32_t *param_since; /* by param: event that computes its gradient first, 0: none */
     bool *is_fed;          /* by graph: its inputs are already noted as needed */
+    bool *is_copied;       /* by value: autocast caches a copy of this weight */
     uint32_t n_events;
     uint32_t first_back;
     int64_t *change;   /* by event */
@@ -164,8 +166,35 @@ static void note_need(struct timeline *timeline, uint32_t value,
         note_body_need(timeline, training->model->values[root].graph);
 }
 
+/* Notes that the backward of the operation needs an operand: the value, or the copy to which
+ * autocast casts it. The copy of a weight is cached, that of another value belongs to this
+ * operation. */
+static void note_operand(struct timeline *timeline, struct operation *operation, size_t slot) {
+    const struct training *training = timeline->training;
+    const struct analysis *analysis = training->analysis;
+    const uint32_t value = operation->node->inputs[slot];
+    if (value == ID_NONE) return;
+    const struct value_info *info = &analysis->infer.infos[value];
+    const enum dtype cast = precision_cast(analysis, operation->op, slot, info->dtype);
+    const uint32_t root = training->root[value];
+    const bool is_param = analysis->params.of_value[root] != ID_NONE;
+    const uint64_t bit = UINT64_C(1) << (slot < 63 ? slot : 63);
+    if (cast == info->dtype) {
+        note_need(timeline, value, operation);
+    } else if (is_param ? !timeline->is_copied[root] : !(operation->copied & bit)) {
+        const int64_t bytes = checked_mul(dtype_bytes(cast, shape_elements(&info->shape)),
+                                          training_runs(training, operation->node->graph));
+        operation->copied |= bit;
+        operation->copies = checked_add_known(operation->copies, bytes);
+        timeline->is_copied[root] = is_param;
+        if (is_param)
+            training->table->weight_copy_bytes =
+                checked_add_known(training->table->weight_copy_bytes, bytes);
+    }
+}
+
 /* Notes the values that a cell names. Returns true if it names extra bytes. */
-static bool note_cell(struct timeline *timeline, const struct operation *operation,
+static bool note_cell(struct timeline *timeline, struct operation *operation,
                       const char *cell) {
     const struct node *node = operation->node;
     bool has_extra = false;
@@ -175,9 +204,9 @@ static bool note_cell(struct timeline *timeline, const struct operation *operati
         if ((*cell == 'y' || *cell == 'z') && output < node->n_outputs)
             note_need(timeline, node->outputs[output], operation);
         else if (*cell >= '0' && *cell <= '9' && slot < node->n_inputs)
-            note_need(timeline, node->inputs[slot], operation);
+            note_operand(timeline, operation, slot);
         for (size_t i = 0; *cell == 'a' && i < node->n_inputs; i++)
-            note_need(timeline, node->inputs[i], operation);
+            note_operand(timeline, operation, i);
         has_extra = has_extra || *cell == 'e';
     }
     return has_extra;
@@ -257,11 +286,12 @@ static void live_value(struct timeline *timeline, uint32_t root) {
 static void live_extra(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct operation *operation = &training->operations[id];
-    if (!operation->has_backward || operation->extra == 0) return;
+    const int64_t bytes = checked_add(operation->extra, operation->copies);
+    if (!operation->has_backward || bytes == 0) return;
     const bool is_recomputed = training_is_recomputed(training, operation);
-    if (!is_recomputed) add_saved_bytes(training, id, operation->extra);
+    if (!is_recomputed) add_saved_bytes(training, id, bytes);
     add_live(timeline, is_recomputed ? operation->recomputation : operation->forward,
-             operation->backward, operation->extra);
+             operation->backward, bytes);
 }
 
 /* Finds the peak over all events and the optimizer step, which needs all gradients of
@@ -284,8 +314,8 @@ static void find_peak(const struct timeline *timeline, struct training_table *ta
                                     ? PHASE_RECOMPUTE
                                     : PHASE_BACKWARD;
     }
-    peak = checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
-    table->peak_bytes = checked_add(peak, table->master_bytes);
+    table->peak_bytes =
+        checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
 }
 
 int training_steps(struct training *training) {
@@ -299,6 +329,7 @@ int training_steps(struct training *training) {
         .spans = arena_array(arena, training->model->n_values, sizeof(struct span)),
         .param_since = arena_array(arena, params->n_params, sizeof(uint32_t)),
         .is_fed = arena_array(arena, training->model->n_graphs, sizeof(bool)),
+        .is_copied = arena_array(arena, training->model->n_values, sizeof(bool)),
         .change = arena_array(arena, n_events, sizeof(int64_t)),
         .node_at = arena_array(arena, n_events, sizeof(uint32_t)),
     };
@@ -316,7 +347,7 @@ int training_steps(struct training *training) {
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i] &&
             timeline.param_since[i])
             add_live(&timeline, timeline.param_since[i], timeline.n_events - 1,
-                     training_bytes(training, &analysis->infer.infos[params->params[i].value]));
+                     params->params[i].bytes);
     find_peak(&timeline, training->table);
     return CM_OK;
 }

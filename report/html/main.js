@@ -22,11 +22,11 @@ function pageSubtitle(report) {
   if (report.kind === 'sweep') return campaignSubtitle(report.sweep);
   if (!profile) return '';
   const measure = profile.measure || {};
-  const facts = [];
+  const facts = profile.options.precision ? [profile.options.precision] : [];
   if (isKnown(profile.options.batch)) facts.push(`batch ${profile.options.batch}`);
   for (const name of Object.keys(profile.options.dims || {}))
     if (profile.options.dims[name] !== profile.options.batch) facts.push(`${name}=${profile.options.dims[name]}`);
-  if (measure.device) facts.push(`${measure.device}, ${measure.precision}${measure.runtime ? `, ${measure.runtime}` : ''}`);
+  if (measure.device) facts.push(`${measure.device}${measure.runtime ? `, ${measure.runtime}` : ''}`);
   if (profile.timed) facts.push(`times ${profile.modelled ? 'modelled' : measure.invented ? 'invented' : 'measured'}`);
   if (profile.modelled && !measure.calibration) facts.push('device not calibrated');
   facts.push(`FLOPs as ${profile.options.convention} counts them`);

@@ -33,12 +33,13 @@ function addTiles(parent, profile) {
     : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
   const batch = profile.options.batch;
   if (!(batch > 0) || !(totals.latency_ps > 0)) return;
+  const step = profile.training;
   const tile = add(tiles, 'div', {class: 'tile'});
   const rate = batch / (totals.latency_ps * 1e-12);
   const text = rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',');
   tile.append('dt').text('Throughput');
   add(tile, 'dd', {title: `${rate} samples/s`}, `${isPartial ? atMost : ''}${text} /s`);
-  add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}`);
+  add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}${step ? ', forward alone' : ''}${step && step.iteration_ps > 0 ? `; ${(batch / (step.iteration_ps * 1e-12)).toFixed(2)} in training` : ''}`);
 }
 
 /* Returns the parts of a stacked bar of `key` by operator type: the largest types, then one part for all others. */
@@ -222,7 +223,7 @@ function addTraining(parent, profile) {
   if (!step) return;
   const section = addSection(parent, `A training step with ${step.optimizer} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, '', 'h3');
   const parts = [['weights', 'weight_bytes'], ['gradients', 'gradient_bytes'], ['optimizer state', 'optimizer_bytes'],
-    ['master weights', 'master_bytes'], ['saved activations', 'saved_bytes']]
+    ['saved activations', 'saved_bytes']]
     .map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
   addStack(section, 'Memory of the step', parts, 'bytes', d3.sum(parts, part => +part.value || 0));
 }

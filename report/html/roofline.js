@@ -25,7 +25,7 @@ function computeCeilings(profile) {
       index => +profile.nodes[index].latency_ps || 0));
   const names = Object.keys(rates).filter(name => rates[name] > 0);
   const main = names.reduce((best, name) => (times.get(name) || 0) > (times.get(best) || 0) ? name : best,
-    profile.measure.precision.replace('fp', 'f'));
+    (profile.options.precision || 'fp32').replace('fp', 'f'));
   return names.filter(name => name === main || rates[name] > rates[main] && /^(matrix_)?(tf32|f16|fp16)$/.test(name))
     .map(name => ({name, rate: +rates[name], isMain: name === main})).sort((a, b) => b.rate - a.rate);
 }

@@ -18,14 +18,14 @@ static const struct json_record model_record = CLOSED_RECORD(struct cm_campaign_
 static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campaign, "campaign", "Models, and the batches, precisions and devices to profile each of them for",
     LIST("models", struct cm_campaign, models, n_models, model_record, "the models"),
     OPTIONAL_MANY("batches", JSON_INDICES, struct cm_campaign, batches, n_batches, NULL, "batches; none: the batch of each file"),
-    OPTIONAL_MANY("precisions", JSON_TEXTS, struct cm_campaign, precisions, n_precisions, NULL, "values of --precision; none: fp32"),
+    OPTIONAL_MANY("precisions", JSON_TEXTS, struct cm_campaign, precisions, n_precisions, NULL, "values of --precision; none: file"),
     OPTIONAL_MANY("devices", JSON_TEXTS, struct cm_campaign, devices, n_devices, NULL, "devices to model, values of --device"),
     OPTIONAL("measure", JSON_TEXT, struct cm_campaign, measure, "backend to measure with, besides the modelled devices; a value of --backend; empty: none"),
     OPTIONAL("runtime", JSON_TEXT, struct cm_campaign, runtime, "value of --runtime; empty: the default"),
     OPTIONAL("convention", JSON_TEXT, struct cm_campaign, convention, "value of --convention; empty: the default"),
     OPTIONAL("mode", JSON_TEXT, struct cm_campaign, mode, "value of --mode; empty: the default"),
     OPTIONAL("optimizer", JSON_TEXT, struct cm_campaign, optimizer, "value of --optimizer; empty: no training step"),
-    OPTIONAL("amp", JSON_FLAG, struct cm_campaign, amp, "mixed precision of the training step, as --amp"));
+    OPTIONAL("amp", JSON_FLAG, struct cm_campaign, amp, "must be `false`: `amp` is a value of `precisions`"));
 
 const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard",
     VALUE("schema", JSON_TEXT, struct shard_header, schema, "`costmodel/shard/1`"),

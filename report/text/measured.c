@@ -73,7 +73,7 @@ static void write_network(struct page *page, const struct cm_result *result) {
 static void write_rates(struct page *page, const struct cm_result *result) {
     const struct cm_costs *totals = &result->totals;
     const struct cm_achieved *achieved = result->modules[0].achieved;
-    const double samples = timed_samples_per_second(result);
+    const double samples = timed_samples_per_second(result, totals->latency_ps);
     const int64_t n_lacking = timed_lacks(result);
     const int64_t *of_modules = n_lacking > 0 ? timed_operations(page, result) : NULL;
     if (n_lacking > 0 && of_modules == NULL) return;
@@ -87,7 +87,7 @@ static void write_rates(struct page *page, const struct cm_result *result) {
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
     if (samples >= 0) {
-        label_write(page, "samples/second");
+        label_write(page, result->training.present ? "fwd samples/s" : "samples/second");
         page_print(page, STYLE_PLAIN, "%s%.2f", timed_is_partial(result) ? "at most " : "",
                    samples);
         if (n_lacking > 0)
@@ -145,11 +145,10 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes the device, precision and layout (unless fp32 and auto), and `runtime:  compiled,
+/* Writes the device, the layout unless auto, and `runtime:  compiled,
  * calibrated on ...`. */
 static void write_setting(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
-    const bool laid_out = !text_equal(measure->layout, "auto");
     if (measure->imported) {
         measured_write_import(page, result);
     } else {
@@ -157,10 +156,7 @@ static void write_setting(struct page *page, const struct cm_result *result) {
         label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
     }
     label_sentence(page, "warning", measure->warning);
-    if (laid_out)
-        label_line(page, "precision", "%s, layout %s", measure->precision, measure->layout);
-    else if (!text_equal(measure->precision, "fp32"))
-        label_line(page, "precision", "%s", measure->precision);
+    if (!text_equal(measure->layout, "auto")) label_line(page, "layout", "%s", measure->layout);
     if (measure->runtime == NULL) return;
     label_list(page, "runtime", ", ", 0);
     page_add(page, "%s", measure->runtime);

@@ -12,6 +12,7 @@
 #include "ops/flops/names/convention_names.h"
 #include "report/table/columns.h"
 #include "report/text/labels.h"
+#include "report/text/timed.h"
 #include "report/times.h"
 #include "report/types.h"
 #include "support/checked.h"
@@ -90,6 +91,9 @@ static void write_options(struct page *page, const struct cm_result *result) {
     write_fused_patterns(page, result, "fused patterns", false);
     write_fused_patterns(page, result, "foldable", true);
     label_name(page, "group", result->options.group);
+    if (timed_is_converted(result))
+        label_line(page, "precision", "%s, the file has %s", result->options.precision,
+                   result->options.file_precision);
 }
 
 /* Writes the parameter count of the framework if it differs, and why: "106 tensors folded or
@@ -160,8 +164,7 @@ static void write_training(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     if (!training->present) return;
     page_end_line(page);
-    label_line(page, "training", "%s%s", training->optimizer,
-               training->amp ? ", mixed precision" : "");
+    label_line(page, "training", "%s", training->optimizer);
     write_line(page, "learned params", NUMBER_PARAMS, training->learned);
     if (training->frozen != 0)
         write_line(page, "frozen params", NUMBER_PARAMS, training->frozen);
@@ -180,12 +183,15 @@ static void write_training(struct page *page, const struct cm_result *result) {
         write_time(page, "update latency", training->update_ps, " expected time");
         write_time(page, "iter latency", training->iteration_ps, " expected time");
         write_time(page, "iter lower bound", training->iteration_lower_bound_ps, "");
+        const double samples = timed_samples_per_second(result, training->iteration_ps);
+        if (samples >= 0) label_line(page, "iter samples/s", "%.2f", samples);
     }
     write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
-    if (training->amp) write_line(page, "master weights", NUMBER_BYTES, training->master_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);
     write_line(page, "optimizer states", NUMBER_BYTES, training->optimizer_bytes);
     write_line(page, "saved activations", NUMBER_BYTES, training->saved_bytes);
+    if (is_known(training->weight_copy_bytes) && training->weight_copy_bytes > 0)
+        write_line(page, "of them weight copies", NUMBER_BYTES, training->weight_copy_bytes);
     write_line(page, "peak of a step", NUMBER_BYTES, training->peak_bytes);
     label_write(page, "");
     if (training->peak_node < result->n_nodes) {

@@ -18,9 +18,10 @@ static const char usual_columns[] =
     "bytes,arena_bytes,"
     "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share,"
     "planned_macs_share,workspace_bytes";
-/* Without costs and memory, which are the same at every precision. */
+/* Without counts, which are the same at every precision. */
 static const char columns_by_precision[] =
-    "precision,latency_ps,lower_bound_ps,samples_per_second,speedup,timed_macs_share,"
+    "precision,peak_activation_bytes,required_bytes,fits,latency_ps,"
+    "lower_bound_ps,samples_per_second,speedup,timed_macs_share,"
     "planned_macs_share,workspace_bytes";
 
 /* Returns false for a column of integer MACs or operations that is 0 at all batches. */

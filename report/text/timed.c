@@ -7,6 +7,7 @@
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/text.h"
 
 int64_t timed_lacks(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
@@ -20,10 +21,14 @@ bool timed_is_partial(const struct cm_result *result) {
     return timed_lacks(result) > 0 || (result->totals.partial & CM_COST_BIT(latency_ps)) != 0;
 }
 
-double timed_samples_per_second(const struct cm_result *result) {
-    const int64_t latency = result->totals.latency_ps;
-    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return -1;
-    return (double)result->options.batch / ((double)latency * 1e-12);
+double timed_samples_per_second(const struct cm_result *result, int64_t ps) {
+    if (!is_known(result->options.batch) || !is_known(ps) || ps <= 0) return -1;
+    return (double)result->options.batch / ((double)ps * 1e-12);
+}
+
+bool timed_is_converted(const struct cm_result *result) {
+    const char *precision = result->options.precision;
+    return precision != NULL && !text_equal(precision, result->options.file_precision);
 }
 
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {

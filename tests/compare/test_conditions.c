@@ -35,18 +35,10 @@ static void expect_condition(const struct cm_result *was, const struct cm_result
 static const struct cm_named_size seq_128 = {"seq", 128};
 static const struct cm_named_size seq_64 = {"seq", 64};
 static const struct cm_named_size other = {"other", 64};
-static const struct cm_measure roofline = {.problem = "",
-                                           .modelled = true,
-                                           .device = "H200",
-                                           .precision = "fp32",
-                                           .layout = "auto",
-                                           .version = ""};
-static const struct cm_measure other_device = {.problem = "",
-                                               .modelled = true,
-                                               .device = "A100",
-                                               .precision = "fp32",
-                                               .layout = "auto",
-                                               .version = ""};
+static const struct cm_measure roofline = {
+    .problem = "", .modelled = true, .device = "H200", .layout = "auto", .version = ""};
+static const struct cm_measure other_device = {
+    .problem = "", .modelled = true, .device = "A100", .layout = "auto", .version = ""};
 static const struct cm_measure no_device = {.problem = "no device", .device = ""};
 static const struct cm_name_count unknown_op = {"com.acme::Magic", 3};
 
@@ -55,6 +47,9 @@ static void set_batch(struct cm_result *is) {
 }
 static void set_no_batch(struct cm_result *is) {
     is->options.batch = CM_UNKNOWN;
+}
+static void set_precision(struct cm_result *is) {
+    is->options.precision = "amp";
 }
 static void set_convention(struct cm_result *is) {
     is->options.convention = "fvcore";
@@ -101,6 +96,7 @@ static void lists_differing_conditions_with_their_weight(void **state) {
     } cases[] = {
         {set_batch, CM_CONDITION_BREAKS, "batch: 1, 8"},
         {set_no_batch, CM_CONDITION_NOTE, "batch: 1, none"},
+        {set_precision, CM_CONDITION_BREAKS, "precision: fp32, amp"},
         {set_convention, CM_CONDITION_BREAKS, "convention: deepspeed, fvcore"},
         {set_mode, CM_CONDITION_BREAKS, "mode: model, training"},
         {set_dim, CM_CONDITION_BREAKS, "dims.seq: 128, 64"},
@@ -255,9 +251,6 @@ static void requires_equal_training_options(void **state) {
     is->training.optimizer = "adam";
     expect_condition(was, is, CM_CONDITION_BREAKS, "optimizer: sgd, adam");
     is->training.optimizer = "sgd";
-    is->training.amp = true;
-    expect_condition(was, is, CM_CONDITION_BREAKS, "amp: no, yes");
-    is->training.amp = false;
     is->training.n_freeze = 1;
     is->training.freeze = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "freeze: none, layer1.*");

@@ -89,6 +89,8 @@ struct cm_result *tree_make(const char *lines) {
     *result = (struct cm_result){
         .model = {.path = "model.onnx", .producer = ""},
         .options = {.batch = 1,
+                    .precision = "fp32",
+                    .file_precision = "fp32",
                     .convention = "deepspeed",
                     .mode = "model",
                     .module_source = "",

@@ -36,7 +36,7 @@ static void set_options(const struct job *job, struct cm_options *options) {
     options->batch = job->batch;
     if (!job->everything) return;
     options->optimizer = "adam";
-    options->amp = true;
+    options->precision = CM_PRECISION_AMP;
     options->n_freeze = 1;
     options->freeze = patterns;
     options->n_checkpoint = 1;

@@ -57,7 +57,6 @@ static void ask_training(struct cm_options *options, uint8_t byte) {
     static const char *const checkpoint[] = {"layer*", "*"};
     options->optimizer = PICK(optimizers, byte);
     options->mode = (enum cm_mode)(byte / 8 % 3);
-    options->amp = options->optimizer && byte >= 128;
     options->freeze = freeze;
     options->checkpoint = checkpoint;
     if (options->optimizer) options->n_freeze = byte / 32 % 2;
@@ -78,7 +77,7 @@ static void ask_texts(struct cm_options *options, const uint8_t *asked) {
     /* one input in 32 models a device */
     if (asked[ASKED_BACKEND] % 32 == 31)
         options->backend = PICK(backends, asked[ASKED_BACKEND] / 32);
-    options->precision = (enum cm_precision)(asked[ASKED_BACKEND] % 3);
+    options->precision = (enum cm_precision)(asked[ASKED_BACKEND] % CM_N_PRECISIONS);
     options->explain = explained;
     options->n_explain = asked[ASKED_EXPLAIN] % 5;
 }

@@ -77,7 +77,7 @@ static void axes_without_values_count_as_one_value(void **state) {
     assert_int_equal(cm_campaign_count(&campaign), 1);
     cm_campaign_at(&campaign, 0, at, &combination);
     assert_int_equal(combination.batch, 0);
-    assert_string_equal(combination.precision, "fp32");
+    assert_string_equal(combination.precision, "file");
     assert_string_equal(combination.device, "");
 }
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dtypes in which --precision runs the model: of values, and of the operands of a node. */
+#ifndef PASSES_INFER_PRECISION_H
+#define PASSES_INFER_PRECISION_H
+
+#include "passes/pass.h"
+
+struct op_context;
+
+/* Returns the dtype in which the operator reads operand `slot` of dtype `dtype`. They differ if
+ * autocast casts the operand, or if products have 8-bit operands. */
+enum dtype precision_cast(const struct analysis *analysis, const struct op *op, size_t slot,
+                          enum dtype dtype);
+/* Replaces the dtypes of the context's operands by those in which the operator reads them. */
+int precision_apply(const struct analysis *analysis, struct op_context *context) CM_MUST_CHECK;
+/* If the node adds a constant vector to a matrix product that nothing else reads, as an
+ * exported Linear layer does, returns the product; otherwise ID_NONE. */
+uint32_t precision_biased_product(const struct analysis *analysis, const struct node *node);
+
+#endif
