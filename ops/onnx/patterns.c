@@ -66,12 +66,13 @@ static const struct pattern_row patterns[] = {
     {.name = "LogSoftmax", .op = "LogSoftmax", .operands = "x", .attributes = "axis=axis", .axes = AXES_ONE,
      .pattern = "x - ReduceMax(x) - Log(ReduceSum(Exp(x - ReduceMax(x))))"},
 
-    /* PyTorch's exporters scale both operands of scaled_dot_product_attention */
+    /* PyTorch's exporters scale both operands of scaled_dot_product_attention. With dropout, PyTorch has a fused
+     * kernel on some devices only. */
     {.name = "Attention", .op = "", .row = &attention_exported, .operands = "q keys v mask bias",
-     .axes = AXES_LAST, .views = true,
+     .axes = AXES_LAST, .views = true, .untrained = true,
      .pattern = "MatMul(" FUSED_SOFTMAX ", v)"},
     {.name = "Attention", .op = "", .row = &attention_exported, .operands = "q keys v mask bias",
-     .axes = AXES_LAST, .views = true,
+     .axes = AXES_LAST, .views = true, .untrained = true,
      .pattern = "MatMul(Where(IsNaN(" FUSED_SOFTMAX "), 0, " FUSED_SOFTMAX "), v)"},
     {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
@@ -87,11 +88,11 @@ static const struct pattern_row patterns[] = {
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(Softmax(Where(mask, " SCORES ", _) [+ bias]), v)"},
 
-    {.name = "Conv+BN", .op = "Conv", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true,
+    {.name = "Conv+BN", .op = "Conv", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true, .untrained = true,
      .pattern = "BatchNormalization(Conv(x, constant_w, [constant_b]), constant_s, constant_t, constant_m, constant_v)"},
-    {.name = "ConvTranspose+BN", .op = "ConvTranspose", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true,
+    {.name = "ConvTranspose+BN", .op = "ConvTranspose", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true, .untrained = true,
      .pattern = "BatchNormalization(ConvTranspose(x, constant_w, [constant_b]), constant_s, constant_t, constant_m, constant_v)"},
-    {.name = "Linear+BN", .op = "Gemm", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true,
+    {.name = "Linear+BN", .op = "Gemm", .operands = "x constant_w constant_b", .attributes = "*", .foldable = true, .untrained = true,
      .pattern = "BatchNormalization(Gemm(x, constant_w, [constant_b]), constant_s, constant_t, constant_m, constant_v)"},
 };
 /* clang-format on */

@@ -58,9 +58,10 @@ struct pattern_row {
      */
     const char *attributes;
     enum pattern_axes axes;
-    bool views;    /* views (Reshape) between the nodes are allowed */
-    bool foldable; /* Conv+BN: two operations in the framework, which a runtime may fold into
-                      one; listed, but counted as two */
+    bool views;     /* views (Reshape) between the nodes are allowed */
+    bool untrained; /* no node of the pattern is in training mode */
+    bool foldable;  /* Conv+BN: two operations in the framework, which a runtime may fold into
+                       one; listed, but counted as two */
     const char *pattern;
 };
 

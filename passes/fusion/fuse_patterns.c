@@ -182,10 +182,10 @@ static int add_fused(struct finder *finder, uint32_t last) {
     return CM_OK;
 }
 
-/* Returns false for foldable patterns in training mode: a BatchNormalization that trains has no
- * statistics to fold. */
-static bool may_be_folded(const struct match *match) {
-    for (size_t i = 0; i < match->n_nodes && match->pattern->row->foldable; i++) {
+/* Returns false if the pattern requires that none of its nodes is in training mode: a
+ * BatchNormalization that trains has no statistics to fold. */
+static bool fits_mode(const struct match *match) {
+    for (size_t i = 0; i < match->n_nodes && match->pattern->row->untrained; i++) {
         struct op_context context;
         if (context_make(match->source, match->nodes[i], &context) < 0 || context.training)
             return false;
@@ -216,7 +216,7 @@ int pass_fuse_patterns(const struct analysis *analysis, void *own) {
         while (at < patterns->n &&
                !((ends_here & pattern_bit(at)) &&
                  match_value(&finder.match, &patterns->items[at], node->outputs[0]) &&
-                 may_be_folded(&finder.match)))
+                 fits_mode(&finder.match)))
             at++;
         if (at < patterns->n && add_fused(&finder, (uint32_t)i) < 0)
             return diag_no_memory(analysis->diag);

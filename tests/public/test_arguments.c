@@ -417,7 +417,7 @@ static void messages_name_the_member_and_the_value(void **state) {
         call_with *call;
         const char *message;
     } rows[] = {
-        {profile, "cm_options.precision must be from 0 to 6, got 77"},
+        {profile, "cm_options.precision must be from 0 to 7, got 77"},
         {profile, "cm_options.dims must not be NULL if it has 3 items"},
         {profile, "cm_options.convention must not be NULL"},
         {profile, "list.item must not be NULL"},

@@ -128,6 +128,15 @@ static const struct step steps[] = {
      "node s Mul x f -> xs\nnode t Mul k g -> ks\nnode m MatMul xs ks -> w\n"
      "node o Softmax w -> p\nnode r MatMul p v -> y\nout y\n",
      768 + 1280 + 960 + 576 + 24 * 4, 120 * (8 + 6 + 8), 0, .options = {0}},
+    /* The operands before and after scaling, the values, the weights, the mask of Dropout. */
+    {"an exported attention that drops weights saves them",
+     "opset 13\nin q float[1,1,3,8]\nin k float[1,1,8,5]\nin v float[1,1,5,6]\ninit a.w "
+     "float[8]\n"
+     "const f float[] =0.6\nconst g float[] =0.6\nnode a Add q a.w -> x\nnode s Mul x f -> xs\n"
+     "node t Mul k g -> ks\nnode m MatMul xs ks -> w\nnode o Softmax w -> p\n"
+     "node d Dropout p -> e\nnode r MatMul e v -> y\nout y\n",
+     2 * (96 + 160) + 120 + 60 + 15, 2 * 15 * 8 + 15 * 6, 0,
+     .options = {.mode = CM_MODE_TRAINING}},
     {"Dropout that drops nothing saves no mask",
      "opset 13\nin x float[10]\ninit a.w float[10]\nconst r float[] =0.0\nnode a Add x a.w -> "
      "y\n"
