@@ -45,8 +45,7 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
 
 int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                  FILE *out) {
-    struct cm_options own;
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, out, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, out, diagnostics);
     if (options == NULL) return CM_USAGE;
     if (options->backend == NULL)
         return diag_error(diagnostics, DIAG_USAGE, "cm_options.backend must not be NULL");

@@ -314,12 +314,11 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
                               .runtime = runtime,
                               .n_times = n_times,
                               .times = times};
-    if (device == NULL || basis == NULL || times == NULL || out == NULL)
-        return diag_null(diagnostics);
-    if (runtime >= CM_N_RUNTIMES)
-        return diag_error(diagnostics, DIAG_USAGE, "runtime must be from 0 to %d, got %d",
-                          CM_N_RUNTIMES - 1, (int)runtime);
-    int status = arguments_check(ARGUMENT_MEASURED_TIME, times, n_times, diagnostics);
+    int status = arguments_check(ARGUMENT_cm_measured_time, times, n_times,
+                                 device && basis && times && out, diagnostics);
+    if (status == CM_OK && runtime >= CM_N_RUNTIMES)
+        status = diag_error(diagnostics, DIAG_USAGE, "runtime must be from 0 to %d, got %d",
+                            CM_N_RUNTIMES - 1, (int)runtime);
     if (status < 0) return status;
     fitting.arena = arena_new("device fit", 0);
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));

@@ -21,8 +21,7 @@ int dims_bind(struct model *model, const struct cm_options *options, struct aren
 
 int cm_model_dims(struct cm_model *model, const struct cm_options *options,
                   struct cm_diagnostics *diagnostics, struct cm_dims **ret_dims) {
-    struct cm_options own;
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, model && ret_dims, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && ret_dims, diagnostics);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("dims", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);

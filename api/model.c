@@ -151,9 +151,8 @@ const char *cm_model_path(const struct cm_model *model) {
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    struct cm_options own;
     struct profiling profiling;
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, model && ret_result, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && ret_result, diagnostics);
     if (options == NULL) return CM_USAGE;
     const size_t from = cm_diagnostics_count(diagnostics);
     int status = profiling_begin(&profiling, model, options, diagnostics);

@@ -14,8 +14,8 @@
 
 int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
-    if ((operators == NULL && n > 0) || ret_costs == NULL) return diag_null(diagnostics);
-    int status = arguments_check(ARGUMENT_OP_DESCRIPTION, operators, n, diagnostics);
+    int status =
+        arguments_check(ARGUMENT_cm_op_description, operators, n, ret_costs, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("op costs", 0);
     if (!arena) return diag_no_memory(diagnostics);

@@ -332,11 +332,11 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
                           const struct cm_sweep_point *points, size_t n,
                           struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
     struct sweeping sweeping = {.model = model, .points = points};
-    const bool others = model && (points || n == 0) && ret_sweep;
-    if (!arguments_take(ARGUMENT_OPTIONS, options, &sweeping.options, others, diagnostics))
-        return CM_USAGE;
-    const int status = arguments_check(ARGUMENT_SWEEP_POINT, points, n, diagnostics);
+    const int status =
+        arguments_check(ARGUMENT_cm_sweep_point, points, n, model && ret_sweep, diagnostics);
     if (status < 0) return status;
+    if (!arguments_take(ARGUMENT_cm_options, options, &sweeping.options, true, diagnostics))
+        return CM_USAGE;
     return sweep_points(&sweeping, n, diagnostics, ret_sweep);
 }
 
@@ -344,10 +344,9 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
 static int sweep_batches(struct cm_model *model, const struct cm_options *options,
                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
-    struct cm_options own;
     struct cm_result *first = NULL;
     const bool others = model && (batches || n == 0) && ret_sweep;
-    options = arguments_take(ARGUMENT_OPTIONS, options, &own, others, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, others, diagnostics);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("points", 0);
     struct cm_sweep_point *points = arena ? arena_array(arena, n, sizeof(*points)) : NULL;

@@ -334,9 +334,8 @@ static void fill(struct cm_baseline *baseline, const struct cm_result *const *re
 int cm_baseline_make(const struct cm_result *const *results, size_t n,
                      const struct cm_baseline *old, const char *reason,
                      struct cm_diagnostics *diagnostics, struct cm_baseline **ret_baseline) {
-    if (results == NULL || n == 0 || reason == NULL || ret_baseline == NULL)
-        return diag_null(diagnostics);
-    const int status = arguments_check(ARGUMENT_POINTER, results, n, diagnostics);
+    const int status = arguments_check(ARGUMENT_POINTER, results, n,
+                                       n > 0 && reason && ret_baseline, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("baseline", 0);
     struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));

@@ -298,9 +298,8 @@ static int check_all(struct check *check, const struct cm_result *const *results
 
 int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
                          int64_t *ret_batch) {
-    if (limit == NULL || ret_batch == NULL) return diag_null(diagnostics);
     struct limit parsed;
-    int status = arguments_check(ARGUMENT_CHECK_LIMIT, limit, 1, diagnostics);
+    int status = arguments_check(ARGUMENT_cm_check_limit, limit, 1, ret_batch, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("limit", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
@@ -313,11 +312,10 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
 int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
-    struct cm_check_options own;
-    options = arguments_take(ARGUMENT_CHECK, options, &own, results && n > 0 && ret_verdict,
-                             diagnostics);
+    options =
+        ARGUMENTS_TAKE(cm_check_options, options, results && n > 0 && ret_verdict, diagnostics);
     if (options == NULL) return CM_USAGE;
-    int status = arguments_check(ARGUMENT_POINTER, results, n, diagnostics);
+    int status = arguments_check(ARGUMENT_POINTER, results, n, true, diagnostics);
     if (status < 0) return status;
     struct check check = {.options = options, .diag = diagnostics};
     check.arena = arena_new("verdict", 0);

@@ -96,9 +96,7 @@ static int find(struct points *points, struct cm_formula *formula) {
 
 int cm_model_formula(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
-    struct cm_options own;
-    options =
-        arguments_take(ARGUMENT_OPTIONS, options, &own, model && ret_formula, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && ret_formula, diagnostics);
     if (options == NULL) return CM_USAGE;
     struct arena *result = arena_new("result", 0);
     struct arena *arena = arena_new("formula", 0);

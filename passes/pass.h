@@ -69,7 +69,8 @@ struct bind_table {
     const struct op **kinds; /* by kind: its row */
     uint32_t *kind_of;       /* by node: index into kinds */
     const int64_t *trips; /* by node: --trip-count, or DIM_UNKNOWN; NULL without that option */
-    size_t n_unknown;     /* nodes of unknown operators */
+    const uint32_t *trip_options; /* by node: index of this --trip-count, or MAP_NONE */
+    size_t n_unknown;             /* nodes of unknown operators */
 };
 
 /* Replaces the value info of operand `slot` of `node`. */

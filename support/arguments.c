@@ -34,7 +34,7 @@ struct structure {
 #define NOT_NEGATIVE(s, member)      {#member, MEMBER_NOT_NEGATIVE, offsetof(struct s, member), 0, ARGUMENT_ANY}
 #define ENUM(s, member, n)           {#member, MEMBER_ENUM, offsetof(struct s, member), n, ARGUMENT_ANY}
 #define LIST(s, member, items)       {#member, MEMBER_LIST, offsetof(struct s, member), offsetof(struct s, n_##member), items}
-#define STRUCT(s, defaults, ...)     {#s, sizeof(struct s), (const struct member[]){__VA_ARGS__ {NULL}}, defaults}
+#define STRUCT(s, defaults, ...)     [ARGUMENT_##s] = {#s, sizeof(struct s), (const struct member[]){__VA_ARGS__ {NULL}}, defaults}
 
 #define N_UNITS (CM_UNITS_BINARY + 1)
 
@@ -48,48 +48,48 @@ static const struct cm_campaign_run campaign_run;
 static const struct structure structures[ARGUMENT_N_KINDS] = {
     [ARGUMENT_POINTER] = {"list", sizeof(void *), (const struct member[]){{"item", MEMBER_POINTER, 0, 0, ARGUMENT_ANY}, {NULL}}, NULL},
     [ARGUMENT_SIZE] = {"list", sizeof(int64_t), (const struct member[]){{"item", MEMBER_NOT_NEGATIVE, 0, 0, ARGUMENT_ANY}, {NULL}}, NULL},
-    [ARGUMENT_OPTIONS] = STRUCT(cm_options, &options,
+    STRUCT(cm_options, &options,
         NOT_NEGATIVE(cm_options, batch), NOT_NEGATIVE(cm_options, memory_limit), NOT_NEGATIVE(cm_options, sample_bytes),
-        LIST(cm_options, dims, ARGUMENT_DIM), LIST(cm_options, inputs, ARGUMENT_INPUT),
-        LIST(cm_options, values, ARGUMENT_VALUE), LIST(cm_options, trip_counts, ARGUMENT_DIM),
+        LIST(cm_options, dims, ARGUMENT_cm_dim_option), LIST(cm_options, inputs, ARGUMENT_cm_input_option),
+        LIST(cm_options, values, ARGUMENT_cm_value_option), LIST(cm_options, trip_counts, ARGUMENT_cm_dim_option),
         LIST(cm_options, op_costs, ARGUMENT_POINTER), LIST(cm_options, freeze, ARGUMENT_POINTER),
         LIST(cm_options, checkpoint, ARGUMENT_POINTER), LIST(cm_options, explain, ARGUMENT_POINTER),
         LIST(cm_options, times, ARGUMENT_POINTER), POINTER(cm_options, convention),
         ENUM(cm_options, mode, CM_MODE_INFERENCE + 1), ENUM(cm_options, schedule, CM_SCHEDULE_MIN_MEMORY + 1),
         ENUM(cm_options, precision, CM_N_PRECISIONS), ENUM(cm_options, runtime, CM_N_RUNTIMES),
         ENUM(cm_options, layout, CM_N_LAYOUTS),),
-    [ARGUMENT_TEXT] = STRUCT(cm_text_options, &text_options, ENUM(cm_text_options, units, N_UNITS),),
-    [ARGUMENT_TABLE] = STRUCT(cm_table_options, &table_options,
+    STRUCT(cm_text_options, &text_options, ENUM(cm_text_options, units, N_UNITS),),
+    STRUCT(cm_table_options, &table_options,
         ENUM(cm_table_options, rows, CM_ROWS_LAYERS + 1), ENUM(cm_table_options, units, N_UNITS),
         LIST(cm_table_options, filters, ARGUMENT_POINTER),),
-    [ARGUMENT_DIFF] = STRUCT(cm_diff_options, &diff_options, ENUM(cm_diff_options, units, N_UNITS),),
-    [ARGUMENT_CHECK] = STRUCT(cm_check_options, &check_options,
-        LIST(cm_check_options, limits, ARGUMENT_CHECK_LIMIT),),
-    [ARGUMENT_CAMPAIGN_RUN] = STRUCT(cm_campaign_run, &campaign_run, POINTER(cm_campaign_run, folder),),
-    [ARGUMENT_DIM] = STRUCT(cm_dim_option, NULL, POINTER(cm_dim_option, name), NOT_NEGATIVE(cm_dim_option, size),),
-    [ARGUMENT_INPUT] = STRUCT(cm_input_option, NULL, POINTER(cm_input_option, name), LIST(cm_input_option, dims, ARGUMENT_SIZE),),
-    [ARGUMENT_VALUE] = STRUCT(cm_value_option, NULL,
+    STRUCT(cm_diff_options, &diff_options, ENUM(cm_diff_options, units, N_UNITS),),
+    STRUCT(cm_check_options, &check_options,
+        LIST(cm_check_options, limits, ARGUMENT_cm_check_limit),),
+    STRUCT(cm_campaign_run, &campaign_run, POINTER(cm_campaign_run, folder),),
+    STRUCT(cm_dim_option, NULL, POINTER(cm_dim_option, name), NOT_NEGATIVE(cm_dim_option, size),),
+    STRUCT(cm_input_option, NULL, POINTER(cm_input_option, name), LIST(cm_input_option, dims, ARGUMENT_SIZE),),
+    STRUCT(cm_value_option, NULL,
         POINTER(cm_value_option, name), {"elements", MEMBER_LIST, offsetof(struct cm_value_option, elements), offsetof(struct cm_value_option, n), ARGUMENT_POINTER},),
-    [ARGUMENT_SWEEP_POINT] = STRUCT(cm_sweep_point, NULL,
-        LIST(cm_sweep_point, dims, ARGUMENT_DIM), ENUM(cm_sweep_point, precision, CM_N_PRECISIONS),),
-    [ARGUMENT_CHECK_LIMIT] = STRUCT(cm_check_limit, NULL, POINTER(cm_check_limit, text), POINTER(cm_check_limit, source),),
-    [ARGUMENT_NAMED_SIZE] = STRUCT(cm_named_size, NULL, POINTER(cm_named_size, name),),
-    [ARGUMENT_CAMPAIGN_DIM] = STRUCT(cm_campaign_dim, NULL,
+    STRUCT(cm_sweep_point, NULL,
+        LIST(cm_sweep_point, dims, ARGUMENT_cm_dim_option), ENUM(cm_sweep_point, precision, CM_N_PRECISIONS),),
+    STRUCT(cm_check_limit, NULL, POINTER(cm_check_limit, text), POINTER(cm_check_limit, source),),
+    STRUCT(cm_named_size, NULL, POINTER(cm_named_size, name),),
+    STRUCT(cm_campaign_dim, NULL,
         POINTER(cm_campaign_dim, name), {"sizes", MEMBER_LIST, offsetof(struct cm_campaign_dim, sizes), offsetof(struct cm_campaign_dim, n), ARGUMENT_ANY},),
-    [ARGUMENT_CAMPAIGN_MODEL] = STRUCT(cm_campaign_model, NULL,
-        POINTER(cm_campaign_model, path), LIST(cm_campaign_model, dims, ARGUMENT_CAMPAIGN_DIM),),
-    [ARGUMENT_CAMPAIGN] = STRUCT(cm_campaign, NULL,
-        LIST(cm_campaign, models, ARGUMENT_CAMPAIGN_MODEL), LIST(cm_campaign, batches, ARGUMENT_ANY),
+    STRUCT(cm_campaign_model, NULL,
+        POINTER(cm_campaign_model, path), LIST(cm_campaign_model, dims, ARGUMENT_cm_campaign_dim),),
+    STRUCT(cm_campaign, NULL,
+        LIST(cm_campaign, models, ARGUMENT_cm_campaign_model), LIST(cm_campaign, batches, ARGUMENT_ANY),
         LIST(cm_campaign, precisions, ARGUMENT_POINTER), LIST(cm_campaign, devices, ARGUMENT_POINTER),
         POINTER(cm_campaign, measure), POINTER(cm_campaign, runtime), POINTER(cm_campaign, convention),
         POINTER(cm_campaign, mode), POINTER(cm_campaign, optimizer),),
-    [ARGUMENT_MEASURED_TIME] = STRUCT(cm_measured_time, NULL, POINTER(cm_measured_time, model),
+    STRUCT(cm_measured_time, NULL, POINTER(cm_measured_time, model),
         ENUM(cm_measured_time, precision, CM_N_PRECISIONS), ENUM(cm_measured_time, layout, CM_N_LAYOUTS),),
-    [ARGUMENT_OP_OUTPUT] = STRUCT(cm_op_output, NULL, POINTER(cm_op_output, type), POINTER(cm_op_output, dims),),
-    [ARGUMENT_OP_DESCRIPTION] = STRUCT(cm_op_description, NULL,
+    STRUCT(cm_op_output, NULL, POINTER(cm_op_output, type), POINTER(cm_op_output, dims),),
+    STRUCT(cm_op_description, NULL,
         POINTER(cm_op_description, domain), POINTER(cm_op_description, op), POINTER(cm_op_description, like),
-        LIST(cm_op_description, attributes, ARGUMENT_NAMED_SIZE), LIST(cm_op_description, inputs, ARGUMENT_POINTER),
-        LIST(cm_op_description, where, ARGUMENT_POINTER), LIST(cm_op_description, outputs, ARGUMENT_OP_OUTPUT),
+        LIST(cm_op_description, attributes, ARGUMENT_cm_named_size), LIST(cm_op_description, inputs, ARGUMENT_POINTER),
+        LIST(cm_op_description, where, ARGUMENT_POINTER), LIST(cm_op_description, outputs, ARGUMENT_cm_op_output),
         POINTER(cm_op_description, macs), POINTER(cm_op_description, other_flops), POINTER(cm_op_description, note),),
 };
 /* clang-format on */
@@ -129,7 +129,7 @@ static int check_member(const struct structure *of, const struct member *member,
         if (size_at(given + member->limit) == 0) return CM_OK;
         if (pointer_at(at) != NULL)
             return arguments_check(member->items, pointer_at(at),
-                                   size_at(given + member->limit), diag);
+                                   size_at(given + member->limit), true, diag);
         return diag_error(diag, DIAG_USAGE, "%s.%s must not be NULL if it has %zu items",
                           of->name, member->name, size_at(given + member->limit));
     }
@@ -137,11 +137,11 @@ static int check_member(const struct structure *of, const struct member *member,
 }
 
 /* Calls itself for lists in lists; arguments.c nests three. */
-int arguments_check(enum argument kind, const void *items, size_t n,
+int arguments_check(enum argument kind, const void *items, size_t n, bool others,
                     struct cm_diagnostics *diag) {
     const struct structure *of = &structures[kind];
-    int status = CM_OK;
-    for (size_t i = 0; i < n && of->members != NULL; i++)
+    int status = others && (items != NULL || n == 0) ? CM_OK : diag_null(diag);
+    for (size_t i = 0; i < n && of->members != NULL && status == CM_OK; i++)
         for (const struct member *member = of->members; member->name && !status; member++)
             status = check_member(of, member, (const char *)items + i * of->size, diag);
     return status;
@@ -174,14 +174,14 @@ const void *arguments_take(enum argument kind, const void *given, void *ret_own,
     init(kind, ret_own, of->size);
     memcpy(ret_own, given, size < of->size ? size : of->size);
     memcpy(ret_own, &of->size, sizeof of->size);
-    return arguments_check(kind, ret_own, 1, diag) == CM_OK ? ret_own : NULL;
+    return arguments_check(kind, ret_own, 1, true, diag) == CM_OK ? ret_own : NULL;
 }
 
-#define DEFINE_INIT(name, kind)                                                                \
-    void cm_##name##_init_sized(struct cm_##name *ret, size_t size) {                          \
-        init(kind, ret, size);                                                                 \
+#define DEFINE_INIT(type)                                                                      \
+    void type##_init_sized(struct type *ret, size_t size) {                                    \
+        init(ARGUMENT_##type, ret, size);                                                      \
     }
-DEFINE_INIT(options, ARGUMENT_OPTIONS)
-DEFINE_INIT(text_options, ARGUMENT_TEXT)
-DEFINE_INIT(table_options, ARGUMENT_TABLE)
-DEFINE_INIT(diff_options, ARGUMENT_DIFF)
+DEFINE_INIT(cm_options)
+DEFINE_INIT(cm_text_options)
+DEFINE_INIT(cm_table_options)
+DEFINE_INIT(cm_diff_options)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks the structs that a caller of the public API fills in. Each is a row of arguments.c,
- * with its defaults, its enumerators and its lists.
- *
- *     struct cm_table_options own;
- *     options = arguments_take(ARGUMENT_TABLE, options, &own, result && out, diagnostics);
- *     if (options == NULL) return CM_USAGE;
+ * Checks what a caller of the public API passes: required pointers, and the structs that it
+ * fills in. Each of these is a row of arguments.c, with its defaults, its enumerators and its
+ * lists.
  */
 #ifndef SUPPORT_ARGUMENTS_H
 #define SUPPORT_ARGUMENTS_H
@@ -17,33 +14,20 @@
 
 struct cm_diagnostics;
 
-/* Kinds of structs, and of the items of a list. */
+/* Kinds of items: anything, pointers, int64_t >= 0; structs whose first member is their size in
+ * the caller's version, and structs of a fixed size. */
+/* clang-format off */
 enum argument {
-    ARGUMENT_ANY, /* items without a check: numbers */
-    ARGUMENT_POINTER,
-    ARGUMENT_SIZE, /* int64_t >= 0 */
-    /* Structs whose first member is their size in the caller's version. */
-    ARGUMENT_OPTIONS,
-    ARGUMENT_TEXT,
-    ARGUMENT_TABLE,
-    ARGUMENT_DIFF,
-    ARGUMENT_CHECK,
-    ARGUMENT_CAMPAIGN_RUN,
-    /* Structs of a fixed size. */
-    ARGUMENT_DIM,
-    ARGUMENT_INPUT,
-    ARGUMENT_VALUE,
-    ARGUMENT_SWEEP_POINT,
-    ARGUMENT_CHECK_LIMIT,
-    ARGUMENT_NAMED_SIZE,
-    ARGUMENT_CAMPAIGN_DIM,
-    ARGUMENT_CAMPAIGN_MODEL,
-    ARGUMENT_CAMPAIGN,
-    ARGUMENT_MEASURED_TIME,
-    ARGUMENT_OP_OUTPUT,
-    ARGUMENT_OP_DESCRIPTION,
+    ARGUMENT_ANY, ARGUMENT_POINTER, ARGUMENT_SIZE,
+    ARGUMENT_cm_options, ARGUMENT_cm_text_options, ARGUMENT_cm_table_options,
+    ARGUMENT_cm_diff_options, ARGUMENT_cm_check_options, ARGUMENT_cm_campaign_run,
+    ARGUMENT_cm_dim_option, ARGUMENT_cm_input_option, ARGUMENT_cm_value_option,
+    ARGUMENT_cm_sweep_point, ARGUMENT_cm_check_limit, ARGUMENT_cm_named_size,
+    ARGUMENT_cm_campaign_dim, ARGUMENT_cm_campaign_model, ARGUMENT_cm_campaign,
+    ARGUMENT_cm_measured_time, ARGUMENT_cm_op_output, ARGUMENT_cm_op_description,
     ARGUMENT_N_KINDS
 };
+/* clang-format on */
 
 /*
  * Checks a struct with a size and copies it to `ret_own`; members that the caller's version
@@ -53,9 +37,16 @@ enum argument {
  */
 const void *arguments_take(enum argument kind, const void *given, void *ret_own, bool others,
                            struct cm_diagnostics *diag);
+/* The same, with a copy that is valid until the end of the block. For example:
+ *
+ *     options = ARGUMENTS_TAKE(cm_table_options, options, result && out, diagnostics);
+ *     if (options == NULL) return CM_USAGE;
+ */
+#define ARGUMENTS_TAKE(type, given, others, diag)                                              \
+    arguments_take(ARGUMENT_##type, given, &(struct type){0}, others, diag)
 
-/* Checks `n` structs of a fixed size, or pointers. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-int arguments_check(enum argument kind, const void *items, size_t n,
+/* Checks `n` items. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+int arguments_check(enum argument kind, const void *items, size_t n, bool others,
                     struct cm_diagnostics *diag) CM_MUST_CHECK;
 
 #endif

@@ -403,11 +403,10 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
 int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
                      size_t n_dims, struct cm_diagnostics *diagnostics,
                      struct cm_campaign **ret_campaign) {
-    if (wanted == NULL || (dims == NULL && n_dims > 0) || ret_campaign == NULL)
-        return diag_null(diagnostics);
-    int status = arguments_check(ARGUMENT_CAMPAIGN, wanted, 1, diagnostics);
+    int status = arguments_check(ARGUMENT_cm_campaign_dim, dims, n_dims, wanted && ret_campaign,
+                                 diagnostics);
     if (status == CM_OK)
-        status = arguments_check(ARGUMENT_CAMPAIGN_DIM, dims, n_dims, diagnostics);
+        status = arguments_check(ARGUMENT_cm_campaign, wanted, 1, true, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("campaign", 0);
     struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;

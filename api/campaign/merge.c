@@ -263,8 +263,7 @@ static int merge(struct merging *merging, const char *const *folders, size_t n,
 
 int cm_campaign_merge(const char *const *folders, size_t n, struct cm_diagnostics *diagnostics,
                       struct cm_sweep **ret_sweep) {
-    if (folders == NULL || n == 0 || ret_sweep == NULL) return diag_null(diagnostics);
-    int status = arguments_check(ARGUMENT_POINTER, folders, n, diagnostics);
+    int status = arguments_check(ARGUMENT_POINTER, folders, n, n > 0 && ret_sweep, diagnostics);
     if (status < 0) return status;
     struct merging merging = {.arena = arena_new("result", 0), .diag = diagnostics};
     if (merging.arena == NULL) return diag_no_memory(diagnostics);

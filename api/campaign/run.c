@@ -360,10 +360,9 @@ static int run_shard(struct running *running, struct cm_campaign_outcome *ret) {
 
 int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
                     struct cm_diagnostics *diagnostics, struct cm_campaign_outcome *ret) {
-    struct cm_campaign_run own;
-    run = arguments_take(ARGUMENT_CAMPAIGN_RUN, run, &own, campaign && ret, diagnostics);
+    run = ARGUMENTS_TAKE(cm_campaign_run, run, campaign && ret, diagnostics);
     if (run == NULL) return CM_USAGE;
-    int status = arguments_check(ARGUMENT_CAMPAIGN, campaign, 1, diagnostics);
+    int status = arguments_check(ARGUMENT_cm_campaign, campaign, 1, true, diagnostics);
     if (status < 0) return status;
     if (run->n_shards == 0 || run->shard == 0 || run->shard > run->n_shards)
         return diag_error(diagnostics, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",

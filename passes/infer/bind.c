@@ -148,60 +148,46 @@ static int bind_node(const struct analysis *analysis, struct bind_table *table,
 
 /* --- Trip counts that --trip-count sets. --- */
 
-/* The options --trip-count, by what they name: a node's name, an output, or a number (17, #17).
- */
-struct trip_options {
+/* Sets options[id] to the --trip-count that names the node by its name, an output, or its
+ * number (17, #17); MAP_NONE if none does. */
+static int index_trips(const struct analysis *analysis, uint32_t *options) {
+    const struct cm_dim_option *given = analysis->options->trip_counts;
+    const struct model *model = analysis->model;
     struct map by_name;
-    uint32_t *by_number; /* of each node; MAP_NONE: no option */
-};
-
-static int index_trips(const struct analysis *analysis, struct trip_options *ret) {
-    const struct cm_options *options = analysis->options;
-    const size_t n_nodes = analysis->model->n_nodes;
-    map_init(&ret->by_name, analysis->arena);
-    ret->by_number = arena_array(analysis->arena, n_nodes, sizeof *ret->by_number);
-    if (!ret->by_number) return diag_no_memory(analysis->diag);
-    for (size_t id = 0; id < n_nodes; id++) ret->by_number[id] = MAP_NONE;
-    for (uint32_t i = 0; i < options->n_trip_counts; i++) {
-        const char *name = options->trip_counts[i].name;
-        const char *digits = *name == '#' ? name + 1 : name;
+    map_init(&by_name, analysis->arena);
+    for (size_t id = 0; id < model->n_nodes; id++) options[id] = MAP_NONE;
+    for (uint32_t i = 0; i < analysis->options->n_trip_counts; i++) {
+        const char *digits = given[i].name + (given[i].name[0] == '#');
         int64_t number = -1;
-        if (map_set(&ret->by_name, name, i) < 0) return diag_no_memory(analysis->diag);
+        if (map_set(&by_name, given[i].name, i) < 0) return diag_no_memory(analysis->diag);
         if (*digits && text_to_int64(digits, strlen(digits), &number) && number >= 0 &&
-            (uint64_t)number < n_nodes)
-            ret->by_number[number] = i;
+            (uint64_t)number < model->n_nodes)
+            options[number] = i;
     }
+    for (uint32_t id = 0; id < model->n_nodes; id++)
+        for (size_t k = 0; k <= model->nodes[id].n_outputs; k++) {
+            const struct node *node = &model->nodes[id];
+            const char *name = k == 0 ? node->name : value_name(model, node->outputs[k - 1]);
+            const uint32_t option = *name ? map_get(&by_name, name) : MAP_NONE;
+            if (option != MAP_NONE) options[id] = option;
+        }
     return CM_OK;
 }
 
-/* Returns the option that names the node by its number (way 0), its name (1) or an output (2
- * and on); MAP_NONE if there is none. */
-static uint32_t trip_option(const struct trip_options *index, const struct model *model,
-                            uint32_t id, size_t way) {
-    const struct node *node = &model->nodes[id];
-    if (way == 0) return index->by_number[id];
-    const char *name = way == 1 ? node->name : value_name(model, node->outputs[way - 2]);
-    return *name ? map_get(&index->by_name, name) : MAP_NONE;
-}
-
-/* Sets table->trips. Refuses names that no node and no output has. */
+/* Sets table->trips and ->trip_options. Refuses names that no node and no output has. */
 static int find_trips(const struct analysis *analysis, struct bind_table *table) {
     const struct cm_options *options = analysis->options;
-    const struct model *model = analysis->model;
-    struct trip_options index;
+    const size_t n_nodes = analysis->model->n_nodes;
     if (options->n_trip_counts == 0) return CM_OK;
-    int64_t *trips = arena_array(analysis->arena, model->n_nodes, sizeof *trips);
+    int64_t *trips = arena_array(analysis->arena, n_nodes, sizeof *trips);
+    uint32_t *of_node = arena_array(analysis->arena, n_nodes, sizeof *of_node);
     bool *found = arena_array(analysis->arena, options->n_trip_counts, sizeof *found);
-    if (!trips || !found) return diag_no_memory(analysis->diag);
-    int status = index_trips(analysis, &index);
-    for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
-        trips[id] = DIM_UNKNOWN;
-        for (size_t way = 0; way < 2 + model->nodes[id].n_outputs; way++) {
-            const uint32_t i = trip_option(&index, model, id, way);
-            if (i == MAP_NONE) continue;
-            trips[id] = options->trip_counts[i].size;
-            found[i] = true;
-        }
+    if (!trips || !of_node || !found) return diag_no_memory(analysis->diag);
+    int status = index_trips(analysis, of_node);
+    for (size_t id = 0; id < n_nodes && status == CM_OK; id++) {
+        const bool is_named = of_node[id] != MAP_NONE;
+        trips[id] = is_named ? options->trip_counts[of_node[id]].size : DIM_UNKNOWN;
+        if (is_named) found[of_node[id]] = true;
     }
     for (size_t i = 0; i < options->n_trip_counts && status == CM_OK; i++)
         if (!found[i])
@@ -209,25 +195,21 @@ static int find_trips(const struct analysis *analysis, struct bind_table *table)
                                 "--trip-count names '%s', but no node has this name",
                                 options->trip_counts[i].name);
     table->trips = trips;
+    table->trip_options = of_node;
     return status;
 }
 
 int bind_check_trips(const struct analysis *analysis, const enum trip_outcome *uses) {
     const struct cm_options *options = analysis->options;
-    const struct model *model = analysis->model;
+    const uint32_t *of_node = analysis->bind.trip_options;
     struct cm_diagnostics *diag = analysis->diag;
-    struct trip_options index;
-    if (options->n_trip_counts == 0) return CM_OK;
     /* The best outcome of each option: a Loop may be inlined several times. */
     enum trip_outcome *best =
         arena_array(analysis->arena, options->n_trip_counts, sizeof *best);
-    int status = best ? index_trips(analysis, &index) : diag_no_memory(diag);
-    if (status < 0) return status;
-    for (uint32_t id = 0; id < model->n_nodes; id++)
-        for (size_t way = 0; way < 2 + model->nodes[id].n_outputs; way++) {
-            const uint32_t i = trip_option(&index, model, id, way);
-            if (i != MAP_NONE && uses[id] > best[i]) best[i] = uses[id];
-        }
+    if (!best) return diag_no_memory(diag);
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (of_node[id] != MAP_NONE && uses[id] > best[of_node[id]])
+            best[of_node[id]] = uses[id];
     for (size_t i = 0; i < options->n_trip_counts; i++) {
         const char *name = options->trip_counts[i].name;
         const long long size = options->trip_counts[i].size;

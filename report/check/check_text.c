@@ -89,8 +89,7 @@ static void write_case(struct page *page, const struct cm_verdict *verdict,
 
 int cm_verdict_write_text(const struct cm_verdict *verdict,
                           const struct cm_text_options *options, FILE *out) {
-    struct cm_text_options own;
-    options = arguments_take(ARGUMENT_TEXT, options, &own, verdict && out, NULL);
+    options = ARGUMENTS_TAKE(cm_text_options, options, verdict && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);

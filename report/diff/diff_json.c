@@ -183,8 +183,7 @@ int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *op
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
-    struct cm_diff_options own;
-    options = arguments_take(ARGUMENT_DIFF, options, &own, diff && out, NULL);
+    options = ARGUMENTS_TAKE(cm_diff_options, options, diff && out, NULL);
     if (options == NULL) return CM_USAGE;
     return diff_json_write(diff, options, false, out);
 }

@@ -212,8 +212,7 @@ static void write_section(struct writer *writer, const struct section *section) 
 
 int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,
                            FILE *out) {
-    struct cm_diff_options own;
-    options = arguments_take(ARGUMENT_DIFF, options, &own, diff && out, NULL);
+    options = ARGUMENTS_TAKE(cm_diff_options, options, diff && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct writer writer = {
         .diff = diff, .options = options, .arena = arena_new("diff markdown", 0), .out = out};

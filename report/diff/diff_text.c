@@ -165,8 +165,7 @@ static void write_operators(struct writer *writer) {
 
 int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
-    struct cm_diff_options own;
-    options = arguments_take(ARGUMENT_DIFF, options, &own, diff && out, NULL);
+    options = ARGUMENTS_TAKE(cm_diff_options, options, diff && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("diff report", 0);
     struct writer writer = {.diff = diff, .options = options};

@@ -82,7 +82,8 @@ static int write_diagram(const struct diagram_language *language,
                          struct cm_diagnostics *diag, FILE *out) {
     struct cm_table_options tree;
     struct listing listing;
-    if (!arguments_take(ARGUMENT_TABLE, options, &tree, result && out, diag)) return CM_USAGE;
+    if (!arguments_take(ARGUMENT_cm_table_options, options, &tree, result && out, diag))
+        return CM_USAGE;
     tree.rows = CM_ROWS_MODULES;
     tree.sort = NULL;
     tree.n_filters = 0;

@@ -112,8 +112,7 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
 int cm_result_write_folded(const struct cm_result *result,
                            const struct cm_table_options *options,
                            struct cm_diagnostics *diagnostics, FILE *out) {
-    struct cm_table_options own;
-    options = arguments_take(ARGUMENT_TABLE, options, &own, result && out, diagnostics);
+    options = ARGUMENTS_TAKE(cm_table_options, options, result && out, diagnostics);
     if (options == NULL) return CM_USAGE;
     const struct column *column = NULL;
     const int depth =

@@ -357,8 +357,7 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
                        struct cm_diagnostics *diagnostics, FILE *out) {
     struct text_report text;
     struct html html;
-    struct cm_diff_options own;
-    options = arguments_take(ARGUMENT_DIFF, options, &own, diff && out, diagnostics);
+    options = ARGUMENTS_TAKE(cm_diff_options, options, diff && out, diagnostics);
     if (options == NULL) return CM_USAGE;
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;

@@ -35,9 +35,8 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 static int write_csv(const struct cm_result *result, const struct cm_sweep *sweep,
                      const struct cm_table_options *options, struct cm_diagnostics *diag,
                      FILE *out) {
-    struct cm_table_options own;
     struct listing listing;
-    options = arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && out, diag);
+    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && out, diag);
     if (options == NULL) return CM_USAGE;
     const int status =
         listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);

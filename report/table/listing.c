@@ -237,8 +237,7 @@ enum number_style listing_style(const struct cm_table_options *options,
 
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
-    struct cm_table_options own;
-    options = arguments_take(ARGUMENT_TABLE, options, &own, true, diagnostics);
+    options = ARGUMENTS_TAKE(cm_table_options, options, true, diagnostics);
     if (options == NULL) return CM_USAGE;
     const bool of_batches = of_sweep && options->rows != CM_ROWS_LAYERS;
     const enum rows rows = of_batches ? ROWS_BATCHES : rows_of_option[options->rows];

@@ -158,9 +158,8 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
 static int write_markdown(const struct cm_result *result, const struct cm_sweep *sweep,
                           const struct cm_table_options *options, struct cm_diagnostics *diag,
                           FILE *out) {
-    struct cm_table_options own;
     struct listing listing;
-    options = arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && out, diag);
+    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && out, diag);
     if (options == NULL) return CM_USAGE;
     const enum number_style style = listing_style(options, NUMBERS_SI);
     const int status =

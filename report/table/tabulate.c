@@ -45,12 +45,9 @@ static int write_table(const struct cm_result *result, const struct cm_sweep *sw
                        const struct cm_table_options *options,
                        const struct cm_text_options *text, struct cm_diagnostics *diag,
                        FILE *out) {
-    struct cm_table_options own;
-    struct cm_text_options own_text;
-    options =
-        arguments_take(ARGUMENT_TABLE, options, &own, (result || sweep) && text && out, diag);
+    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && text && out, diag);
     if (options == NULL) return CM_USAGE;
-    text = arguments_take(ARGUMENT_TEXT, text, &own_text, true, diag);
+    text = ARGUMENTS_TAKE(cm_text_options, text, true, diag);
     if (text == NULL) return CM_USAGE;
     const bool is_chosen = options->columns && !text_equal(options->columns, "all");
     struct listing listing;

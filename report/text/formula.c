@@ -243,8 +243,7 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
 
 int cm_formula_write_text(const struct cm_formula *formula,
                           const struct cm_text_options *options, FILE *out) {
-    struct cm_text_options own;
-    options = arguments_take(ARGUMENT_TEXT, options, &own, formula && out, NULL);
+    options = ARGUMENTS_TAKE(cm_text_options, options, formula && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);

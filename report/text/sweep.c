@@ -98,8 +98,7 @@ static void write_table(struct page *page, struct listing *listing) {
 
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
                         FILE *out) {
-    struct cm_text_options own;
-    options = arguments_take(ARGUMENT_TEXT, options, &own, sweep && out, NULL);
+    options = ARGUMENTS_TAKE(cm_text_options, options, sweep && out, NULL);
     if (options == NULL) return CM_USAGE;
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     const char *keys = sweep_is_by_precision(sweep) ? columns_by_precision : usual_columns;

@@ -12,8 +12,7 @@
 
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
                          FILE *out) {
-    struct cm_text_options own;
-    options = arguments_take(ARGUMENT_TEXT, options, &own, result && out, NULL);
+    options = ARGUMENTS_TAKE(cm_text_options, options, result && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
@@ -35,8 +34,7 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
 
 int cm_result_write_deepspeed(const struct cm_result *result,
                               const struct cm_text_options *options, FILE *out) {
-    struct cm_text_options own;
-    options = arguments_take(ARGUMENT_TEXT, options, &own, result && out, NULL);
+    options = ARGUMENTS_TAKE(cm_text_options, options, result && out, NULL);
     if (options == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
