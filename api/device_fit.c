@@ -330,7 +330,10 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
     if (status == CM_OK && found != CM_BACKEND_OK)
         status = diag_error(diagnostics, DIAG_USAGE, "%s", reason.text);
     for (size_t i = 0; i < n_times && status == CM_OK; i++)
-        if (times[i].optimizer && !optimizers_find(times[i].optimizer))
+        if (!(times[i].seconds > 0) || !isfinite(times[i].seconds))
+            status = diag_error(diagnostics, DIAG_USAGE, "%s: seconds must be > 0, got %g",
+                                times[i].model, times[i].seconds);
+        else if (times[i].optimizer && !optimizers_find(times[i].optimizer))
             status = diag_error(diagnostics, DIAG_USAGE, "%s: optimizer '%s' not found",
                                 times[i].model, times[i].optimizer);
     if (status == CM_OK) status = load_works(&fitting);

@@ -45,7 +45,8 @@ static size_t count_of_model(const struct cm_campaign *campaign, size_t model) {
 
 size_t cm_campaign_count(const struct cm_campaign *campaign) {
     size_t n = 0;
-    for (size_t i = 0; campaign != NULL && i < campaign->n_models; i++) {
+    if (arguments_check(ARGUMENT_cm_campaign, campaign, 1, true, NULL) < 0) return 0;
+    for (size_t i = 0; i < campaign->n_models; i++) {
         const size_t more = count_of_model(campaign, i);
         n = more > SIZE_MAX - n ? SIZE_MAX : n + more;
     }

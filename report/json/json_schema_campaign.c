@@ -4,6 +4,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
 #include "support/arena.h"
+#include "support/arguments.h"
 
 /* clang-format off */
 static const struct json_record dim_record = CLOSED_RECORD(struct cm_campaign_dim, "campaign_dim", "Sizes of a symbolic dim",
@@ -39,7 +40,8 @@ const struct json_document json_campaign = {"costmodel/campaign/1", NULL, "campa
 /* clang-format on */
 
 int cm_campaign_write_json(const struct cm_campaign *campaign, FILE *out) {
-    return json_document_write(&json_campaign, campaign, false, out);
+    const int status = arguments_check(ARGUMENT_cm_campaign, campaign, 1, out, NULL);
+    return status < 0 ? status : json_document_write(&json_campaign, campaign, false, out);
 }
 
 void cm_campaign_free(struct cm_campaign *campaign) {

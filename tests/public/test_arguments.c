@@ -5,6 +5,7 @@
  * size of an older or newer version. A struct's members are read from the public headers, so
  * that a new member without a row here fails.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,16 +40,6 @@ struct given {
     FILE *out;
 };
 
-static int drop_sweep(int status, struct cm_sweep *sweep) {
-    cm_sweep_free(sweep);
-    return status;
-}
-
-static int drop_result(int status, struct cm_result *result) {
-    cm_result_free(result);
-    return status;
-}
-
 /* A call with one struct of the caller. Calls without diagnostics leave `d` empty. */
 typedef int call_with(struct given *g, const void *s, struct cm_diagnostics *d);
 
@@ -59,23 +50,24 @@ typedef int call_with(struct given *g, const void *s, struct cm_diagnostics *d);
         __VA_ARGS__;                                                                           \
     }
 
-#define SWEEP(call)                                                                            \
-    {                                                                                          \
-        struct cm_sweep *sweep = NULL;                                                         \
-        const int64_t batch = 1;                                                               \
-        (void)batch;                                                                           \
-        return drop_sweep(call, sweep);                                                        \
-    }
+/* Calls a function that makes an object by its last argument, and frees the object. */
+#define MADE(type, call)                                                                       \
+    struct cm_##type *made = NULL;                                                             \
+    const int status = call;                                                                   \
+    cm_##type##_free(made);                                                                    \
+    return status
+
+static const int64_t one_batch = 1;
 
 /* clang-format off */
-CALL(dims, struct cm_dims *r = NULL; int status = cm_model_dims(g->model, s, d, &r); cm_dims_free(r); return status)
-CALL(profile, struct cm_result *r = NULL; return drop_result(cm_model_profile(g->model, s, d, &r), r))
-CALL(sweep, SWEEP(cm_model_sweep(g->model, s, &batch, 1, d, &sweep)))
-CALL(sweep_first, struct cm_result *r = NULL; SWEEP(drop_result(cm_model_sweep_first(g->model, s, &batch, 1, d, &sweep, &r), r)))
-CALL(sweep_points, const struct cm_sweep_point point = {.batch = 1}; SWEEP(cm_model_sweep_points(g->model, s, &point, 1, d, &sweep)))
-CALL(formula, struct cm_formula *r = NULL; int status = cm_model_formula(g->model, s, d, &r); cm_formula_free(r); return status)
+CALL(dims, MADE(dims, cm_model_dims(g->model, s, d, &made)))
+CALL(profile, MADE(result, cm_model_profile(g->model, s, d, &made)))
+CALL(sweep, MADE(sweep, cm_model_sweep(g->model, s, &one_batch, 1, d, &made)))
+CALL(sweep_first, struct cm_sweep *w = NULL; MADE(result, cm_model_sweep_first(g->model, s, &one_batch, 1, d, &w, &made); cm_sweep_free(w)))
+CALL(sweep_points, const struct cm_sweep_point point = {.batch = 1}; MADE(sweep, cm_model_sweep_points(g->model, s, &point, 1, d, &made)))
+CALL(formula, MADE(formula, cm_model_formula(g->model, s, d, &made)))
 CALL(calibrate, return cm_calibrate(s, d, g->out))
-CALL(points, SWEEP(cm_model_sweep_points(g->model, &g->options, s, 1, d, &sweep)))
+CALL(points, MADE(sweep, cm_model_sweep_points(g->model, &g->options, s, 1, d, &made)))
 CALL(one_dim, struct cm_options o = g->options; o.n_dims = 1; o.dims = s; return dims(g, &o, d))
 CALL(one_trip_count, struct cm_options o = g->options; o.n_trip_counts = 1; o.trip_counts = s; return dims(g, &o, d))
 CALL(one_input, struct cm_options o = g->options; o.n_inputs = 1; o.inputs = s; return dims(g, &o, d))
@@ -104,16 +96,17 @@ CALL(diff_text, return cm_diff_write_text(g->diff, s, g->out))
 CALL(diff_json, return cm_diff_write_json(g->diff, s, g->out))
 CALL(diff_markdown, return cm_diff_write_markdown(g->diff, s, g->out))
 CALL(diff_html, return cm_diff_write_html(g->diff, s, d, g->out))
-CALL(check, const struct cm_result *r = g->result; struct cm_verdict *v = NULL; int status = cm_check(&r, 1, s, d, &v); cm_verdict_free(v); return status)
+CALL(check, const struct cm_result *r = g->result; MADE(verdict, cm_check(&r, 1, s, d, &made)))
 CALL(one_limit, struct cm_check_options o = g->check; o.n_limits = 1; o.limits = s; return check(g, &o, d))
 CALL(limit_batch, int64_t batch; return cm_check_limit_batch(s, d, &batch))
-CALL(plan, struct cm_campaign *c = NULL; int status = cm_campaign_plan(s, NULL, 0, d, &c); cm_campaign_free(c); return status)
-CALL(plan_dim, struct cm_campaign w = {.n_models = 0}; struct cm_campaign *c = NULL; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; int status = cm_campaign_plan(&w, s, 1, d, &c); cm_campaign_free(c); return status)
+CALL(plan, MADE(campaign, cm_campaign_plan(s, NULL, 0, d, &made)))
+CALL(plan_dim, struct cm_campaign w = {.n_models = 0}; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; MADE(campaign, cm_campaign_plan(&w, s, 1, d, &made)))
 CALL(plan_model, struct cm_campaign w = {.n_models = 1, .models = s}; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; return plan(g, &w, d))
+CALL(write_campaign, return cm_campaign_write_json(s, g->out))
 CALL(run_campaign, const struct cm_campaign_run run = {.size = sizeof run, .folder = "/dev/null/x", .shard = 1, .n_shards = 1}; struct cm_campaign_outcome o; return cm_campaign_run(s, &run, d, &o))
 CALL(run_with, struct cm_campaign w = {.n_models = 0}; struct cm_campaign_outcome o; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; return cm_campaign_run(&w, s, d, &o))
 CALL(device_fit, struct cm_measured_time t; memcpy(&t, s, sizeof t); return cm_device_fit("h200", CM_RUNTIME_EAGER, "basis", &t, 1, d, g->out))
-CALL(op_costs, struct cm_op_costs *c = NULL; int status = cm_op_costs_make(s, 1, d, &c); cm_op_costs_free(c); return status)
+CALL(op_costs, MADE(op_costs, cm_op_costs_make(s, 1, d, &made)))
 CALL(one_output, struct cm_op_description o = {"", "Op", CM_UNKNOWN, false, "", CM_UNKNOWN, 0, NULL, 0, NULL, CM_UNKNOWN, 0, NULL, 1, s, "", "", ""}; return op_costs(g, &o, d))
 CALL(one_attribute, struct cm_op_description o = {"", "Op", CM_UNKNOWN, false, "", CM_UNKNOWN, 1, s, 0, NULL, CM_UNKNOWN, 0, NULL, 0, NULL, "", "", ""}; return op_costs(g, &o, d))
 
@@ -282,7 +275,7 @@ static const struct subject subjects[] = {
     SUBJECT(cm_check_limit, "check", false, of_limit, one_limit, limit_batch),
     SUBJECT(cm_campaign_dim, "campaign", false, of_campaign_dim, plan_dim),
     SUBJECT(cm_campaign_model, "campaign", false, of_campaign_model, plan_model),
-    SUBJECT(cm_campaign, "campaign", false, of_campaign, plan, run_campaign),
+    SUBJECT(cm_campaign, "campaign", false, of_campaign, plan, run_campaign, write_campaign),
     SUBJECT(cm_measured_time, "fit", false, of_time, device_fit),
     SUBJECT(cm_op_description, "op_costs", false, of_description, op_costs),
     SUBJECT(cm_op_output, "op_costs", false, of_output, one_output),
@@ -493,7 +486,9 @@ static void a_newer_program_gets_zeros_beyond_the_known_members(void **state) {
         assert_int_equal(newer.bytes[i], 0);
 }
 
-static void items_of_arrays_must_not_be_null(void **state) {
+static void items_of_arrays_must_not_be_null_or_out_of_range(void **state) {
+    static const double seconds[] = {0, -1, NAN, INFINITY};
+    const struct cm_campaign no_models = {.n_models = 1};
     struct given *g = *state;
     const struct cm_result *const results[] = {g->result, NULL};
     const char *const folders[] = {NULL};
@@ -509,7 +504,14 @@ static void items_of_arrays_must_not_be_null(void **state) {
                      CM_USAGE);
     assert_string_equal(cm_diagnostics_get(d, 0)->message,
                         "runtime must be from 0 to 1, got 77");
+    for (size_t i = 0; i < N(seconds); i++) {
+        time.seconds = seconds[i];
+        assert_int_equal(cm_device_fit("h200", CM_RUNTIME_EAGER, "basis", &time, 1, d, g->out),
+                         CM_USAGE);
+    }
+    assert_string_equal(cm_diagnostics_get(d, 1)->message, "x: seconds must be > 0, got 0");
     cm_diagnostics_free(d);
+    assert_int_equal(cm_campaign_count(&no_models), 0);
 }
 
 static void indices_out_of_range(void **state) {
@@ -590,7 +592,7 @@ int main(void) {
         cmocka_unit_test(sizes_of_other_versions),
         cmocka_unit_test(members_beyond_an_older_size_have_their_defaults),
         cmocka_unit_test(a_newer_program_gets_zeros_beyond_the_known_members),
-        cmocka_unit_test(items_of_arrays_must_not_be_null),
+        cmocka_unit_test(items_of_arrays_must_not_be_null_or_out_of_range),
         cmocka_unit_test(indices_out_of_range),
         cmocka_unit_test(every_enumerator_and_list_has_a_row),
     };

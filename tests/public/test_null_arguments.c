@@ -118,6 +118,8 @@ static void null_is_a_usage_error_of_campaigns(void **state) {
         ROW(cm_campaign_plan(NULL, NULL, 0, d, P)),
         ROW(cm_campaign_plan(P, NULL, 1, d, P)),
         ROW(cm_campaign_plan(P, NULL, 0, d, NULL)),
+        ROW(cm_campaign_write_json(NULL, P)),
+        ROW(cm_campaign_write_json(P, NULL)),
         ROW(cm_campaign_run(NULL, P, d, P)),
         ROW(cm_campaign_run(P, NULL, d, P)),
         ROW(cm_campaign_run(P, P, d, NULL)),
@@ -365,6 +367,11 @@ static void functions_without_a_status_accept_null(void **state) {
     cm_text_options_init_sized(NULL, 8);
     cm_table_options_init(NULL);
     cm_table_options_init_sized(NULL, 8);
+    assert_int_equal(cm_campaign_count(NULL), 0);
+    cm_campaign_at(NULL, 0, P, P);
+    cm_campaign_at(P, 0, NULL, P);
+    cm_campaign_at(P, 0, P, NULL);
+    cm_campaign_free(NULL);
     cm_budget_free(NULL);
     cm_baseline_free(NULL);
     cm_verdict_free(NULL);
@@ -394,8 +401,8 @@ static char *read_text(const char *path) {
 }
 
 static void every_public_function_with_a_pointer_is_tested(void **state) {
-    static const char *const headers[] = {"check.h", "compare.h", "costmodel.h", "op_costs.h",
-                                          "times.h"};
+    static const char *const headers[] = {
+        "campaign.h", "check.h", "compare.h", "costmodel.h", "fit.h", "op_costs.h", "times.h"};
     char *source = read_text(TEST_SOURCE_DIR "/tests/public/test_null_arguments.c");
     (void)state;
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
