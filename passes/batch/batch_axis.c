@@ -42,6 +42,7 @@ static int allowed_power(const struct probe *probe, const struct node *node,
         const int power =
             node->inputs[i] == ID_NONE ? 0 : batch_axis_power(probe, node->inputs[i]);
         if (power > 1) return 2;
+        if (power == 1 && op_role(op, i) == 'W') return 1; /* each sample would need its own */
         n_batched += power == 1;
     }
     return op->cost.macs && n_batched > 1 ? 2 : 1;

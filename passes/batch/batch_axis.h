@@ -37,14 +37,16 @@ struct probe {
     const struct model *model;
     const struct op *const *ops;
     int64_t batch; /* the file's own */
-    bool unlikely; /* also try less likely places: unit axes moved by a Reshape, and axes that
-                      are a multiple of the batch although another has exactly its size */
+    bool unlikely; /* also try less likely places: unit axes moved by a Reshape, axes that are a
+                      multiple of the batch although another has exactly its size, and operands
+                      that are computed from inputs but do not hold the batch */
     bool squares;  /* accept products of the batch with itself */
     struct walk before;  /* at the file's batch */
     struct walk after;   /* at PROBE_BATCH */
     int64_t trials_left; /* budget of trial walks, in operands of nodes; negative: exceeded */
     const struct override **overrides; /* of `after`, by node */
     struct batch_location *places;     /* by value */
+    uint32_t assumed; /* constant images that are assumed to be tiled; ID_NONE if none */
     struct arena *arena;
 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Re-batches products whose operands are all constants, but which an export at batch N computes
- * N times: the projection of a learned query that was tiled to the batch (DETR, SigLIP), a
- * recurrent cell on a zero state, a convolution over position codes. From the operand that must
- * scale with the batch, the batch axis is traced back to where the constant was tiled. See
- * docs/decisions/rebatching.md. Worked example: a file at batch 2, asked for 8.
+ * Re-batches products whose operands do not hold the batch, but which an export at batch N
+ * computes N times: the projection of a learned query that was tiled to the batch (DETR,
+ * SigLIP), a recurrent cell on a zero state, the embedding of a scalar time step (diffusion), a
+ * convolution over position codes. Such an operand is a constant, or computed from inputs
+ * without a batch axis. From the operand that must scale with the batch, the batch axis is
+ * traced back to where the value was tiled. See docs/decisions/rebatching.md. Worked example: a
+ * file at batch 2, asked for 8.
  *
  *     query [1,10,32] -> Tile [2,1,1] -> t [2,10,32] -> MatMul w -> p [2,10,32]
  *     MatMul(p, keys [2,32,16]) -> scores [2,10,16]
@@ -56,7 +58,7 @@ struct tiling_search {
     const struct change_list *changes; /* of the solution */
     struct change_list *tilings;       /* found so far */
     struct demands *demands;           /* by value */
-    bool *depends;                     /* by value: a constant computed from a product */
+    bool *depends;       /* by value: without the batch, computed from a product */
     uint32_t *blocked;   /* output of a product that no operand scales; ID_NONE if none */
     uint32_t *undecided; /* by value: the possibly tiled constant from which it is computed */
 };
@@ -73,9 +75,11 @@ static const struct node *node_of(const struct tiling_search *search, uint32_t n
     return &search->probe->model->nodes[node];
 }
 
-/* Returns true for a constant that does not hold the batch. */
+/* Returns true if the value does not hold the batch. */
 static bool is_fixed(const struct tiling_search *search, uint32_t value) {
-    return before(search, value)->is_constant && batch_axis_power(search->probe, value) == 0;
+    const struct value_info *info = before(search, value);
+    return (info->is_constant || value_info_is_complete(info)) &&
+           batch_axis_power(search->probe, value) == 0;
 }
 
 static bool is_fixed_node(const struct tiling_search *search, const struct node *node) {
@@ -84,11 +88,10 @@ static bool is_fixed_node(const struct tiling_search *search, const struct node 
     return node->n_outputs > 0;
 }
 
-/* Sets `depends`. Returns false if there is no product of constants. */
-static bool find_products(const struct tiling_search *search) {
+/* Sets `depends`. */
+static void find_products(const struct tiling_search *search) {
     const struct probe *probe = search->probe;
     const struct graph *graph = &probe->model->graphs[0];
-    bool found = false;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = node_of(search, graph->nodes[i]);
         if (!is_fixed_node(search, node)) continue;
@@ -96,9 +99,8 @@ static bool find_products(const struct tiling_search *search) {
         for (size_t k = 0; k < node->n_inputs && !depends; k++)
             depends = node->inputs[k] != ID_NONE && search->depends[node->inputs[k]];
         for (size_t k = 0; k < node->n_outputs && depends; k++)
-            if (node->outputs[k] != ID_NONE) search->depends[node->outputs[k]] = found = true;
+            if (node->outputs[k] != ID_NONE) search->depends[node->outputs[k]] = true;
     }
-    return found;
 }
 
 /* --- Trials: infer one node with some operands scaled. --- */
@@ -156,7 +158,7 @@ static struct batch_change dims_change(const struct tiling_search *search, uint3
                                  .dims = &before(search, value)->shape};
 }
 
-/* Returns true if the operand is a constant that an exporter may have tiled. */
+/* Returns true if the operand does not hold the batch, and an exporter may have tiled it. */
 static bool is_tileable(const struct tiling_search *search, uint32_t node_id, size_t slot) {
     const uint32_t value = node_of(search, node_id)->inputs[slot];
     if (value == ID_NONE || strchr("Wns", op_role(search->probe->ops[node_id], slot)))
@@ -207,11 +209,13 @@ static int changed_axis(const struct tiling_search *search, uint32_t node, size_
     return -1;
 }
 
-/* Adds a demand to a constant operand of a node whose output holds the batch: on the axis that
- * the solution scales, else on the first axis of the batch's size that may be scaled. */
+/* Adds a demand to an operand without the batch, of a node whose output holds the batch: on the
+ * axis that the solution scales, else on the first axis of the batch's size that may be scaled.
+ */
 static void demand_operand(const struct tiling_search *search, uint32_t node, size_t slot) {
     const uint32_t value = node_of(search, node)->inputs[slot];
-    if (value == ID_NONE || !search->depends[value] || !is_tileable(search, node, slot)) return;
+    if (value == ID_NONE || !is_tileable(search, node, slot)) return;
+    if (before(search, value)->is_constant && !search->depends[value]) return;
     struct batch_change change = dims_change(search, node, slot, 0);
     change.axis = changed_axis(search, node, slot);
     const struct demand like = {.required = change.axis >= 0};
@@ -343,19 +347,22 @@ static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
 }
 
 /*
- * Decides whether the exporter tiled a constant that is stored, or whose node inserts the batch
- * axis. The constant is tiled if the file's batch is above 1, if a use is invalid unless the
- * constant scales, if it is a batch of images, if the file records its repetition, or if all
- * elements are equal (a zero state). Otherwise it may or may not be tiled: it is marked
- * undecided if products depend on it.
+ * Decides whether the exporter tiled a value that is stored, or whose node inserts the batch
+ * axis. It is tiled if the file's batch is above 1, if a use is invalid unless the value
+ * scales, if the file records its repetition, or if all elements are equal (a zero state). A
+ * batch of images is assumed to be tiled. Otherwise the value is marked undecided if products
+ * depend on it.
  */
 static void decide_tiling(const struct tiling_search *search, uint32_t value,
                           const struct demand *demand) {
-    const bool is_tiled = search->probe->batch > 1 || demand->required || demand->is_images ||
+    const bool is_tiled = search->probe->batch > 1 || demand->required ||
                           search->probe->model->values[value].is_repeated ||
                           is_uniform(search, value);
-    if (!is_tiled && demand->costs) search->undecided[value] = value;
-    if (!is_tiled) return;
+    if (!is_tiled && !demand->is_images) {
+        if (demand->costs) search->undecided[value] = value;
+        return;
+    }
+    if (!is_tiled) search->probe->assumed = value;
     for (const struct request *request = demand->requests; request; request = request->next)
         add_tiling(search, &request->change);
 }
@@ -453,7 +460,7 @@ int constant_products_find(struct probe *probe, const struct change_list *change
     if (!search->demands || !search->depends || !search->undecided || !search->blocked)
         return CM_NO_MEMORY;
     *search->blocked = ID_NONE;
-    if (!find_products(search)) return CM_OK;
+    find_products(search);
     for (uint32_t id = 0; id < n_values; id++) search->undecided[id] = ID_NONE;
     *ret = search;
     propagate_demands(search);

@@ -394,8 +394,10 @@ static int solve_tiled(struct search *search, const struct change_list *tilings,
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
+        const struct shape *was = &found->infos[id].shape;
         if (value->node != ID_NONE && value->graph == 0 && !before(search, id)->is_constant &&
-            !shape_equal(&search->after.infos[id].shape, &found->infos[id].shape))
+            !shape_equal(&before(search, id)->shape, was) &&
+            !shape_equal(&search->after.infos[id].shape, was))
             return refuse(search, value->node, first,
                           "a constant that it depends on may or may not hold the batch");
     }
@@ -426,8 +428,7 @@ static int scale_products(struct search *search, struct solution *found, uint32_
     if (node == ID_NONE) return CM_OK;
     const char *why = arena_printf(
         search->probe.arena,
-        "it may or may not run for each sample: the constant '%s' %s may have been expanded to "
-        "the batch",
+        "it may or may not run for each sample: '%s' %s may have been expanded to the batch",
         value_name(search->analysis->model, constant),
         shape_text(search->analysis->arena, &before(search, constant)->shape));
     return why ? refuse(search, node, first, why) : CM_NO_MEMORY;
@@ -441,6 +442,7 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
         .probe = {.model = analysis->model,
                   .ops = analysis->bind.ops,
                   .batch = old,
+                  .assumed = ID_NONE,
                   .trials_left =
                       TRIALS_BASE + TRIALS_PER_NODE * (int64_t)analysis->model->n_nodes,
                   .arena = analysis->arena},
@@ -457,6 +459,12 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
     if (status == CM_OK) status = check_unique(&search, &found, first);
     if (status == CM_OK) note_fixed_outputs(&search, &found);
     if (status == CM_OK) status = scale_products(&search, &found, first);
+    if (status == CM_OK && search.probe.assumed != ID_NONE)
+        diag_note(
+            analysis->diag, DIAG_BATCH,
+            "the convolution of constant '%s' is counted for each sample, as if it had been "
+            "expanded to the batch before the export",
+            value_name(analysis->model, search.probe.assumed));
     if (status == CM_OK) status = keep_changes(&search, &found.changes, table, batch);
     if (status == CM_OK)
         status = batched_inputs(&search, table->inputs, first, batch, table->inputs);

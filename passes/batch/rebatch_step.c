@@ -140,17 +140,29 @@ static int place_target(struct search *search, size_t step, int status) {
     return apply_candidate(search, node_id, &choice.alternatives[0]);
 }
 
-/* Returns the operand's shape if it is a constant that may need the new batch, else NULL. Lists
- * of one number do not count: their dim of 1 is not a batch. */
+static bool has_square_operand(const struct search *search, uint32_t node_id) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] != ID_NONE && batch_axis_power(&search->probe, node->inputs[i]) > 1)
+            return true;
+    return false;
+}
+
+/* Returns the operand's shape if it does not hold the batch but may need to, else NULL. Lists
+ * of one number do not count, because their dim of 1 is not a batch, except the targets of a
+ * loss of a product of the batch with itself. */
 static const struct shape *stale_operand(const struct search *search, uint32_t node_id,
                                          size_t slot) {
     const struct op *op = search->probe.ops[node_id];
     uint32_t value = search->analysis->model->nodes[node_id].inputs[slot];
     if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
     const struct value_info *info = before(search, value);
-    if (!info->is_constant || !value_info_is_complete(info)) return NULL;
+    if (!value_info_is_complete(info)) return NULL;
+    if (!info->is_constant && !search->probe.unlikely) return NULL;
     const bool is_stored = info->value || info->is_data_missing;
-    if (is_stored && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
+    if (is_stored && info->shape.rank == 1 && info->shape.dims[0] == 1 &&
+        !has_square_operand(search, node_id))
+        return NULL;
     /* learned tensors have no batch axis */
     const char role = op_role(op, slot);
     const bool learned =
@@ -189,6 +201,16 @@ static int repair_list(struct search *search, uint32_t node_id) {
     return status;
 }
 
+/* Returns true if the batch axis of the output is longer than that of the partner: a Concat
+ * adds rows to the batch, and the file does not show if an export at batch N adds N times as
+ * many. */
+static bool adds_rows(const struct search *search, uint32_t node_id, int64_t length) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    const uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+    const int axis = value == ID_NONE ? -1 : batch_axis_grown_axis(&search->probe, value);
+    return axis >= 0 && before(search, value)->shape.dims[axis] > length;
+}
+
 /* Repairs a node that does not fit by scaling its constant operands whose dim is `size` on the
  * batch axis: all of them, or if that does not fit, one (the data of a ScatterND, not its
  * indices). */
@@ -202,7 +224,9 @@ static int repair_constants_of_size(struct search *search, uint32_t node_id,
         const size_t only = i < 2 ? ALL_OPERANDS : i / 2 - 1;
         change_aligned(search, node_id, partner, axis, size, i % 2, is_index, only);
         if (search->changes.n == n_changes) continue;
-        const int status = try_node(search, node_id);
+        int status = try_node(search, node_id);
+        if (status == CM_OK && adds_rows(search, node_id, partner->dims[axis]))
+            status = CONTRADICTION;
         if (status != CONTRADICTION) return status;
         rebatch_undo_changes(search, n_changes);
     }

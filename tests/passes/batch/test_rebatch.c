@@ -607,6 +607,32 @@ static void rebatches_products_of_constants(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
+/* Values that depend on an input but not on the batch, until they are expanded to it. */
+static void rebatches_values_without_a_batch(void **state) {
+    static const struct pattern rows[] = {
+        {"a scalar that is expanded, then projected", ALL_BUT_READS,
+         "in x float[{N},5,8]\nin t float[]\ninit w float[1,8]\nconst e int64[2] ={N},1\n"
+         "const u int64[1] =1\nnode ex Expand t e -> a\nnode m MatMul a w -> b\n"
+         "node un Unsqueeze b u -> c\nnode ad Add x c -> y\nout y\n"},
+        {"an input that is expanded, then projected", ALL_BUT_READS,
+         "in x float[{N},8,5]\nin k float[7,8]\ninit w float[8,8]\nconst e int64[3] ={N},7,8\n"
+         "node ex Expand k e -> a\nnode p MatMul a w -> b\nnode m MatMul b x -> y\nout y\n"},
+        {"an input that is projected, then expanded", ALL_BUT_READS,
+         "in x float[{N},8,5]\nin k float[7,8]\ninit w float[8,8]\nconst e int64[3] ={N},7,8\n"
+         "node p MatMul k w -> a\nnode ex Expand a e -> b\nnode m MatMul b x -> y\nout y\n"},
+        {"a mean over the batch that is expanded again", ALL_BUT_READS,
+         "in x float[{N},4,6]\ninit w float[6,3]\nconst e int64[3] ={N},1,6\n"
+         "node r ReduceMean x -> a axes=[0,1] keepdims=1\nnode ex Expand a e -> b\n"
+         "node c Concat x b -> d axis=1\nnode m MatMul d w -> y\nout y\n"},
+        {"the targets of a contrastive loss", ALL,
+         "in x float[{N},8]\ninit w float[8,8]\nconst l int64[{N}] =0\n"
+         "node p MatMul x w -> a\nnode t Transpose a -> b perm=[1,0]\nnode m MatMul a b -> c\n"
+         "node s SoftmaxCrossEntropyLoss c l -> y\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
 static void rebatches_loops(void **state) {
     static const struct pattern rows[] = {
         {"over samples, as many as Shape reports", ALL,
@@ -668,6 +694,7 @@ int main(void) {
         cmocka_unit_test(rebatches_sums_over_the_batch),
         cmocka_unit_test(rebatches_axes_shared_with_the_batch),
         cmocka_unit_test(rebatches_products_of_constants),
+        cmocka_unit_test(rebatches_values_without_a_batch),
         cmocka_unit_test(rebatches_loops),
         cmocka_unit_test(scales_a_constant_trip_count),
     };

@@ -139,14 +139,30 @@ static void refuses_loops_that_do_not_scale(void **state) {
 static void refuses_constants_that_may_have_been_expanded(void **state) {
     static const struct refusal rows[] = {
         {"a product of a constant that may have been tiled", 1, "m",
-         "it may or may not run for each sample: the constant 'q' [1,6,8] may have been "
-         "expanded "
-         "to the batch",
+         "it may or may not run for each sample: 'q' [1,6,8] may have been expanded to the "
+         "batch",
          "in x float[{N},6,8]\ninit q float[1,6,8]\ninit w float[8,8]\n"
          "node m MatMul q w -> a\nnode - Add x a -> y\nout y\n"},
+        {"a product of an input that may have been expanded", 1, "m",
+         "it may or may not run for each sample: 'q' [1,7,8] may have been expanded to the "
+         "batch",
+         "in x float[{N},8,5]\nin k float[7,8]\ninit w float[8,8]\nconst u int64[1] =0\n"
+         "node un Unsqueeze k u -> q\nnode m MatMul q w -> a\nnode p MatMul a x -> y\nout y\n"},
+        {"a product of random numbers", 1, "m",
+         "it may or may not run for each sample: 'r' [1,4] may have been expanded to the batch",
+         "in x float[{N},4]\ninit w float[4,4]\nnode z RandomNormal -> r shape=[1,4]\n"
+         "node m MatMul r w -> a\nnode - Add x a -> y\nout y\n"},
+        {"a row that a Concat adds to the batch", 1, "c",
+         "its output would not scale with the batch",
+         "in x float[{N},8]\ninit r float[1,8]\ninit w float[8,4]\n"
+         "node c Concat x r -> a axis=0\nnode m MatMul a w -> y\nout y\n"},
+        {"the mean of the batch, which a Concat adds to it", 1, "c",
+         "its output would not scale with the batch",
+         "in x float[{N},8]\ninit w float[8,4]\nnode r ReduceMean x -> b axes=[0] keepdims=1\n"
+         "node c Concat x b -> a axis=0\nnode m MatMul a w -> y\nout y\n"},
         {"a recurrent layer on constants", 1, "g",
-         "it may or may not run for each sample: the constant 'a' [6,1,1,8] may have been "
-         "expanded to the batch",
+         "it may or may not run for each sample: 'a' [6,1,1,8] may have been expanded to the "
+         "batch",
          "in x float[{N},6,8]\ninit q float[6,1,8]\ninit w float[1,24,8]\n"
          "init r float[1,24,8]\nconst h float[1,1,8] =0\nconst ax int64[1] =1\n"
          "node g GRU q w r - - h -> a b hidden_size=8\nnode s Squeeze a ax -> c\n"
@@ -158,6 +174,10 @@ static void refuses_constants_that_may_have_been_expanded(void **state) {
 
 static void refuses_results_that_do_not_scale(void **state) {
     static const struct refusal rows[] = {
+        {"a convolution by kernels of each sample", 1, "c",
+         "its output would scale with the square of the batch",
+         "in x float[{N},2,8,8]\nin k float[{N},2,3,3]\nnode r Relu k -> w\n"
+         "node c Conv x w -> y\nout y\n"},
         {"the square of the batch in a Reshape", 2, "m",
          "its output would scale with the square of the batch",
          "in x float[{N},20]\nin z float[{N},20]\nconst t int64[1] =4\n"
@@ -252,6 +272,18 @@ static void rebatches_all_inputs_that_lead_with_the_batch(void **state) {
     assert_string_equal(bench_type(bench, "z"), "f32[6,16]");
     assert_string_equal(bench_type(bench, "u"), "f32[5,16]");
     assert_string_equal(bench_type(bench, "w"), "f32[16,4]");
+    bench_close(bench);
+}
+
+static void notes_constant_images_that_are_counted_for_each_sample(void **state) {
+    struct bench *bench = template_rebatch(
+        "in x float[{N},16,8,8]\ninit p float[1,4,8,8]\ninit w float[16,4,1,1]\n"
+        "node c Conv p w -> a\nnode s Add x a -> y\nout y\n",
+        1, 8);
+    (void)state;
+    assert_string_equal(bench_messages(bench),
+                        "note[batch]: the convolution of constant 'p' is counted for each "
+                        "sample, as if it had been expanded to the batch before the export");
     bench_close(bench);
 }
 
@@ -350,6 +382,7 @@ int main(void) {
         cmocka_unit_test(refuses_results_that_do_not_scale),
         cmocka_unit_test(lists_every_changed_operand),
         cmocka_unit_test(rebatches_all_inputs_that_lead_with_the_batch),
+        cmocka_unit_test(notes_constant_images_that_are_counted_for_each_sample),
         cmocka_unit_test(weight_inputs_have_no_batch),
         cmocka_unit_test(table_inputs_have_no_batch),
         cmocka_unit_test(fixed_batch_matches_a_symbolic_export),
