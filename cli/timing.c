@@ -112,6 +112,15 @@ const char *timing_given(const struct timing *timing) {
     return options_changed(timing_options, timing, &defaults, 0);
 }
 
+const char *timing_given_beside_precision(const struct timing *timing) {
+    struct timing other = *timing;
+    struct timing defaults;
+    timing_defaults(&defaults);
+    if (timing->precisions.n == 1) other.precisions = defaults.precisions;
+    other.amp = false;
+    return timing_given(&other);
+}
+
 static int set_backend(const struct invocation *call, const char *setting, const char *device,
                        struct cm_options *options) {
     options->backend = arena_printf(call->arena, "%s=%s", setting, device);

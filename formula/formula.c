@@ -77,6 +77,8 @@ static void copy_names(const struct points *points, const struct cm_result *resu
     formula->dims = dims;
     formula->model = arena_strdup(arena, result->model.path);
     formula->convention = arena_strdup(arena, result->options.convention);
+    if (cm_result_converted(result))
+        formula->precision = arena_strdup(arena, result->options.precision);
     formula->mode = arena_strdup(arena, result->options.mode);
 }
 

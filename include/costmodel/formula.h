@@ -70,6 +70,7 @@ struct cm_formula_module {
 struct cm_formula {
     const char *model; /* path */
     const char *convention;
+    const char *precision; /* NULL: as in the file */
     const char *mode;
     const char *fixed_batch; /* why the batch is not a variable; "": it is one, or was given */
     size_t n_variables;

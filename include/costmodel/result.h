@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CM_UNKNOWN  INT64_MIN
 #define CM_NO_INDEX SIZE_MAX
@@ -761,6 +762,12 @@ static inline bool cm_result_timed(const struct cm_result *result) {
 static inline bool cm_result_planned(const struct cm_result *result) {
     return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
            result->measure->planned;
+}
+
+/* Returns true if the figures have another precision than most floats of the file. */
+static inline bool cm_result_converted(const struct cm_result *result) {
+    return result->options.precision != NULL && result->options.file_precision != NULL &&
+           strcmp(result->options.precision, result->options.file_precision) != 0;
 }
 
 /* Returns true if lower_bound_ps is valid. */

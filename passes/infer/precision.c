@@ -28,10 +28,6 @@ static const struct {
 };
 /* clang-format on */
 
-static bool is_changed(enum dtype dtype) {
-    return dtype == DTYPE_FLOAT || dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
-}
-
 static int32_t kind_of(const struct op *op) {
     return op->facets ? op->facets->lowering.kind : CM_PRIMITIVE_NONE;
 }
@@ -48,7 +44,7 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
     const enum cm_precision precision = analysis->options->precision;
     const enum op_autocast autocast = autocast_of(op);
     const bool is_conv = kind_of(op) == CM_CONV || kind_of(op) == CM_DECONV;
-    if (!is_changed(dtype) || op_role(op, slot) == 'i') return dtype;
+    if (!precision_changes(dtype) || op_role(op, slot) == 'i') return dtype;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_HALF) return DTYPE_FLOAT16;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_FLOAT) return DTYPE_FLOAT;
     if (dtypes[precision].factors == DTYPE_UNDEFINED || (!is_conv && kind_of(op) != CM_GEMM))
@@ -97,7 +93,7 @@ uint32_t precision_biased_product(const struct analysis *analysis, const struct 
 }
 
 static void set_dtype(const struct infer_table *table, uint32_t value, enum dtype dtype) {
-    if (!is_changed(table->infos[value].dtype)) return;
+    if (!precision_changes(table->infos[value].dtype)) return;
     table->infos[value].dtype = table->upper->infos[value].dtype = dtype;
 }
 
@@ -110,11 +106,11 @@ static enum dtype result_dtype(const struct op_context *context, enum dtype file
     if (autocast != AUTOCAST_BY_MACS)
         return autocast == AUTOCAST_HALF ? DTYPE_FLOAT16 : DTYPE_FLOAT;
     for (size_t i = 0; i < context->n_inputs; i++)
-        if (is_changed(op_dtype(context, i)) && widest != DTYPE_FLOAT &&
+        if (precision_changes(op_dtype(context, i)) && widest != DTYPE_FLOAT &&
             op_elements(context, i) != 1 &&
             (i == 0 || strchr("Wnsi", op_role(context->op, i)) == NULL))
             widest = op_dtype(context, i);
-    if (widest == DTYPE_UNDEFINED && is_changed(op_dtype(context, 0)))
+    if (widest == DTYPE_UNDEFINED && precision_changes(op_dtype(context, 0)))
         widest = op_dtype(context, 0);
     return widest == DTYPE_UNDEFINED ? file : widest;
 }
@@ -176,7 +172,7 @@ static void find_file_dtype(const struct model *model, struct infer_table *table
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value_info *info = &table->infos[id];
         const int64_t n = info->is_weight ? shape_elements(&info->shape) : 0;
-        if (!is_changed(info->dtype) || n <= most) continue;
+        if (!precision_changes(info->dtype) || n <= most) continue;
         most = n;
         table->file_dtype = info->dtype;
     }

@@ -7,6 +7,11 @@
 
 struct op_context;
 
+/* Returns true for floats of 32 and 16 bits: --precision changes no other dtype. */
+static inline bool precision_changes(enum dtype dtype) {
+    return dtype == DTYPE_FLOAT || dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
+}
+
 /* Returns the dtype in which the operator reads operand `slot` of dtype `dtype`. They differ if
  * autocast casts the operand, or if products have 8-bit operands. */
 enum dtype precision_cast(const struct analysis *analysis, const struct op *op, size_t slot,

@@ -67,8 +67,7 @@ static int64_t elements_of(const struct mapping *mapping, uint32_t value) {
 }
 
 static bool is_float(const struct mapping *mapping, uint32_t value) {
-    const enum dtype dtype = info_of(mapping, value)->dtype;
-    return dtype == DTYPE_FLOAT || dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
+    return precision_changes(info_of(mapping, value)->dtype);
 }
 
 static const struct fused_pattern *pattern_of(const struct mapping *mapping, uint32_t id) {

@@ -74,7 +74,7 @@ function drawLogAxes(svg, x, y, frame) {
     add(axis, 'text', {x: frame.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, short(tick, 'flops_per_s'));
   }
   add(axis, 'text', {x: (frame.left + frame.right) / 2, y: frame.bottom + 34, 'text-anchor': 'middle'},
-    'arithmetic intensity, FLOP per byte');
+    'FLOP per byte that the kernel moves');
   add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
 }
 

@@ -160,6 +160,7 @@ static void write_variable(struct page *page, const struct cm_formula_variable *
 static void write_head(struct page *page, const struct cm_formula *formula) {
     label_name(page, "model", formula->model);
     label_name(page, "convention", formula->convention);
+    if (formula->precision) label_name(page, "precision", formula->precision);
     label_name(page, "mode", formula->mode);
     label_name(page, "fixed batch", formula->fixed_batch);
     if (formula->n_dims > 0) label_list(page, "bound dims", ", ", 0);

@@ -41,7 +41,7 @@ static void write_title(struct page *page, const struct cm_result *result) {
         if (is_batch && dim->size == result->options.batch) continue; /* written above */
         page_add(page, "%s %" PRId64, *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
     }
-    if (timed_is_converted(result)) page_add(page, "%s", result->options.precision);
+    if (cm_result_converted(result)) page_add(page, "%s", result->options.precision);
     for (size_t i = 0; i < result->model.n_opsets; i++)
         if (*result->model.opsets[i].name == '\0')
             page_item_print(page, STYLE_SHARE, "opset %" PRId64, result->model.opsets[i].size);
@@ -68,8 +68,8 @@ static void write_work(struct page *page, const struct cm_result *result) {
     const int64_t batch = result->options.batch;
     write_figure(page, "params", NUMBER_PARAMS, totals->params, false);
     page_add(page, "%s %s%s", page_number(page, NUMBER_BYTES, totals->weight_bytes),
-             timed_is_converted(result) ? "in " : "as stored",
-             timed_is_converted(result) ? result->options.precision : "");
+             cm_result_converted(result) ? "in " : "as stored",
+             cm_result_converted(result) ? result->options.precision : "");
     if (framework->n_absent != 0 && framework->params != totals->params) {
         page_add(page, "in the framework %s",
                  is_known(framework->params) ? page_exact(page, framework->params) : "unknown");

@@ -91,7 +91,7 @@ static void write_options(struct page *page, const struct cm_result *result) {
     write_fused_patterns(page, result, "fused patterns", false);
     write_fused_patterns(page, result, "foldable", true);
     label_name(page, "group", result->options.group);
-    if (timed_is_converted(result))
+    if (cm_result_converted(result))
         label_line(page, "precision", "%s, the file has %s", result->options.precision,
                    result->options.file_precision);
 }

@@ -7,7 +7,6 @@
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
-#include "support/text.h"
 
 int64_t timed_lacks(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
@@ -24,11 +23,6 @@ bool timed_is_partial(const struct cm_result *result) {
 double timed_samples_per_second(const struct cm_result *result, int64_t ps) {
     if (!is_known(result->options.batch) || !is_known(ps) || ps <= 0) return -1;
     return (double)result->options.batch / ((double)ps * 1e-12);
-}
-
-bool timed_is_converted(const struct cm_result *result) {
-    const char *precision = result->options.precision;
-    return precision != NULL && !text_equal(precision, result->options.file_precision);
 }
 
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {

@@ -18,8 +18,6 @@ bool timed_is_partial(const struct cm_result *result);
 /* Returns the samples per second if a batch takes `ps` picoseconds; negative: unknown. An upper
  * bound if timed_is_partial(). */
 double timed_samples_per_second(const struct cm_result *result, int64_t ps);
-/* Returns true if the figures have another precision than the file. */
-bool timed_is_converted(const struct cm_result *result);
 
 /*
  * Returns, by module, the operations (in the result's convention) of the nodes inside that have
