@@ -61,10 +61,18 @@ DIFFERENCES = {
 }
 
 
-def profile(program, case, optimizer):
+# case -> bytes that PyTorch saves beyond ours under torch.autocast; NOISE is a mask on CUDA
+AUTOCAST = {
+    # rows, as above in 16 bits; and attention with dropout is one operator of autocast, all in 16 bits
+    "encoder": 2 * 2 * 4 * 4 * 32 * 128,
+    "decoder": 8 * 24,
+}
+
+
+def profile(program, case, optimizer, *options):
     file, batch, frozen = CASES[case]
     command = [program, str(HERE.parents[1] / "models" / file), "--batch", str(batch), "--format",
-               "json", "--optimizer", optimizer, "--convention", "torch"]
+               "json", "--optimizer", optimizer, "--convention", "torch", *options]
     for pattern in frozen:
         command += ["--freeze", pattern]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
@@ -148,6 +156,9 @@ def check(program, case, truth, failures):
     compare(case, "forward_flops", forward_flops(found, case), truth["forward_flops"], failures)
     compare(case, "backward_flops", backward_flops(found, case), truth["backward_flops"], failures)
     compare_peak(case, found, truth["peak_bytes"][""], failures)
+    amp = profile(program, case, OPTIMIZERS[0], "--precision", "amp")["training"]
+    compare(case, "autocast_saved_bytes", Counter({"": amp["saved_bytes"] + AUTOCAST.get(case, 0)}),
+            truth["autocast_saved_bytes"], failures)
     for quantity in ("learned", "gradient_bytes"):
         compare(case, quantity, Counter({"": found["training"][quantity]}), truth[quantity], failures)
     states = Counter({name: profile(program, case, name)["training"]["optimizer_bytes"]

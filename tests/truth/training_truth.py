@@ -13,6 +13,7 @@ sum of storages alive after an operator, without parameters, buffers and workspa
 by its plain formula (SDPBackend.MATH), as the exporter writes it. Needs PyTorch and torchvision; no test
 runs this script. The file states the versions.
 """
+import copy
 import csv
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ from pathlib import Path
 import torch
 import torchvision
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -185,6 +187,29 @@ def kept(module, sample):
     return by_writer
 
 
+def autocast_bytes(module, sample):
+    """Returns the bytes that autograd saves under torch.autocast for CUDA, of fake tensors: no GPU runs."""
+    meta = copy.deepcopy(module).to("meta")
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.device("cuda"):
+        fake = meta.to_empty(device="cuda").train()
+        own, found = storages(fake), {}
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage._cdata not in own:
+                found[storage._cdata] = (storage.nbytes(), tensor)
+            return tensor
+
+        torch.set_autocast_enabled("cuda", True)
+        torch.autocast_increment_nesting()  # keeps the cache of weights
+        with saved_tensors_hooks(pack, lambda tensor: tensor):
+            fake(torch.empty(sample.shape, dtype=sample.dtype))
+        torch.autocast_decrement_nesting()
+        torch.clear_autocast_cache()
+        torch.set_autocast_enabled("cuda", False)
+    return sum(size for size, _ in found.values())
+
+
 def flops(module, sample):
     with FlopCounterMode(display=False) as forward:
         loss = total(module(sample))
@@ -229,6 +254,7 @@ def measure(case):
             for op, n in sorted(counts.items()):
                 yield f"{phase}_flops", op, n
         yield "peak_bytes", "", peak(module, sample(batch))
+        yield "autocast_saved_bytes", "", autocast_bytes(module, sample(batch))
     learned = [p for p in module.parameters() if p.requires_grad]
     yield "learned", "", sum(p.numel() for p in learned)
     yield "gradient_bytes", "", sum(p.grad.numel() * p.grad.element_size() for p in learned)
