@@ -9,65 +9,33 @@
 
 #define MODULE_TREE_DEPTH 2
 
-static int write_text(const struct cm_result *result, const struct cm_report_options *options,
-                      struct cm_diagnostics *diag, FILE *out) {
-    (void)diag;
-    return result->n_explanations > 0 ? cm_result_write_explanations(result, options->text, out)
-                                      : cm_result_write_text(result, options->text, out);
-}
-
-static int write_deepspeed(const struct cm_result *result,
-                           const struct cm_report_options *options, struct cm_diagnostics *diag,
-                           FILE *out) {
-    (void)diag;
-    return cm_result_write_deepspeed(result, options->text, out);
-}
-
-static int write_table(const struct cm_result *result, const struct cm_report_options *options,
-                       struct cm_diagnostics *diag, FILE *out) {
-    return cm_result_write_table(result, options->table, options->text, diag, out);
-}
-
-static int write_json(const struct cm_result *result, const struct cm_report_options *options,
-                      struct cm_diagnostics *diag, FILE *out) {
-    (void)options;
-    (void)diag;
-    return cm_result_write_json(result, out);
-}
-
-static int write_html(const struct cm_result *result, const struct cm_report_options *options,
-                      struct cm_diagnostics *diag, FILE *out) {
-    (void)options;
-    return cm_result_write_html(result, NULL, diag, out);
-}
-
-static int write_trace(const struct cm_result *result, const struct cm_report_options *options,
-                       struct cm_diagnostics *diag, FILE *out) {
-    (void)options;
-    (void)diag;
-    return cm_result_write_trace(result, out);
+static int write_text(const struct cm_result *result, const struct cm_text_options *options,
+                      FILE *out) {
+    return result->n_explanations > 0 ? cm_result_write_explanations(result, options, out)
+                                      : cm_result_write_text(result, options, out);
 }
 
 /* clang-format off */
 static const struct {
     struct cm_format format;
-    int (*write)(const struct cm_result *result, const struct cm_report_options *options,
-                 struct cm_diagnostics *diag, FILE *out);
-    /* Instead of `write`: a writer that uses only the options of tables. */
+    /* The writer, by the options that it uses; a table and a page have none of these. */
+    int (*write)(const struct cm_result *result, FILE *out);
+    int (*write_text)(const struct cm_result *result, const struct cm_text_options *options,
+                      FILE *out);
     int (*write_rows)(const struct cm_result *result, const struct cm_table_options *options,
                       struct cm_diagnostics *diag, FILE *out);
 } formats[] = {
-    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .write = write_text},
-    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, .write = write_table},
-    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .write = write_deepspeed},
-    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .write = write_json},
+    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .write_text = write_text},
+    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, .write = NULL},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .write_text = cm_result_write_deepspeed},
+    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .write = cm_result_write_json},
     {{"csv", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_csv},
     {{"markdown", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_markdown},
     {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, .write_rows = cm_result_write_folded},
     {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_dot},
     {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_mermaid},
-    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .write = write_html},
-    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .write = write_trace},
+    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .write = NULL},
+    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .write = cm_result_write_trace},
 };
 /* clang-format on */
 
@@ -86,18 +54,23 @@ const struct cm_format *cm_format_find(const char *name) {
 int cm_result_write(const struct cm_result *result, const char *format,
                     const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                     FILE *out) {
-    struct cm_text_options text;
-    struct cm_table_options table;
-    struct cm_report_options all = {&text, &table};
+    struct cm_text_options usual_text;
+    struct cm_table_options usual_table;
     if (result == NULL || format == NULL || out == NULL) return diag_null(diagnostics);
-    cm_text_options_init(&text);
-    cm_table_options_init(&table);
-    if (options != NULL && options->text != NULL) all.text = options->text;
-    if (options != NULL && options->table != NULL) all.table = options->table;
+    cm_text_options_init(&usual_text);
+    cm_table_options_init(&usual_table);
+    const struct cm_text_options *text = options && options->text ? options->text : &usual_text;
+    const struct cm_table_options *table =
+        options && options->table ? options->table : &usual_table;
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (!text_equal(formats[i].format.name, format)) continue;
-        return formats[i].write ? formats[i].write(result, &all, diagnostics, out)
-                                : formats[i].write_rows(result, all.table, diagnostics, out);
+        if (formats[i].write) return formats[i].write(result, out);
+        if (formats[i].write_text) return formats[i].write_text(result, text, out);
+        if (formats[i].write_rows)
+            return formats[i].write_rows(result, table, diagnostics, out);
+        return formats[i].format.is_page
+                   ? cm_result_write_html(result, NULL, diagnostics, out)
+                   : cm_result_write_table(result, table, text, diagnostics, out);
     }
     return diag_error(diagnostics, DIAG_USAGE, "unknown report format '%s'", format);
 }

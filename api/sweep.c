@@ -340,8 +340,7 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
     return sweep_points(&sweeping, n, diagnostics, ret_sweep);
 }
 
-/* `ret_first` may be NULL. */
-static int sweep_batches(struct cm_model *model, const struct cm_options *options,
+int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
     struct cm_result *first = NULL;
@@ -377,14 +376,7 @@ static int sweep_batches(struct cm_model *model, const struct cm_options *option
 int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                    const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                    struct cm_sweep **ret_sweep) {
-    return sweep_batches(model, options, batches, n, diagnostics, ret_sweep, NULL);
-}
-
-int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
-                         const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
-                         struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
-    if (ret_first == NULL) return diag_null(diagnostics);
-    return sweep_batches(model, options, batches, n, diagnostics, ret_sweep, ret_first);
+    return cm_model_sweep_first(model, options, batches, n, diagnostics, ret_sweep, NULL);
 }
 
 void cm_sweep_free(struct cm_sweep *sweep) {

@@ -304,7 +304,8 @@ CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *optio
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 /* The same; also sets *ret_first to the profile of the first batch that could be profiled, with
- * the memory curve, arena plan and fit that the options request; NULL if no batch could. */
+ * the memory curve, arena plan and fit that the options request; NULL if no batch could.
+ * `ret_first` may be NULL. */
 CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
                                 const int64_t *batches, size_t n,
                                 struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep,

@@ -87,7 +87,6 @@ static void null_is_a_usage_error_of_models(void **state) {
         ROW(cm_model_sweep_first(P, NULL, P, 1, d, P, P)),
         ROW(cm_model_sweep_first(P, P, NULL, 1, d, P, P)),
         ROW(cm_model_sweep_first(P, P, P, 1, d, NULL, P)),
-        ROW(cm_model_sweep_first(P, P, P, 1, d, P, NULL)),
         ROW(cm_model_sweep_points(NULL, P, P, 1, d, P)),
         ROW(cm_model_sweep_points(P, NULL, P, 1, d, P)),
         ROW(cm_model_sweep_points(P, P, NULL, 1, d, P)),
