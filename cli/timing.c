@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #ifdef __linux__
-
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #endif
