@@ -34,7 +34,7 @@ struct structure {
 #define NOT_NEGATIVE(s, member)      {#member, MEMBER_NOT_NEGATIVE, offsetof(struct s, member), 0, ARGUMENT_ANY}
 #define ENUM(s, member, n)           {#member, MEMBER_ENUM, offsetof(struct s, member), n, ARGUMENT_ANY}
 #define LIST(s, member, items)       {#member, MEMBER_LIST, offsetof(struct s, member), offsetof(struct s, n_##member), items}
-#define STRUCT(s, defaults, ...)     [ARGUMENT_##s] = {#s, sizeof(struct s), (const struct member[]){__VA_ARGS__ {NULL}}, defaults}
+#define STRUCT(s, defaults, ...)     [ARGUMENT_##s] = {#s, sizeof(struct s), (const struct member[]){__VA_ARGS__ {.name = NULL}}, defaults}
 
 #define N_UNITS (CM_UNITS_BINARY + 1)
 
@@ -46,8 +46,8 @@ static const struct cm_check_options check_options;
 static const struct cm_campaign_run campaign_run;
 
 static const struct structure structures[ARGUMENT_N_KINDS] = {
-    [ARGUMENT_POINTER] = {"list", sizeof(void *), (const struct member[]){{"item", MEMBER_POINTER, 0, 0, ARGUMENT_ANY}, {NULL}}, NULL},
-    [ARGUMENT_SIZE] = {"list", sizeof(int64_t), (const struct member[]){{"item", MEMBER_NOT_NEGATIVE, 0, 0, ARGUMENT_ANY}, {NULL}}, NULL},
+    [ARGUMENT_POINTER] = {"list", sizeof(void *), (const struct member[]){{"item", MEMBER_POINTER, 0, 0, ARGUMENT_ANY}, {.name = NULL}}, NULL},
+    [ARGUMENT_SIZE] = {"list", sizeof(int64_t), (const struct member[]){{"item", MEMBER_NOT_NEGATIVE, 0, 0, ARGUMENT_ANY}, {.name = NULL}}, NULL},
     STRUCT(cm_options, &options,
         NOT_NEGATIVE(cm_options, batch), NOT_NEGATIVE(cm_options, memory_limit), NOT_NEGATIVE(cm_options, sample_bytes),
         LIST(cm_options, dims, ARGUMENT_cm_dim_option), LIST(cm_options, inputs, ARGUMENT_cm_input_option),
