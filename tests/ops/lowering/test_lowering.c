@@ -289,6 +289,8 @@ static void lowers_pools_norms_and_reductions(void **state) {
         LOWERS("ReduceMax-18", NULL, "float[4,5] int64[1]={-1}", "float[4,1]",
                "reduce max f32 4x5 -> 4x1"),
         LOWERS("ReduceSum-13", NULL, "float[4,5]", "float[1,1]", "reduce sum f32 4x5 -> 1x1"),
+        LOWERS("ReduceSum-13", "keepdims=0", "float[5] int64[1]", "float[]", NULL),
+        LOWERS("ReduceSum-13", NULL, "complex64[4,5]", "complex64[1,1]", NULL),
         LOWERS("ReduceLogSumExp-13", "axes=[1]", "float[4,5]", "float[4,1]",
                "reduce log-sum-exp f32 4x5 -> 4x1"),
         LOWERS("ArgMax-13", "axis=-1 keepdims=0", "float[4,5]", "int64[4]",

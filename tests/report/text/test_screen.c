@@ -134,6 +134,29 @@ static void keeps_a_row_whole_if_its_children_have_no_room(void **state) {
                 "rest 0: 0\n");
 }
 
+/* Rows that are expanded, at the limit of depth, too small or without children do not stop the
+ * expansion of the rows below them. */
+static void expands_rows_below_rows_that_stay_whole(void **state) {
+    static const struct row tree[] = {
+        {"", "Model", 200, 0},     {"first", "A", 100, 0},    {"first.a", "B", 50, 0},
+        {"first.a.p", "C", 25, 0}, {"first.a.q", "D", 25, 0}, {"first.b", "E", 50, 0},
+        {"small", "F", 5, 0},      {"small.s", "G", 3, 0},    {"small.t", "H", 2, 0},
+        {"last", "I", 95, 0},      {"last.c", "J", 50, 0},    {"last.d", "K", 45, 0},
+    };
+    struct model model;
+    (void)state;
+    make(&model, tree, N(tree));
+    expect_rows(&model, 2, 0,
+                "first 100\n"
+                "  a 50\n"
+                "  b 50\n"
+                "small 5\n"
+                "last 95\n"
+                "  c 50\n"
+                "  d 45\n"
+                "rest 0: 0\n");
+}
+
 static void keeps_the_largest_of_too_many_modules(void **state) {
     static const struct row flat[] = {
         {"", "Model", 100, 4}, {"a", "Conv", 20, 1}, {"b", "Conv", 10, 1},
@@ -264,6 +287,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_repeated_modules_and_sums_the_rest),
         cmocka_unit_test(keeps_a_row_whole_if_its_children_have_no_room),
+        cmocka_unit_test(expands_rows_below_rows_that_stay_whole),
         cmocka_unit_test(keeps_the_largest_of_too_many_modules),
         cmocka_unit_test(keeps_stages_of_different_size_apart),
         cmocka_unit_test(lists_operators_of_a_model_without_modules),
