@@ -271,6 +271,20 @@ static void problem_without_tasks_has_peak_0(void **state) {
     arena_free(arena);
 }
 
+static void tasks_without_memory_peak_at_the_first(void **state) {
+    struct arena *arena = arena_new("test", 0);
+    const struct scheduler_problem problem = {.n_tasks = 1,
+                                              .extra_bytes = (const int64_t[]){0}};
+    int64_t peak = -1;
+    uint32_t place = UINT32_MAX;
+    (void)state;
+    assert_int_equal(scheduler_peak(arena, &problem, (const uint32_t[]){0}, &peak, &place),
+                     CM_OK);
+    assert_int_equal(peak, 0);
+    assert_int_equal(place, 0);
+    arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peak_of_a_small_graph_is_the_optimum),
@@ -278,6 +292,7 @@ int main(void) {
         cmocka_unit_test(long_narrow_graph_is_solved_exactly),
         cmocka_unit_test(wide_graph_is_improved_around_its_peak),
         cmocka_unit_test(problem_without_tasks_has_peak_0),
+        cmocka_unit_test(tasks_without_memory_peak_at_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,8 @@ static void scale_must_be_constant_along_summed_axes(void **state) {
     "in i int8[1,3,8]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"             \
     "init w int8[3,1,1]\nnode e DequantizeLinear w r -> b axis=0\n"
 
+#define BIAS "init v int8[3]\nnode f DequantizeLinear v r -> c axis=0\n"
+
 static void convolution_sums_over_group_channels_and_kernel(void **state) {
     static const struct dequantized_case rows[] = {
         {PIXELS "init w int8[4,3,1]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
@@ -170,6 +172,12 @@ static void convolution_sums_over_group_channels_and_kernel(void **state) {
          24, 8, 48},
         {"opset 27\n" CHANNELS "node n CausalConvWithState a b -> y z activation=none\nout y\n",
          INTEGERS},
+        /* a dequantized bias is added in integers, unless an activation follows in floats */
+        {"opset 27\n" CHANNELS BIAS "node n CausalConvWithState a b c -> y z\nout y\n", 24, 0,
+         72},
+        {"opset 27\n" CHANNELS BIAS
+         "node n CausalConvWithState a b c -> y z activation=silu\nout y\n",
+         24, 24 + 5 * 24, 48},
         {"opset 27\n" CHANNELS
          "in p float[1,3,0]\nnode n CausalConvWithState a b - p -> y z\nout y\n",
          FLOATS},
