@@ -92,7 +92,6 @@ static void fill_times(struct sweeping *sweeping, const struct cm_result *result
     row->device_bytes = result->measure->memory_bytes;
     row->device = copy(sweeping, result->measure->device);
     row->times = state_of_times(result);
-    row->precision = copy(sweeping, result->options.precision);
     if (sweeping->ret->times[0] != '\0') return;
     sweeping->ret->times = copy(sweeping, state_of_times(result));
     sweeping->ret->device = copy(sweeping, result->measure->device);
@@ -128,6 +127,7 @@ static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
     row->required_bytes = result->memory.required_bytes;
     row->peak_upper_bound = result->memory.peak_upper_bound;
     row->memory_upper_bound = result->memory.upper_bound;
+    row->precision = copy(sweeping, result->options.precision);
     fill_times(sweeping, result, row);
     copy_custom_ops(sweeping, &result->coverage);
     if (has_problem || !cm_result_complete(result)) {
@@ -240,15 +240,11 @@ struct cm_sweep_row sweep_empty_row(int64_t batch) {
 }
 
 static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
-    bool has_precisions = false;
-    for (size_t i = 0; i < sweeping->ret->n_rows; i++)
-        has_precisions =
-            has_precisions || sweeping->points[i].precision != CM_PRECISION_AS_STORED;
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
         const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
         rows[i] = sweep_empty_row(sweeping->points[i].batch);
-        if (has_precisions)
+        if (sweeping->points[i].precision != CM_PRECISION_AS_STORED)
             rows[i].precision =
                 primitive_precision_name((int32_t)sweeping->points[i].precision);
         if (sweeping->options.progress != NULL)

@@ -345,8 +345,7 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
     if (status == CM_OK) status = check_annotate(call, request);
-    const char *timed = timing_given_beside_precision(&request->timing);
-    const char *barred = timed ? timed : request_given(request, NO_FORMULA);
+    const char *barred = request_given(request, NO_FORMULA);
     if (status == CM_OK && request->formula && barred != NULL)
         status =
             options_fault(call, "options --formula and --%s are mutually exclusive", barred);

@@ -54,11 +54,11 @@ const struct option profile_options[] = {
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "stored size of one input sample, e.g. 500kB: report the rate that the\n"
              "input pipeline must deliver, and the links that suffice; requires times"},
-    {.name = "cudnn-plan", INTO(SET, timing.plan),
+    {.name = "cudnn-plan", INTO(SET, timing.plan), .rules = NO_FORMULA,
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
              "no GPU if --device names one; several precisions or batches side by side"},
     {.name = "plan", INTO(SET, timing.plan), .hidden = true},
-    {.name = "end-to-end", INTO(SET, timing.end_to_end), .rules = ONE_BATCH,
+    {.name = "end-to-end", INTO(SET, timing.end_to_end), .rules = ONE_BATCH | NO_FORMULA,
      .help = "also run all measured layers as one network and compare the time with\n"
              "the sum of its layers"},
     {.name = "e2e", INTO(SET, timing.end_to_end), .hidden = true},

@@ -49,14 +49,14 @@ const struct option_choice timing_runtimes[] = {
 
 /* clang-format off */
 const struct option timing_options[] = {
-    {.heading = "Times", .name = "measure", .common = true, INTO(CHOICE, measure),
+    {.heading = "Times", .name = "measure", .common = true, INTO(CHOICE, measure), .rules = NO_FORMULA,
      .value = "WHERE", .alone = "cuda", .choices = timing_measurers,
      .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
              "processors of this machine (cpu)"},
-    {.name = "device", .common = true, INTO(TEXT, device), .value = "NAME",
+    {.name = "device", .common = true, INTO(TEXT, device), .rules = NO_FORMULA, .value = "NAME",
      .help = "model each layer's time with the roofline of a device, e.g. h200\n"
              "(listed by `costmodel backends`), or of a device description (.json)"},
-    {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]",
+    {.name = "backend", INTO(TEXT, backend), .rules = NO_FORMULA, .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
     {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",
      .choices = timing_precisions,
@@ -66,18 +66,18 @@ const struct option timing_options[] = {
              "fp16 products; norms, softmax and sums in fp32); `costmodel profile`\n"
              "compares a list such as fp32,tf32,fp16"},
     {.name = "amp", INTO(SET, amp), .help = "short for --precision amp"},
-    {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
+    {.name = "runtime", INTO(CHOICE, runtime), .rules = NO_FORMULA, .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
              "kernel; measured or planned, products run with the elementwise nodes\n"
              "behind them. eager (default with --measure and --cudnn-plan): each\n"
              "operator on its own"},
-    {.name = "layout", INTO(CHOICE, layout), .value = "LAYOUT", .choices = timing_layouts,
+    {.name = "layout", INTO(CHOICE, layout), .rules = NO_FORMULA, .value = "LAYOUT", .choices = timing_layouts,
      .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
              "runs another layout faster"},
-    {.name = "autotune", INTO(INT, autotune), .value = "K", .min = 1, .max = 1000,
+    {.name = "autotune", INTO(INT, autotune), .rules = NO_FORMULA, .value = "K", .min = 1, .max = 1000,
      .help = "try up to K algorithms per layer and keep the fastest, if the backend\n"
              "has a choice (cuda); default 1: the recommended one"},
-    {.name = "no-cache", INTO(UNSET, cache),
+    {.name = "no-cache", INTO(UNSET, cache), .rules = NO_FORMULA,
      .help = "do not read or write the cache of measured times ($COSTMODEL_CACHE,\n"
              "$XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.name = NULL},
@@ -109,15 +109,6 @@ const char *timing_given(const struct timing *timing) {
     if (timing->plan) return "cudnn-plan";
     if (timing->end_to_end) return "end-to-end";
     return options_changed(timing_options, timing, &defaults, 0);
-}
-
-const char *timing_given_beside_precision(const struct timing *timing) {
-    struct timing other = *timing;
-    struct timing defaults;
-    timing_defaults(&defaults);
-    if (timing->precisions.n == 1) other.precisions = defaults.precisions;
-    other.amp = false;
-    return timing_given(&other);
 }
 
 static int set_backend(const struct invocation *call, const char *setting, const char *device,

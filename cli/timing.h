@@ -48,8 +48,6 @@ extern const struct option_choice timing_layouts[];
 void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. Ignores --progress. */
 const char *timing_given(const struct timing *timing);
-/* As timing_given, but ignores one precision: it also sets sizes. */
-const char *timing_given_beside_precision(const struct timing *timing);
 
 /* Refuses several precisions for a command that supports one. CM_OK, CM_USAGE. */
 int timing_check_one_precision(const struct invocation *call,

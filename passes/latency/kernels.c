@@ -384,17 +384,16 @@ static int make_tables(struct mapping *mapping) {
 }
 
 int pass_kernels(const struct analysis *analysis, void *own) {
+    static const uint8_t product_bytes[CM_N_PRECISIONS] = {
+        [CM_PRECISION_INT8] = 1, [CM_PRECISION_FP8] = 1, [CM_PRECISION_AMP] = 2};
     const struct model *model = analysis->model;
     const enum cm_precision precision = analysis->options->precision;
     const char *backend = analysis->options->backend;
-    const bool is_8_bit = precision == CM_PRECISION_INT8 || precision == CM_PRECISION_FP8;
     struct kernels_table *table = own;
     struct mapping mapping = {.analysis = analysis,
                               .table = table,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
-                              .product_operand_bytes = is_8_bit                        ? 1
-                                                       : precision == CM_PRECISION_AMP ? 2
-                                                                                       : 0};
+                              .product_operand_bytes = product_bytes[precision]};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     const int status = make_tables(&mapping);
     if (status < 0) return status;

@@ -24,19 +24,6 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-static bool is_convolution(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV;
-}
-
-/* Sets the dtype of the result of an int8 product: i32 for a matrix product (cuBLASLt's
- * CUBLAS_COMPUTE_32I), i8 for a convolution, which a deployed network requantizes in the same
- * kernel. */
-static void set_int8_result(const struct cm_primitive *primitive, struct op_context *context) {
-    if (primitive->inputs[0].element != CM_I8 || !dtype_is_float(context->outputs[0].dtype))
-        return;
-    context->outputs[0].dtype = is_convolution(primitive->kind) ? DTYPE_INT8 : DTYPE_INT32;
-}
-
 #define MIN_RANK 3
 #define MAX_RANK (2 + CM_MAX_SPATIAL)
 
@@ -227,9 +214,12 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
     const int status = precision_apply(analysis, &job->context);
     if (status < 0) return status;
     bool found = lowering_apply(&job->context, ret, ret_why);
-    if (found && analysis->options->precision == CM_PRECISION_INT8 &&
-        (is_convolution(ret->kind) || ret->kind == CM_GEMM)) {
-        set_int8_result(ret, &job->context);
+    enum dtype *result = &job->context.outputs[0].dtype;
+    if (found && primitive_kind_is_product(ret->kind) && ret->inputs[0].element == CM_I8 &&
+        dtype_is_float(*result)) {
+        /* cuBLASLt sums in i32; a deployed network requantizes in the kernel of a convolution
+         */
+        *result = ret->kind == CM_GEMM ? DTYPE_INT32 : DTYPE_INT8;
         found = lowering_apply(&job->context, ret, ret_why);
     }
     if (!found) return CM_OK;
