@@ -272,6 +272,8 @@ static int check_all(struct check *check, const struct cm_result *const *results
     if (is_used == NULL || cases == NULL) return diag_no_memory(check->diag);
     verdict->model = keep(check, results[0]->model.path);
     verdict->convention = keep(check, results[0]->options.convention);
+    verdict->precision =
+        cm_result_converted(results[0]) ? keep(check, results[0]->options.precision) : "";
     const struct cm_baseline_times times = baseline_times(results[0]);
     const char *comma = times.device[0] == '\0' ? "" : ", ";
     verdict->times =

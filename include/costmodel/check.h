@@ -157,6 +157,7 @@ struct cm_verdict {
     int64_t ambiguous;
     int64_t not_compared;
     const char *convention;
+    const char *precision; /* "": as in the file */
     bool fail_ambiguous;
     const char *baseline; /* model name of the baseline; "": none */
     const char *times;    /* kind and device of the times: "modelled, NVIDIA H200"; "" */

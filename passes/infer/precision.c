@@ -44,10 +44,11 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
     const enum cm_precision precision = analysis->options->precision;
     const enum op_autocast autocast = autocast_of(op);
     const bool is_conv = kind_of(op) == CM_CONV || kind_of(op) == CM_DECONV;
-    if (!precision_changes(dtype) || op_role(op, slot) == 'i') return dtype;
+    if (!precision_changes(dtype)) return dtype;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_HALF) return DTYPE_FLOAT16;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_FLOAT) return DTYPE_FLOAT;
-    if (dtypes[precision].factors == DTYPE_UNDEFINED || (!is_conv && kind_of(op) != CM_GEMM))
+    if (dtypes[precision].factors == DTYPE_UNDEFINED || op_role(op, slot) == 'i' ||
+        (!is_conv && kind_of(op) != CM_GEMM))
         return dtype;
     if (slot < 2) return dtypes[precision].factors;
     return is_conv && precision == CM_PRECISION_INT8 ? DTYPE_FLOAT : dtypes[precision].addend;

@@ -154,6 +154,7 @@ static void write_head(struct comment *comment) {
         markdown_append_name(&head, verdict->baseline, comment->arena);
     }
     text_printf(&head, ", convention %s", verdict->convention);
+    if (verdict->precision[0] != '\0') text_printf(&head, ", precision %s", verdict->precision);
     if (verdict->times[0] != '\0') {
         text_append(&head, ", times ");
         append_words(&head, verdict->times);

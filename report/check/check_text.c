@@ -95,9 +95,10 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
-    page_print(&page, STYLE_PLAIN, "%s against %s%s, convention %s%s%s: ", verdict->model,
+    page_print(&page, STYLE_PLAIN, "%s against %s%s, convention %s%s%s%s%s: ", verdict->model,
                verdict->baseline[0] == '\0' ? "no baseline" : "the baseline of ",
                verdict->baseline, verdict->convention,
+               verdict->precision[0] == '\0' ? "" : ", precision ", verdict->precision,
                verdict->times[0] == '\0' ? "" : ", times ", verdict->times);
     page_line(&page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
     size_t begin = 0; /* first case of the batch */

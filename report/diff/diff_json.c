@@ -25,6 +25,7 @@ static struct diff_side side_of(const struct cm_result *result) {
         .path = result->model.path,
         .batch = result->options.batch,
         .convention = result->options.convention,
+        .precision = result->options.precision,
         .mode = result->options.mode,
         .modules = (int64_t)result->n_modules,
         .nodes = (int64_t)result->n_nodes,

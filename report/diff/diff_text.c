@@ -36,6 +36,7 @@ static void write_head(struct page *page, const struct cm_diff *diff) {
     label_line(page, "new", "%s", is->model.path);
     if (is_known(is->options.batch)) label_line(page, "batch", "%" PRId64, is->options.batch);
     label_line(page, "convention", "%s", is->options.convention);
+    if (cm_result_converted(is)) label_line(page, "precision", "%s", is->options.precision);
     const bool alike = view_is_described_alike(diff);
     if (!alike) write_described(page, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
     write_described(page, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,

@@ -16,6 +16,7 @@ struct diff_side {
     const char *path;
     int64_t batch; /* CM_UNKNOWN if the inputs have no batch axis */
     const char *convention;
+    const char *precision; /* NULL: unknown */
     const char *mode;
     int64_t modules;
     int64_t nodes;

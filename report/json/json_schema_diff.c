@@ -8,6 +8,7 @@ static const struct json_record side_record = RECORD(struct diff_side, "side", "
     VALUE("path", JSON_TEXT, struct diff_side, path, "path of the file"),
     VALUE("batch", JSON_COUNT, struct diff_side, batch, "profiled batch size; `null` if the inputs have no batch axis"),
     VALUE("convention", JSON_TEXT, struct diff_side, convention, "FLOP counting convention"),
+    OPTIONAL("precision", JSON_NULLABLE, struct diff_side, precision, "precision of bytes and times"),
     VALUE("mode", JSON_TEXT, struct diff_side, mode, "`model`, `training` or `inference`"),
     VALUE("modules", JSON_COUNT, struct diff_side, modules, "number of modules"),
     VALUE("nodes", JSON_COUNT, struct diff_side, nodes, "number of nodes"),

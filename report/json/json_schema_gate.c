@@ -106,6 +106,7 @@ static const struct json_record case_record = RECORD(struct cm_check_case, "case
 static const struct json_record verdict_record = RECORD(struct cm_verdict, "check", "Result of `costmodel check`",
     VALUE("model", JSON_TEXT, struct cm_verdict, model, "path"),
     VALUE("convention", JSON_TEXT, struct cm_verdict, convention, "FLOP counting convention"),
+    OPTIONAL("precision", JSON_TEXT, struct cm_verdict, precision, "precision; empty: as in the file"),
     VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline, "model name in the baseline; empty: no baseline"),
     VALUE("times", JSON_TEXT, struct cm_verdict, times, "source and device of the times; empty: none"),
     VALUE("state", JSON_TEXT, struct cm_verdict, state, "worst state of the cases; `regression` takes precedence over `not-compared`"),
