@@ -41,10 +41,18 @@
 #define LOWER_UNARY(function)  LOWER_ELTWISE(lower_unary, function, NULL)
 #define LOWER_BINARY(function) LOWER_ELTWISE(lower_binary, function, NULL)
 #define NO_PRIMITIVE(why_)     .lowering = {.why = why_}
+/* Backends cannot run the product; device models time a matrix product of the same size. */
+#define MODELLED_PRODUCT(why_) .lowering = {.kind = CM_GEMM, .why = why_}
 
 /* Monotonicity by operand (enum monotone): "vd". */
 #define BOUNDS(letters) .bounds = letters
 #define NO_BOUNDS       BOUNDS("-")
+
+/* Operands from `first` to `last` that are read in part (op_facets.lookups). */
+#define SLOTS(first, last)      ((2U << (last)) - (1U << (first)))
+#define LOOKUP(first, last)     .lookups = SLOTS(first, last)
+#define PART(first, last)       .parts = SLOTS(first, last)
+#define EXPERTS_OF(first, last) .experts = SLOTS(first, last)
 
 /* The dtype under autocast (enum op_autocast), if not AUTOCAST_BY_MACS: AUTOCAST(FLOAT). */
 #define AUTOCAST(type) .autocast = AUTOCAST_##type

@@ -167,7 +167,8 @@ struct op_lowering {
     /* Fills *ret, which is zero except for `kind`; the caller sets FLOPs and bytes. Returns
      * false if the node has no primitive. NULL: no node of this operator has one. */
     bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
-    int32_t kind;  /* enum cm_primitive_kind */
+    int32_t kind;  /* enum cm_primitive_kind; a product that `lower` does not lower is timed by
+                      device models as a matrix product (lowering_model_product) */
     int32_t which; /* argument of `lower`: enum cm_algorithm or enum cm_function */
     enum op_images images;
     const char *why; /* why some or all nodes have no primitive; NULL: every node has one */
@@ -214,6 +215,11 @@ struct op_facets {
     const struct op_flops *flops[FLOPS_N];
     struct op_lowering lowering; /* neither `lower` nor `why`: no work on a device */
     const char *bounds; /* enum monotone by operand; the last letter holds for all others */
+    /* Bit masks of operands that a node reads in part. Each element of output 0 is read from
+     * `lookups` (the table of Gather); at most as many elements as output 0 has are read of
+     * `parts` (the data of Slice). Axis 0 of `experts` is the experts, of which each row of
+     * output 0 chooses as many as attribute k states. */
+    uint32_t lookups, parts, experts;
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;
@@ -360,5 +366,10 @@ struct op_family {
 #define OP_FAMILY(name_, ...)                                                                  \
     const struct op_family family_##name_ = {                                                  \
         .name = #name_, .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]), __VA_ARGS__}
+
+/* Returns how many elements a node reads of operand `slot`, whose shape is `in`; `out` is the
+ * shape of output 0. More than the operand has if a lookup reads rows of a table repeatedly. */
+int64_t op_elements_read(const struct op *op, const struct node *node, size_t slot,
+                         const struct shape *in, const struct shape *out);
 
 #endif

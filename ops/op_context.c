@@ -335,3 +335,20 @@ int op_broadcast(struct op_context *context, const struct shape *a, const struct
 const char *op_shape_text(const struct op_context *context, const struct shape *shape) {
     return shape_text(context->arena, shape);
 }
+
+int64_t op_elements_read(const struct op *op, const struct node *node, size_t slot,
+                         const struct shape *in, const struct shape *out) {
+    const int64_t all = shape_elements(in);
+    const uint32_t bit = slot < 32 ? UINT32_C(1) << slot : 0;
+    int64_t read = all;
+    if (!op->facets || !is_known(all)) return all;
+    if (op->facets->lookups & bit) return shape_elements(out);
+    if (op->facets->parts & bit) read = shape_elements(out);
+    if (op->facets->experts & bit && in->rank > 0 && out->rank > 0) {
+        const struct attr *k = node_attr(node, "k");
+        const int64_t rows = shape_product(out, 0, out->rank - 1);
+        const int64_t chosen = checked_mul(rows, k && k->kind == ATTR_INT ? k->i : 1);
+        read = checked_mul(chosen, shape_product(in, 1, in->rank));
+    }
+    return is_known(read) && read < all ? read : all;
+}

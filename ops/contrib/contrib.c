@@ -182,7 +182,7 @@ FACETS(CONTRIB, SkipSimplifiedLayerNormalization) {
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, EmbedLayerNormalization) {
     AUTOCAST(FLOAT), EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 per output element, and 2 per row"),
-    NO_PRIMITIVE(NO_FUSED)};
+    NO_PRIMITIVE(NO_FUSED), LOOKUP(2, 4)};
 FACETS(CONTRIB, GroupNorm) {
     AUTOCAST(FLOAT), EXACT(.extra = exact_contrib_group_norm, .extra_description = "operations: 7 per input element, 5 per SiLU, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};

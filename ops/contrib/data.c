@@ -232,8 +232,8 @@ static void macs_compiled(const struct op_context *context, struct product *ret)
 
 /* clang-format off */
 FACETS(CONTRIB, ExpandDims) {NO_BOUNDS};
-FACETS(CONTRIB, TorchEmbedding) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, GatherBlockQuantized) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, TorchEmbedding) {NO_PRIMITIVE(NO_CONTRIB), LOOKUP(0, 0)};
+FACETS(CONTRIB, GatherBlockQuantized) {NO_PRIMITIVE(NO_PACKED), LOOKUP(0, 0)};
 FACETS(CONTRIB, UnfoldTensor) {NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, RemovePadding) {NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, RestorePadding) {NO_PRIMITIVE(NO_CONTRIB)};

@@ -137,11 +137,11 @@ FACETS(CONTRIB, GatedRMSNorm) {
     AUTOCAST(FLOAT), EXACT(.extra = exact_gated_norm, .extra_description = "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QOrderedLayerNormalization) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QEmbedLayerNormalization) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QEmbedLayerNormalization) {NO_PRIMITIVE(NO_FUSED), LOOKUP(2, 4)};
 FACETS(CONTRIB, GemmaRotaryEmbedding) {
     EXACT(.extra = exact_gemma_rotary, .extra_description = "operations: 2 per angle and 3 per rotated element"),
     NO_PRIMITIVE(NO_ROTARY)};
-FACETS(CONTRIB, MRotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
+FACETS(CONTRIB, MRotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)};
 FACETS(CONTRIB, RelativePositionBias) {NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, LinearAttentionGate) {
     EXACT(.extra = exact_gates, .extra_description = "operations: 5 per decay and 4 per rate"), NO_PRIMITIVE(NO_FUSED)};

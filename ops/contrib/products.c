@@ -327,32 +327,32 @@ static int infer_experts(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(CONTRIB, FusedMatMul) {NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, FusedMatMul) {MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, TransposeMatMul) {NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, TransposeMatMul) {MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, FusedMatMulActivation) {NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, FusedMatMulActivation) {MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
 FACETS(CONTRIB, FusedGemm) {
     EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases and activations"),
-    NO_PRIMITIVE(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
-FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
-FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulBnb4) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED),
+    MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
+FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
+FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, MatMulBnb4) {MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED),
+FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, MatMulInteger16) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, BIASES), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, GemmFloat8) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulFpQ4) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulNBitsMlp) {EXACT(.per_mac = 2, .per_output = 6), NO_PRIMITIVE(NO_PACKED)}; /* SiLU and a product */
-FACETS(CONTRIB, MatMulNBitsQkv) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulInteger16) {MODELLED_PRODUCT(NO_QUANTIZED)};
+FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, BIASES), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, GemmFloat8) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, MatMulFpQ4) {MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, MatMulNBitsMlp) {EXACT(.per_mac = 2, .per_output = 6), MODELLED_PRODUCT(NO_PACKED)}; /* SiLU and a product */
+FACETS(CONTRIB, MatMulNBitsQkv) {MODELLED_PRODUCT(NO_PACKED)};
 FACETS(CONTRIB, SparseToDenseMatMul) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, QOrderedMatMul) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, QOrderedMatMul) {MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, CDist) {AUTOCAST(FLOAT), NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, Inverse) {AUTOCAST(FLOAT), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, GatedRelativePositionBias) {NO_PRIMITIVE(NO_FUSED)};
@@ -365,8 +365,8 @@ FACETS(CONTRIB, NhwcConv) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_CHANNELS
     MULTIPLIES(2, scale_nhwc_conv_sums)};
 FACETS(CONTRIB, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, MoE) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, QMoE) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 7)};
+FACETS(CONTRIB, QMoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)};
 
 #define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class, ...)               \
     {                                                                                          \

@@ -23,6 +23,12 @@ struct window;
 bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
                     const char **ret_why);
 
+/* Computes the matrix product of operand 0 with as many columns as the MACs of the node
+ * require, for models of devices: no backend can run the node itself (packed weights, experts,
+ * attention with rotation). Returns false if the node is not a product, or a size is unknown.
+ */
+bool lowering_model_product(const struct op_context *context, struct cm_primitive *ret);
+
 /* Describe operand (output) `slot` as a packed tensor; return false if its shape is unknown, it
  * has too many dims, or no primitive supports its dtype. */
 bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ops/op_context.h"
+#include "ops/product.h"
 #include "ops/window.h"
 
 /* Adds x, weight and bias (`weight` and `bias` of the row) and output 0. */
@@ -146,6 +147,35 @@ bool lowering_attend(const struct op_context *context, const struct lowering_att
         ret->causal = q->dims[2] == 1 ? CM_CAUSAL_NONE : CM_CAUSAL_LAST;
     ret->scale = from->scale;
     return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], from->heads);
+}
+
+static struct cm_tensor matrix_of(int32_t element, int64_t rows, int64_t columns) {
+    struct cm_tensor matrix = {.element = element, .rank = 2, .dims = {rows, columns}};
+    lowering_pack(&matrix);
+    return matrix;
+}
+
+bool lowering_model_product(const struct op_context *context, struct cm_primitive *ret) {
+    const struct op_facets *facets = context->op->facets;
+    const int32_t kind = facets ? facets->lowering.kind : CM_PRIMITIVE_NONE;
+    const int64_t macs = product_macs(context);
+    const int64_t elements = op_elements(context, 0);
+    struct cm_tensor x;
+    if ((kind != CM_GEMM && kind != CM_ATTENTION) || !lowering_input(context, 0, &x) ||
+        x.rank < 1 || !is_known(macs) || elements <= 0 || macs < elements)
+        return false;
+    const int64_t inner = x.dims[x.rank - 1];
+    const int64_t rows = elements / inner;
+    const int64_t columns = macs / elements;
+    memset(ret, 0, sizeof *ret);
+    ret->kind = CM_GEMM;
+    ret->groups = 1;
+    ret->n_inputs = 2;
+    ret->n_outputs = 1;
+    ret->inputs[0] = matrix_of(x.element, rows, inner);
+    ret->inputs[1] = matrix_of(x.element, inner, columns);
+    ret->outputs[0] = matrix_of(x.element, rows, columns);
+    return true;
 }
 
 enum attention_slots { MASK = 3, PAST_KEYS = 4, KEY_LENGTHS = 6, SCORES = 3 };

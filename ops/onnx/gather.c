@@ -235,13 +235,13 @@ static enum op_view view_gather(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Gather) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+FACETS(ONNX, Gather) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
     MOVES(scale_through_gather)};
-FACETS(ONNX, GatherElements) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+FACETS(ONNX, GatherElements) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
     MOVES(scale_through_gather_elements)};
-FACETS(ONNX, GatherND) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+FACETS(ONNX, GatherND) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
     MOVES(scale_along_all_axes)};
-FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_along_all_axes), NO_BOUNDS};
+FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_along_all_axes), NO_BOUNDS, LOOKUP(0, 0)};
 
 #define ROW(of, name, from, infer_fn, folds, keeps, shares)                                    \
     SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = "ni",          \

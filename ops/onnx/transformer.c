@@ -161,7 +161,7 @@ int64_t exact_rotary(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS};
+FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)};
 FACETS(ONNX, LinearAttention) {
     EXACT(.per_mac = 2, PLUS(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};

@@ -47,7 +47,13 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
         const uint32_t value = context->node->inputs[i];
         const int64_t owned = value != ID_NONE ? liveness_owned(analysis, value) : 0;
         const bool is_owner = owned != 0 && info == &analysis->infer.upper->infos[value];
-        *ret_read = checked_add(*ret_read, is_owner ? owned : liveness_bytes(info));
+        const int64_t elements = op_elements(context, i);
+        const int64_t selected = op_elements_read(context->op, context->node, i, &info->shape,
+                                                  &context->outputs[0].shape);
+        *ret_read =
+            checked_add(*ret_read, selected != elements ? dtype_bytes(info->dtype, selected)
+                                   : is_owner           ? owned
+                                                        : liveness_bytes(info));
     }
     for (size_t i = 0; i < context->n_outputs; i++) {
         const uint32_t value = context->node->outputs[i];

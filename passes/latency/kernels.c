@@ -83,10 +83,14 @@ static const struct node *whole_node(const struct mapping *mapping, uint32_t id)
     return pattern ? pattern->node : &mapping->analysis->model->nodes[id];
 }
 
+static const struct op *op_of(const struct mapping *mapping, uint32_t id) {
+    const struct fused_pattern *pattern = pattern_of(mapping, id);
+    return pattern ? pattern->op : mapping->analysis->bind.ops[id];
+}
+
 static const struct op_lowering *lowering_of(const struct mapping *mapping, uint32_t id) {
     static const struct op_lowering none;
-    const struct fused_pattern *pattern = pattern_of(mapping, id);
-    const struct op *op = pattern ? pattern->op : mapping->analysis->bind.ops[id];
+    const struct op *op = op_of(mapping, id);
     return op->facets ? &op->facets->lowering : &none;
 }
 
@@ -191,12 +195,16 @@ static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t e
 }
 
 /* Returns the bytes that a node reads of an operand: for a slice those of its elements, for an
- * expanded value those of the original. */
-static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_t value) {
+ * expanded value those of the original, for a table those that it looks up. */
+static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t slot) {
+    const struct node *node = whole_node(mapping, id);
+    const uint32_t value = node->inputs[slot];
     const uint32_t source = mapping->table->source[value];
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     const int64_t whole = elements_of(mapping, source);
-    const int64_t part = elements_of(mapping, value);
+    const int64_t part =
+        op_elements_read(op_of(mapping, id), node, slot, &info_of(mapping, value)->shape,
+                         &info_of(mapping, node->outputs[0])->shape);
     const int64_t elements = is_known(whole) && whole < part ? whole : part;
     return bytes_at(mapping, source, elements, is_product ? mapping->product_operand_bytes : 0);
 }
@@ -220,8 +228,8 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
                                mapping->role[value->node] != ROLE_NONE &&
                                kernel_of(mapping, value->node) == kernel;
         if (is_inside || mapping->charged[source] == kernel + 1) continue;
+        const int64_t bytes = operand_bytes(mapping, id, i);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
-        const int64_t bytes = operand_bytes(mapping, id, operand);
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
         if (mapping->role[id] == ROLE_PRODUCT ||
             (value->origin == VALUE_INPUT && value->graph == 0))

@@ -169,8 +169,8 @@ struct lowering_job {
 };
 
 /* Sets the FLOPs, by the exact convention, and the bytes: those of pass kernels on a modelled
- * device, otherwise the operands with the primitive's dtypes, except that Gather and Slice read
- * only as many bytes of operand 0 as they write. Returns false if any figure is unknown. */
+ * device, otherwise the operands with the primitive's dtypes. Returns false if any figure is
+ * unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
     const struct kernels_table *kernels = &job->analysis->kernels;
@@ -183,11 +183,6 @@ static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) 
         int64_t read = 0;
         int64_t written = 0;
         (void)count_traffic(job->analysis, context, &read, &written);
-        if (ret->kind == CM_GATHER || (ret->kind == CM_COPY && ret->n_inputs == 1)) {
-            const int64_t whole = liveness_bytes(op_input(context, 0));
-            if (is_known(whole) && is_known(read) && whole > written)
-                read = checked_add(checked_sub(read, whole), written);
-        }
         ret->bytes_read = read;
         ret->bytes_written = written;
     }
@@ -222,6 +217,7 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
         *result = ret->kind == CM_GEMM ? DTYPE_INT32 : DTYPE_INT8;
         found = lowering_apply(&job->context, ret, ret_why);
     }
+    if (!found && kernels->fusion) found = lowering_model_product(&job->context, ret);
     if (!found) return CM_OK;
     if (job->images != NULL && job->images[job->node]) apply_layout(ret);
     const bool known = find_work(job, ret);

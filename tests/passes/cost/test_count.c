@@ -65,6 +65,39 @@ static void counts_each_operand_read_and_each_output_written(void **state) {
     CHECK(rows);
 }
 
+/* Rows that are looked up, and chosen experts, instead of the whole operand. */
+static void reads_only_what_is_selected(void **state) {
+    static const struct cost_case rows[] = {
+        /* 2 rows of 8 floats, and 2 indices */
+        {"in i int64[2]\ninit t float[1000,8]\nnode n Gather t i -> y\nout y\n", "n",
+         COST(0, 0, 2 * 32 + 16, 64, 64)},
+        /* each lookup reads its row */
+        {"in i int64[5]\ninit t float[2,8]\nnode n Gather t i -> y\nout y\n", "n",
+         COST(0, 0, 5 * 32 + 40, 160, 160)},
+        {"in i int64[2,1]\ninit t float[1000,8]\nnode n GatherND t i -> y\nout y\n", "n",
+         COST(0, 0, 2 * 32 + 16, 64, 64)},
+        {"in i int64[2,8]\ninit t float[1000,8]\nnode n GatherElements t i -> y\nout y\n", "n",
+         COST(0, 0, 64 + 128, 64, 64)},
+        {"in x float[1000,8]\nconst s int64[1] =0\nconst e int64[1] =2\n"
+         "node n Slice x s e -> y\nout y\n",
+         "n", COST(0, 0, 64, 64, 64)},
+        /* of the caches of 1000 positions at most as many elements as x has */
+        {"opset 23\nin x float16[1,3,2,8]\ninit c float16[1000,4]\ninit s float16[1000,4]\n"
+         "in p int64[1,2]\nnode n RotaryEmbedding x c s p -> y\nout y\n",
+         "n", COST(0, 0, 96 + 2 * 96 + 16, 96, 96)},
+        /* 1 token chooses 2 of 8 experts; weights [8,16,4] and [8,4,16] */
+        {"in x float[1,4]\nin r float[1,8]\ninit f float[8,16,4]\ninit g float[8,4,16]\n"
+         "node n com.microsoft::MoE x r f - g -> y k=2\nout y\n",
+         "n", COST(256, 512, 16 + 32 + 2 * 2 * 64 * 4, 16, 16)},
+        /* 5 tokens may choose all 8 */
+        {"in x float[5,4]\nin r float[5,8]\ninit f float[8,16,4]\ninit g float[8,4,16]\n"
+         "node n com.microsoft::MoE x r f - g -> y k=2\nout y\n",
+         "n", COST(1280, 2560, 80 + 160 + 2 * 8 * 64 * 4, 80, 80)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
 static void views_and_constants_move_no_bytes(void **state) {
     static const struct cost_case rows[] = {
         {"in x float[2,4]\nconst s int64[1] =-1\nnode n Reshape x s -> y\nout y\n", "n",
@@ -244,6 +277,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overflow_of_a_sum_over_nodes_is_an_error),
         cmocka_unit_test(counts_each_operand_read_and_each_output_written),
+        cmocka_unit_test(reads_only_what_is_selected),
         cmocka_unit_test(views_and_constants_move_no_bytes),
         cmocka_unit_test(unknown_operators_and_shapes_have_unknown_costs),
         cmocka_unit_test(mode_option_overrides_the_training_attribute),

@@ -163,6 +163,36 @@ static void attention_is_one_kernel(void **state) {
     EXPECT(lines, eager, rows);
 }
 
+/* Device models time what no backend can run (packed weights, experts, rotation) as a matrix
+ * product with as many MACs. Weights are read as stored: 8 rows of 64 4-bit numbers, 16 scales.
+ */
+static void products_without_a_primitive_are_modelled(void **state) {
+    static const struct {
+        const char *lines;
+        int64_t rows, inner, columns, read;
+    } cases[] = {
+        {"in x float16[3,64]\ninit w uint8[8,2,16]\ninit s float16[16]\n"
+         "node n com.microsoft::MatMulNBits x w s -> y K=64 N=8 bits=4 block_size=32\nout y\n",
+         3, 64, 8, 3 * 64 * 2 + 8 * 32 + 16 * 2},
+        {"in x float[1,4]\nin r float[1,8]\ninit f float[8,16,4]\ninit g float[8,4,16]\n"
+         "node n com.microsoft::MoE x r f - g -> y k=2\nout y\n",
+         1, 4, 64, 16 + 32 + 2 * 2 * 64 * 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bench *bench = ask(cases[i].lines, compiled);
+        const struct cm_primitive *product = &bench->analysis.primitives.items[0];
+        assert_int_equal(bench->analysis.primitives.n, 1);
+        assert_int_equal(product->kind, CM_GEMM);
+        assert_int_equal(product->inputs[0].dims[0], cases[i].rows);
+        assert_int_equal(product->inputs[1].dims[0], cases[i].inner);
+        assert_int_equal(product->inputs[1].dims[1], cases[i].columns);
+        assert_int_equal(product->bytes_read, cases[i].read);
+        assert_true(bench_costs(bench, "n")->latency_ps > 0);
+        bench_close(bench);
+    }
+}
+
 /* As PyTorch's MultiheadAttention is exported: batch and heads in one dim. */
 static void attention_of_rank_3_has_one_head_per_matrix(void **state) {
     static const char lines[] =
@@ -298,6 +328,7 @@ int main(void) {
         cmocka_unit_test(value_that_another_kernel_reads_is_written),
         cmocka_unit_test(output_of_the_graph_is_written),
         cmocka_unit_test(attention_is_one_kernel),
+        cmocka_unit_test(products_without_a_primitive_are_modelled),
         cmocka_unit_test(attention_of_rank_3_has_one_head_per_matrix),
         cmocka_unit_test(autocast_widens_softmax_and_casts_for_products),
         cmocka_unit_test(products_of_8_bits_quantize_their_operand),
