@@ -111,8 +111,8 @@ enum op_view {
 struct op_backward {
     const char *saved_for_backward; /* NULL: unknown operators, and fused patterns whose nodes
                                       save their own values */
-    /* Replaces `saved_for_backward` if the cells depend on attributes (Pad). NULL: they do not.
-     */
+    /* Replaces `saved_for_backward` if the cells depend on the node (Pad). NULL: they do not.
+     * May allocate the string in the context's arena. */
     const char *(*saved_for_backward_of)(const struct op_context *context);
     int64_t (*extra)(
         const struct op_context *context); /* bytes, DIM_UNKNOWN or DIM_OVERFLOW; NULL: none */
@@ -121,9 +121,9 @@ struct op_backward {
      * costs as many MACs as the product; all gradients together at most twice as many.
      */
     int factors;
-    /* Overrides `factors`: returns the MACs of the gradients of the operands whose bits are set
-     * in `operands`. NULL: use `factors`. */
-    int64_t (*macs)(const struct op_context *context, uint32_t operands);
+    /* Returns the MACs of the gradients of the operands whose bits are set in
+     * context->gradients. NULL: computed from `factors`. */
+    int64_t (*macs)(const struct op_context *context);
     /* Returns the view kind of every output. NULL: VIEW_SAME for MEMORY_VIEW, else VIEW_NONE.
      */
     enum op_view (*view)(const struct op_context *context);

@@ -91,7 +91,9 @@ struct op_context {
     const struct op_walker *walker;
     struct op_budget *budget; /* NULL: unlimited */
     enum op_bound bound;
-    int64_t macs; /* MACs of one run; set only for `extra` of struct op_flops */
+    int64_t macs;       /* MACs of one run; set only for `extra` of struct op_flops */
+    uint32_t gradients; /* operands that require a gradient, as bits; set only for `extra` and
+                           `macs` of struct op_backward */
 };
 
 bool op_has_input(const struct op_context *context, size_t i);

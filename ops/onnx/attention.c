@@ -159,18 +159,18 @@ static int64_t row_sums(const struct op_context *context) {
 /*
  * Returns the MACs of a fused kernel's backward pass. The kernel does not save the softmax, so
  * it computes Q K' again: scores * d MACs. The gradients of V and of the softmax have scores *
- * v MACs each, the gradients of Q and K scores * d each. Bit i of `operands`: the gradient of
+ * v MACs each, the gradients of Q and K scores * d each. Bit i of `gradients`: the gradient of
  * operand i is computed.
  */
-static int64_t attention_backward(const struct op_context *context, uint32_t operands) {
+static int64_t attention_backward(const struct op_context *context) {
     const int64_t scores = attention_scores(context);
     const int64_t q = checked_mul(scores, heads_of(context, 0, "q_num_heads").width);
     const int64_t v = checked_mul(scores, heads_of(context, 2, "kv_num_heads").width);
     int64_t macs = q;
-    if (operands & 4U) macs = checked_add(macs, v);
-    if (operands & 3U) macs = checked_add(macs, v);
-    if (operands & 1U) macs = checked_add(macs, q);
-    if (operands & 2U) macs = checked_add(macs, q);
+    if (context->gradients & 4U) macs = checked_add(macs, v);
+    if (context->gradients & 3U) macs = checked_add(macs, v);
+    if (context->gradients & 1U) macs = checked_add(macs, q);
+    if (context->gradients & 2U) macs = checked_add(macs, q);
     return macs;
 }
 

@@ -13,11 +13,13 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/product.h"
+#include "support/arena.h"
 
 #define N_LETTERS    52
 #define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
 #define MAX_OPERANDS 32
 #define MAX_EXACT    6
+#define MAX_CELLS    10 /* operands that a cell of saved_for_backward can name */
 
 /* A set of labels. */
 struct labels {
@@ -28,6 +30,12 @@ struct term {
     int n_letters;
     int ellipsis; /* number of letters before "..."; -1 if none */
     uint8_t letters[SHAPE_MAX_RANK];
+};
+
+/* Two factors that are multiplied, as sets of operands (bits): an operand or an earlier
+ * product. */
+struct pair {
+    uint32_t a, b;
 };
 
 struct einsum {
@@ -53,6 +61,10 @@ static struct labels both(struct labels a, struct labels b) {
 
 static struct labels common(struct labels a, struct labels b) {
     return (struct labels){{a.bits[0] & b.bits[0], a.bits[1] & b.bits[1]}};
+}
+
+static bool is_single(uint32_t operands) {
+    return (operands & (operands - 1)) == 0;
 }
 
 static int refuse_equation(const struct op_context *context, const char *why) {
@@ -246,75 +258,163 @@ static bool is_cheaper(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a < b;
 }
 
-/*
- * Returns the MACs of the cheapest order, by dynamic programming over subsets S of the
- * operands: best(S) = min over S = A + B of best(A) + best(B) + product(sizes of the labels of
- * A and B). left(S): the labels that remain after contracting S, those that the output or
- * another operand has. A single operand keeps all labels.
- */
-static int64_t best_order(const struct einsum *einsum) {
-    int64_t best[1U << MAX_EXACT] = {0};
-    struct labels left[1U << MAX_EXACT];
-    const struct labels output = output_set(einsum);
-    const unsigned all = (1U << einsum->n) - 1;
-    for (unsigned subset = 1; subset <= all; subset++) {
-        const bool single = (subset & (subset - 1)) == 0;
-        struct labels inside = {{0, 0}};
-        struct labels outside = output;
-        for (unsigned i = 0; i < einsum->n; i++) {
-            struct labels *side = subset >> i & 1 ? &inside : &outside;
-            *side = both(*side, einsum->sets[i]);
-        }
-        left[subset] = single ? inside : common(inside, outside);
-        best[subset] = single ? 0 : DIM_OVERFLOW;
-        for (unsigned a = (subset - 1) & subset; a > 0; a = (a - 1) & subset) {
-            const unsigned b = subset & ~a;
-            int64_t cost = product_of(einsum, both(left[a], left[b]));
-            cost = checked_add(cost, checked_add(best[a], best[b]));
-            if (is_cheaper(cost, best[subset])) best[subset] = cost;
-        }
+/* Returns the labels of the product of some operands (bits): those that the output or another
+ * operand has. A single operand keeps all labels. */
+static struct labels labels_of(const struct einsum *einsum, uint32_t operands) {
+    struct labels inside = {{0, 0}};
+    struct labels outside = output_set(einsum);
+    for (size_t i = 0; i < einsum->n; i++) {
+        struct labels *side = operands >> i & 1 ? &inside : &outside;
+        *side = both(*side, einsum->sets[i]);
     }
-    return best[all];
+    return is_single(operands) ? inside : common(inside, outside);
 }
 
-/* Returns the MACs if the cheapest pair is contracted first, repeatedly. */
-static int64_t greedy_order(struct einsum *einsum) {
-    const struct labels output = output_set(einsum);
-    struct labels *sets = einsum->sets;
-    int64_t total = 0;
-    while (einsum->n > 1) {
+static int64_t pair_macs(const struct einsum *einsum, struct pair pair) {
+    return product_of(einsum, both(labels_of(einsum, pair.a), labels_of(einsum, pair.b)));
+}
+
+/*
+ * Finds the cheapest order, from left to right if several are, by dynamic programming over
+ * subsets S of the operands: best(S) = min over S = A + B of best(A) + best(B) + product(sizes
+ * of the labels of A and B).
+ */
+static void best_order(const struct einsum *einsum, struct pair *ret_pairs) {
+    int64_t best[1U << MAX_EXACT] = {0};
+    struct pair last[1U << MAX_EXACT]; /* pair of the last product of a subset */
+    const uint32_t all = (1U << einsum->n) - 1;
+    uint64_t needed = UINT64_C(1) << all; /* subsets that the order computes */
+    for (uint32_t subset = 1; subset <= all; subset++) {
+        best[subset] = is_single(subset) ? 0 : DIM_OVERFLOW;
+        last[subset] = (struct pair){subset & (subset - 1), subset & -subset};
+        for (uint32_t a = (subset - 1) & subset; a > 0; a = (a - 1) & subset) {
+            const struct pair pair = {a, subset & ~a};
+            if (a > pair.b) continue; /* the same pair follows */
+            int64_t cost = checked_add(best[pair.a], best[pair.b]);
+            cost = checked_add(cost, pair_macs(einsum, pair));
+            if (!is_cheaper(cost, best[subset])) continue;
+            best[subset] = cost;
+            last[subset] = pair;
+        }
+    }
+    for (uint32_t subset = all; subset > 0; subset--) {
+        if (is_single(subset) || !(needed >> subset & 1)) continue;
+        *ret_pairs++ = last[subset];
+        needed |= UINT64_C(1) << last[subset].a | UINT64_C(1) << last[subset].b;
+    }
+}
+
+/* Multiplies the cheapest pair first, repeatedly. */
+static void greedy_order(const struct einsum *einsum, struct pair *ret_pairs) {
+    uint32_t groups[MAX_OPERANDS];
+    for (size_t i = 0; i < einsum->n; i++) groups[i] = UINT32_C(1) << i;
+    for (size_t n = einsum->n; n > 1; n--) {
         size_t best_a = 0;
         size_t best_b = 1;
         int64_t best = DIM_OVERFLOW;
-        for (size_t a = 0; a < einsum->n; a++)
-            for (size_t b = a + 1; b < einsum->n; b++) {
-                int64_t cost = product_of(einsum, both(sets[a], sets[b]));
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = a + 1; b < n; b++) {
+                int64_t cost = pair_macs(einsum, (struct pair){groups[a], groups[b]});
                 if (!is_cheaper(cost, best)) continue;
                 best = cost;
                 best_a = a;
                 best_b = b;
             }
-        total = checked_add(total, best);
-        struct labels needed = output; /* by the output or another operand */
-        for (size_t i = 0; i < einsum->n; i++)
-            if (i != best_a && i != best_b) needed = both(needed, sets[i]);
-        sets[best_a] = common(both(sets[best_a], sets[best_b]), needed);
-        sets[best_b] = sets[--einsum->n];
+        *ret_pairs++ = (struct pair){groups[best_a], groups[best_b]};
+        groups[best_a] |= groups[best_b];
+        groups[best_b] = groups[n - 1];
     }
-    return total;
+}
+
+/* Reads the products of an Einsum of two or more operands, one less than it has operands.
+ * Returns false if an operand has an unknown rank. */
+static bool read_pairs(const struct op_context *context, struct einsum *einsum,
+                       struct pair *ret_pairs) {
+    struct op_context quiet = *context; /* infer has reported the errors */
+    quiet.diag = NULL;
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (op_rank(context, i) == RANK_UNKNOWN) return false;
+    if (read_einsum(&quiet, einsum) < 0) return false;
+    if (einsum->n <= MAX_EXACT)
+        best_order(einsum, ret_pairs);
+    else
+        greedy_order(einsum, ret_pairs);
+    return true;
+}
+
+/* Returns the MACs of all products, each times the number of its factors that contain one of
+ * `operands` (bits). */
+static int64_t sum_macs(const struct op_context *context, uint32_t operands, bool is_forward) {
+    struct einsum einsum;
+    struct pair pairs[MAX_OPERANDS];
+    int64_t macs = 0;
+    if (context->n_inputs < 2) return 0;
+    if (!read_pairs(context, &einsum, pairs)) return DIM_UNKNOWN;
+    for (size_t i = 0; i + 1 < einsum.n; i++) {
+        const int n = ((pairs[i].a & operands) != 0) + ((pairs[i].b & operands) != 0);
+        if (is_forward || n > 0)
+            macs = checked_add(macs,
+                               checked_mul(is_forward ? 1 : n, pair_macs(&einsum, pairs[i])));
+    }
+    return macs;
 }
 
 static void einsum_macs(const struct op_context *context, struct product *ret) {
+    product_add(ret, "contractions, two operands at a time", sum_macs(context, 0, true));
+}
+
+/* The gradient of each factor of a pair is a product of the other factor. */
+static int64_t einsum_backward(const struct op_context *context) {
+    return sum_macs(context, context->gradients, false);
+}
+
+/* Returns the factor that the gradient of operand i needs from a pair; 0: none. */
+static uint32_t needed_factor(struct pair pair, uint32_t i) {
+    return pair.a >> i & 1 ? pair.b : pair.b >> i & 1 ? pair.a : 0;
+}
+
+/*
+ * Returns `saved_for_backward`. "bi,ij,jk->bk", multiplied from left to right, has "12,02,e":
+ * the gradient of operand 0 is computed from operands 1 and 2, that of operand 2 from the first
+ * product.
+ */
+static const char *einsum_saved(const struct op_context *context) {
     struct einsum einsum;
-    struct op_context quiet = *context; /* infer has reported the errors */
-    quiet.diag = NULL;
-    bool ranked = true;
-    int64_t macs = context->n_inputs < 2 ? 0 : DIM_UNKNOWN;
-    for (size_t i = 0; i < context->n_inputs; i++)
-        ranked = ranked && op_rank(context, i) != RANK_UNKNOWN;
-    if (context->n_inputs > 1 && ranked && read_einsum(&quiet, &einsum) == CM_OK)
-        macs = einsum.n <= MAX_EXACT ? best_order(&einsum) : greedy_order(&einsum);
-    product_add(ret, "contractions, two operands at a time", macs);
+    struct pair pairs[MAX_OPERANDS];
+    if (context->n_inputs <= 2) return context->n_inputs == 2 ? "1,0" : "";
+    char *cells = arena_alloc(context->arena, MAX_CELLS * (MAX_CELLS + 1));
+    if (!cells || context->n_inputs > MAX_CELLS || !read_pairs(context, &einsum, pairs))
+        return "a";
+    char *end = cells;
+    for (uint32_t i = 0; i < einsum.n; i++) {
+        for (size_t k = 0; k + 1 < einsum.n; k++) {
+            const uint32_t factor = needed_factor(pairs[k], i);
+            if (factor != 0 && !is_single(factor)) *end++ = 'e';
+            for (uint32_t j = 0; is_single(factor) && j < einsum.n; j++)
+                if (factor >> j & 1) *end++ = (char)('0' + j);
+        }
+        *end++ = i + 1 < einsum.n ? ',' : '\0';
+    }
+    return cells;
+}
+
+/* Returns the bytes of the products that gradients are computed from. */
+static int64_t einsum_products(const struct op_context *context) {
+    struct einsum einsum;
+    struct pair pairs[MAX_OPERANDS];
+    int64_t bytes = 0;
+    if (!read_pairs(context, &einsum, pairs)) return DIM_UNKNOWN;
+    for (size_t k = 0; k + 1 < einsum.n; k++) {
+        const struct pair pair = pairs[k];
+        const uint32_t factors[] = {pair.b & context->gradients ? pair.a : 0,
+                                    pair.a & context->gradients ? pair.b : 0};
+        for (size_t i = 0; i < 2; i++)
+            if (!is_single(factors[i]))
+                bytes = checked_add(
+                    bytes, dtype_bytes(common_dtype(context, 0),
+                                       product_of(&einsum, labels_of(&einsum, factors[i]))));
+    }
+    return bytes;
 }
 
 struct einsum_term {
@@ -495,7 +595,9 @@ static const struct op rows[] = {
     {SIGNATURE(ONNX, Einsum, 12), .infer = infer_einsum,
      .cost = {.macs = einsum_macs,
               .macs_formula = "of the cheapest order of pairwise products"},
-     .backward.saved_for_backward = "a", .backward.factors = VARIADIC, .param_roles = "w"},
+     .backward = {.saved_for_backward = "a", .saved_for_backward_of = einsum_saved,
+                  .extra = einsum_products, .factors = 2, .macs = einsum_backward},
+     .param_roles = "w"},
 };
 
 OP_FAMILY(einsum, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE);

@@ -139,9 +139,8 @@ static void macs_det(const struct op_context *context, struct product *ret) {
 
 /* Returns m^3 MACs per matrix: the gradient is the determinant times the inverse, that is m
  * linear systems that share one elimination. */
-static int64_t det_backward(const struct op_context *context, uint32_t operands) {
+static int64_t det_backward(const struct op_context *context) {
     const int64_t m = common_last_dim(context, 0);
-    (void)operands;
     return checked_mul(op_output_elements(context, 0), checked_mul(m, checked_mul(m, m)));
 }
 

@@ -125,7 +125,7 @@ static int64_t recurrent_states(const struct op_context *context) {
  * they pass from step to step: as many MACs as H R, less one step if the initial state requires
  * no gradient.
  */
-static int64_t recurrent_backward(const struct op_context *context, uint32_t operands) {
+static int64_t recurrent_backward(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
     const struct sizes sizes = read_sizes(context);
     int64_t row = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.gates);
@@ -133,11 +133,11 @@ static int64_t recurrent_backward(const struct op_context *context, uint32_t ope
     const int64_t inputs = checked_mul(checked_mul(row, sizes.steps), sizes.features);
     const int64_t states = checked_mul(checked_mul(row, sizes.steps), sizes.hidden);
     int64_t macs = states;
-    if (!(operands & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
+    if (!(context->gradients & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
     if (is_known(macs) && macs < 0) macs = 0; /* 0 steps */
-    if (operands & 1U) macs = checked_add(macs, inputs);
-    if (operands & 2U) macs = checked_add(macs, inputs);
-    if (operands & 4U) macs = checked_add(macs, states);
+    if (context->gradients & 1U) macs = checked_add(macs, inputs);
+    if (context->gradients & 2U) macs = checked_add(macs, inputs);
+    if (context->gradients & 4U) macs = checked_add(macs, states);
     return macs;
 }
 

@@ -183,8 +183,7 @@ static void macs_stft(const struct op_context *context, struct product *ret) {
 }
 
 /* The gradient of a transform is a transform of the same cost. */
-static int64_t transform_backward(const struct op_context *context, uint32_t operands) {
-    (void)operands;
+static int64_t transform_backward(const struct op_context *context) {
     return product_macs(context);
 }
 

@@ -101,15 +101,15 @@ int64_t exact_linear_attention(const struct op_context *context) {
 
 /* Returns the MACs of the gradients: the MACs of each product, once per factor that requires a
  * gradient. The gradient of the state is always computed. */
-static int64_t linear_backward(const struct op_context *context, uint32_t operands) {
+static int64_t linear_backward(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t each =
         checked_mul(checked_mul(s.batch, s.steps), checked_mul(s.key, s.value));
     const int64_t of_keys = s.delta ? 2 : 1;
     int64_t heads = checked_add(s.queries, s.delta ? s.heads : 0);
-    if (operands & 1U) heads = checked_add(heads, s.queries);
-    if (operands & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
-    if (operands & 4U) heads = checked_add(heads, s.heads);
+    if (context->gradients & 1U) heads = checked_add(heads, s.queries);
+    if (context->gradients & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
+    if (context->gradients & 4U) heads = checked_add(heads, s.heads);
     return checked_mul(each, heads);
 }
 

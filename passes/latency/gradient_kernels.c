@@ -279,7 +279,8 @@ static void list_node(struct listing *listing, uint32_t id) {
         list_other_operator(listing, &backward, runs);
         return;
     }
-    if (operation->op->backward.macs != NULL || backward.forward->n_inputs < 2) {
+    const struct op_backward *gradients = &operation->op->backward;
+    if ((gradients->macs && gradients->factors == 0) || backward.forward->n_inputs < 2) {
         list_single_kernel(listing, &backward, runs);
         return;
     }

@@ -120,11 +120,9 @@ static int64_t backward_macs(const struct training *training, const struct op_so
     if (operation->op->backward.macs) {
         struct arena_mark mark = arena_save(source->arena);
         struct op_context context;
-        uint32_t operands = 0; /* with a gradient, as bits */
         if (training_context(training, source, id, &context) < 0) return DIM_OVERFLOW;
-        for (size_t i = 0; i < node->n_inputs && i < 32; i++)
-            if (training_needs_gradient(training, operation, i)) operands |= UINT32_C(1) << i;
-        const int64_t macs = operation->op->backward.macs(&context, operands);
+        context.gradients = training_gradients(training, operation);
+        const int64_t macs = operation->op->backward.macs(&context);
         arena_restore(source->arena, mark);
         return checked_mul(macs, training_runs(training, node->graph));
     }

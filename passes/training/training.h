@@ -71,6 +71,8 @@ int training_context(const struct training *training, const struct op_source *so
  * test whether a gradient reaches the operation: see has_backward. */
 bool training_needs_gradient(const struct training *training, const struct operation *operation,
                              size_t slot);
+/* Returns the operands that require a gradient, as bits; the first 32. */
+uint32_t training_gradients(const struct training *training, const struct operation *operation);
 /* Returns true if the forward pass of the operation runs again during backward. */
 static inline bool training_is_recomputed(const struct training *training,
                                           const struct operation *operation) {

@@ -84,15 +84,12 @@ static int fill_operation(struct training *training, const struct op_source *sou
     operation->saved_for_backward = backward->saved_for_backward_of
                                         ? backward->saved_for_backward_of(&context)
                                         : backward->saved_for_backward;
-    if (backward->extra)
-        operation->extra = checked_mul(backward->extra(&context),
-                                       training_runs(training, context.node->graph));
     share_outputs(training, &context);
     if (context.op->facets && context.op->facets->lowering.kind == CM_ATTENTION &&
         op_rank(&context, 0) == 4 && context.n_outputs > 0 &&
         context.node->outputs[0] != ID_NONE)
         training->layout[context.node->outputs[0]] = LAYOUT_HEADS_LAST;
-    arena_restore(training->analysis->arena, mark);
+    if (!backward->saved_for_backward_of) arena_restore(training->analysis->arena, mark);
     return CM_OK;
 }
 
@@ -214,6 +211,29 @@ static int64_t owned(const struct training *training, uint32_t value) {
     return liveness_bytes(&training->analysis->infer.infos[value]);
 }
 
+uint32_t training_gradients(const struct training *training,
+                            const struct operation *operation) {
+    uint32_t operands = 0;
+    for (size_t i = 0; i < operation->node->n_inputs && i < 32; i++)
+        if (training_needs_gradient(training, operation, i)) operands |= UINT32_C(1) << i;
+    return operands;
+}
+
+/* Sets `extra` of the operation of a node. */
+static int add_extra(struct training *training, const struct op_source *source, uint32_t id) {
+    struct operation *operation = &training->operations[id];
+    struct arena_mark mark = arena_save(source->arena);
+    struct op_context context;
+    if (!operation->has_backward || !operation->op->backward.extra) return CM_OK;
+    int status = training_context(training, source, id, &context);
+    if (status < 0) return status;
+    context.gradients = training_gradients(training, operation);
+    operation->extra = checked_mul(operation->op->backward.extra(&context),
+                                   training_runs(training, operation->node->graph));
+    arena_restore(source->arena, mark);
+    return CM_OK;
+}
+
 int training_flow(struct training *training) {
     const struct liveness_table *liveness = &training->analysis->liveness;
     const struct op_source source = context_source(training->analysis);
@@ -234,7 +254,9 @@ int training_flow(struct training *training) {
     if (status < 0) return status;
     find_trainable(training);
     find_reached(training);
+    for (uint32_t id = 0; id < training->model->n_nodes && status == CM_OK; id++)
+        status = add_extra(training, &source, id);
     for (uint32_t id = 0; id < training->model->n_values; id++)
         training->bytes[id] = owned(training, id);
-    return CM_OK;
+    return status;
 }

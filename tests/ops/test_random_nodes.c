@@ -507,9 +507,11 @@ static void check_costs(const struct op_context *context) {
     if (op->describe) assert_int_not_equal(op->describe(&quiet, &text), CM_NO_MEMORY);
     if (op->backward.saved_for_backward_of)
         assert_non_null(op->backward.saved_for_backward_of(context));
-    if (op->backward.extra) check_figure(context, "bytes kept", op->backward.extra(context));
-    for (uint32_t wanted = 0; op->backward.macs && wanted < 64; wanted += 7)
-        check_figure(context, "MACs backward", op->backward.macs(context, wanted));
+    for (quiet.gradients = 0; quiet.gradients < 64; quiet.gradients += 7) {
+        if (op->backward.extra) check_figure(context, "bytes kept", op->backward.extra(&quiet));
+        if (op->backward.macs)
+            check_figure(context, "MACs backward", op->backward.macs(&quiet));
+    }
     if (op->backward.view) (void)op->backward.view(context);
 }
 

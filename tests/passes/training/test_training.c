@@ -51,6 +51,25 @@ static const struct step steps[] = {
      "in x float[2,3]\ninit a.w float[3,5]\ninit b.w float[5,5]\nnode a MatMul x a.w -> y\n"
      "node b MatMul y b.w -> z\nout z\n",
      24 + 40, 30 + 2 * 50, 24 + 40 + 40 + 40 + 40 + 100 + 3 * 160, .options = {0}},
+    {"an Einsum saves a factor for the gradient of the other",
+     "in x float[3,4]\nin z float[3,5]\ninit a.w float[4,5]\nnode a MatMul x a.w -> g\n"
+     "node b Einsum z g -> y equation=bi,ci->bc\nout y\n",
+     48 + 60, 60 + 45, 0, .options = {0}},
+    /* [2,3] [3,4] [4,5]: products of 24 and 40 MACs. The first has one gradient and needs x,
+     * the second has two and needs the first product, [2,4]. */
+    {"an Einsum of three operands has the gradients of two products",
+     "in x float[2,3]\ninit a.w float[3,4]\ninit b.w float[4,5]\n"
+     "node a Einsum x a.w b.w -> y equation=bi,ij,jk->bk\nout y\n",
+     24 + 32, 24 + 2 * 40, 0, .options = {0}},
+    {"an Einsum whose last operand alone learns saves only the product of the others",
+     "in x float[2,3]\nin z float[3,4]\ninit b.w float[4,5]\n"
+     "node a Einsum x z b.w -> y equation=bi,ij,jk->bk\nout y\n",
+     32, 40, 0, .options = {0}},
+    /* (x z) (v b.w): 540, 300 and 54 MACs; the gradient of b.w needs v and x z, [9,2]. */
+    {"an Einsum of four operands is multiplied in the cheapest order",
+     "in x float[9,30]\nin z float[30,2]\nin v float[2,50]\ninit b.w float[50,3]\n"
+     "node a Einsum x z v b.w -> y equation=bi,ij,jk,kl->bl\nout y\n",
+     400 + 72, 300 + 54, 0, .options = {0}},
     {"a Transpose is a view in a framework: its source is saved",
      "in x float[2,5]\ninit a.w float[2,5]\ninit b.w float[2,2]\nnode a Add x a.w -> y\n"
      "node t Transpose y -> t\nnode b MatMul t b.w -> z\nout z\n",
