@@ -67,20 +67,22 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
 
 /* Fixpoint search for loop-carried shapes: at most MAX_ROUNDS walks widen the state; if it
  * still changes, a last walk keeps only the dtypes, which no iteration changes. Walks of nested
- * bodies multiply, so there is only this last walk if the node is nested deeper than
- * MAX_SEARCHED, or if the walker declines (may_search). */
+ * bodies multiply, so a node that is nested deeper than MAX_SEARCHED has one walk before the
+ * last, which suffices if the state keeps its shape, and none if the walker declines. */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
-static bool may_search(const struct op_context *context) {
+/* Returns the first round of the search. */
+static int first_round(const struct op_context *context) {
     const struct op_walker *walker = context->walker;
     uint32_t graph = context->node->graph;
     int depth = 0;
+    if (walker->may_search && !walker->may_search(walker->context)) return MAX_ROUNDS;
     while (graph != ID_NONE && context->model->graphs[graph].parent != ID_NONE) {
         graph = context->model->graphs[graph].parent;
-        if (++depth > MAX_SEARCHED) return false;
+        if (++depth > MAX_SEARCHED) return MAX_ROUNDS - 1;
     }
-    return !walker->may_search || walker->may_search(walker->context);
+    return 0;
 }
 
 int body_walk_iterations(struct op_context *context, struct body *body,
@@ -88,7 +90,7 @@ int body_walk_iterations(struct op_context *context, struct body *body,
     struct value_info *state = body->inputs + carried->input, merged;
     bool changed = true;
     for (int round = 0; changed && round <= MAX_ROUNDS; round++) {
-        if (!may_search(context)) round = MAX_ROUNDS;
+        if (round < first_round(context)) round = first_round(context);
         for (size_t i = 0; round == MAX_ROUNDS && i < carried->n; i++)
             state[i] = state[i].kind == CM_TYPE_TENSOR
                            ? value_info_tensor(state[i].dtype, shape_unknown())
