@@ -9,6 +9,7 @@
 
 #include "ops/custom/custom_op.h"
 #include "ops/signatures.gen.h"
+#include "passes/cost/count.h"
 #include "passes/infer/bind.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -96,6 +97,32 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
     return CM_OK;
 }
 
+/* Returns the nodes whose costs sums leave out, by reason; NULL if none, or if memory ran out.
+ */
+static const struct cm_incomplete *find_incomplete(const struct analysis *analysis,
+                                                   const struct tallies *tallies) {
+    struct cm_incomplete found = {0};
+    const uint32_t times = CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps);
+    for (size_t i = 0; i < tallies->gradients.n; i++)
+        found.unknown_gradients += tallies->gradients.items[i].count;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const uint32_t graph = analysis->model->nodes[id].graph;
+        if (!is_run(analysis, graph)) continue;
+        if (bind_is_unknown(analysis->bind.ops[id]))
+            found.unknown_operators++;
+        else if ((analysis->count.nodes[id].costs.partial & ~times) == 0)
+            continue;
+        else if (count_is_assumed(analysis, graph))
+            found.unknown_trip_counts++;
+        else
+            found.unknown_shapes++;
+    }
+    const bool is_any = found.unknown_operators + found.unknown_shapes +
+                            found.unknown_trip_counts + found.unknown_gradients >
+                        0;
+    return is_any ? arena_copy(analysis->result_arena, &found, sizeof(found)) : NULL;
+}
+
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
     struct tallies tallies;
@@ -133,6 +160,7 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
         .unknown_gradients = tallies.gradients.items,
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
+        .incomplete = find_incomplete(analysis, &tallies),
     };
     return list_descriptions(&tallies.custom, ret);
 }

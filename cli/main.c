@@ -20,7 +20,7 @@ static const char exit_statuses[] =
     "  0  success\n"
     "  1  the model is refused or does not fit, or a file cannot be read or written\n"
     "  2  invalid command line, or a symbolic dim is unbound\n"
-    "  3  success, but the model has unknown operators, or the backend is unusable\n"
+    "  3  success, but totals leave something out, or the backend is unusable\n"
     "  130  Ctrl-C ended a measurement, the report has the times measured by then\n";
 
 /* clang-format off */

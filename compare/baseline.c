@@ -482,7 +482,7 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};
     for (size_t i = 0; i < now->n_profiles; i++) { /* sums omit unknown values */
         const struct cm_coverage *coverage = &now->profiles[i].figures.coverage;
-        ret_trend->incomplete |= coverage->n_unknown_ops > 0 ||
+        ret_trend->incomplete |= coverage->incomplete != NULL || coverage->n_unknown_ops > 0 ||
                                  coverage->n_unknown_gradients > 0 ||
                                  cm_coverage_unbounded(coverage) > 0;
     }

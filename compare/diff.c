@@ -23,7 +23,9 @@ bool diff_is_unchanged(const struct cm_change *change) {
 typedef bool figure_getter(size_t metric, const struct cm_result *result, size_t index,
                            struct cm_figure *ret);
 
-/* Returns the change of a metric: absent values are 0, differences of partial sums unknown. */
+/* Returns the change of a metric: absent values are 0. The difference of partial sums is
+ * unknown, except of costs if both sides leave something out: then it is that of the counted
+ * parts. */
 static struct cm_change change_of(const struct cm_diff *diff, size_t metric, figure_getter *get,
                                   size_t old_index, size_t new_index) {
     struct cm_figure was = {.value = 0};
@@ -33,13 +35,15 @@ static struct cm_change change_of(const struct cm_diff *diff, size_t metric, fig
     const bool in_new =
         new_index != CM_NO_INDEX && get(metric, diff->new_result, new_index, &is);
     const int64_t difference = checked_sub(is.value, was.value);
+    struct cm_metric of = {.timed = false};
+    (void)cm_metric_at(metric, &of);
+    const bool is_open = of.timed ? was.partial || is.partial : was.partial != is.partial;
     return (struct cm_change){
         .in_old = in_old,
         .in_new = in_new,
         .old_value = was.value,
         .new_value = is.value,
-        .difference =
-            is_known(difference) && !was.partial && !is.partial ? difference : CM_UNKNOWN,
+        .difference = is_known(difference) && !is_open ? difference : CM_UNKNOWN,
         .old_upper_bound = was.upper_bound,
         .new_upper_bound = is.upper_bound,
         .old_partial = was.partial,

@@ -149,10 +149,9 @@ bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
 static bool column_figure(const struct column *column, const struct cm_result *result,
                           const struct cm_costs *costs, struct cm_figure *ret) {
     if (!column_is_there(column, result)) return false;
-    const enum number_bound bound = column_bound(column, costs);
     *ret = (struct cm_figure){.value = column_get(column, costs),
-                              .upper_bound = bound == NUMBER_AT_MOST,
-                              .partial = bound == NUMBER_AT_LEAST};
+                              .upper_bound = (costs->upper_bound & column_bit(column)) != 0,
+                              .partial = (costs->partial & column_bit(column)) != 0};
     return true;
 }
 

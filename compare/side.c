@@ -61,6 +61,8 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
     if (n_shapes > 0)
         return arena_printf(arena, "%s has %" PRId64 " unknown shape%s", whose, n_shapes,
                             text_plural(n_shapes));
+    if (coverage->incomplete != NULL && coverage->incomplete->unknown_trip_counts > 0)
+        return arena_printf(arena, "%s has Loops with an unknown trip count", whose);
     return NULL;
 }
 

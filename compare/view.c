@@ -242,9 +242,7 @@ static void append_side(struct text *text, struct view_look look, bool is_there,
         text_append(text, "-");
         return;
     }
-    const enum number_bound bound = figure.upper_bound ? NUMBER_AT_MOST
-                                    : figure.partial   ? NUMBER_AT_LEAST
-                                                       : NUMBER_NO_BOUND;
+    const enum number_bound bound = number_bound_of(figure.upper_bound, figure.partial);
     if (is_known(figure.value)) text_append(text, number_bound_prefix(bound, look.unicode));
     append_value(text, look, figure.value);
 }

@@ -128,6 +128,7 @@ struct infer_table {
     enum dtype file_dtype; /* of most float elements in the file; DTYPE_UNDEFINED: no floats */
     int64_t *runs;         /* by graph: runs per run of the enclosing graph */
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
+    bool *assumed;     /* by graph: the trip count is unknown, and `runs` is 1 */
     bool is_open;      /* some output dims or trip counts are unknown */
     /* By graph: the runs of bodies inside executed Loops; NULL if no Loop was executed. `infos`
      * of such a body contain only what is the same in every run. */

@@ -223,6 +223,15 @@ const char *number_bound_prefix(enum number_bound bound, bool unicode) {
         [NUMBER_NO_BOUND] = {"", ""},
         [NUMBER_AT_MOST] = {"<= ", "≤ "},
         [NUMBER_AT_LEAST] = {">= ", "≥ "},
+        [NUMBER_MIXED] = {"~ ", "~ "},
     };
     return prefixes[bound][unicode];
+}
+
+const char *number_bound_words(enum number_bound bound) {
+    static const char *const words[] = {[NUMBER_NO_BOUND] = "",
+                                        [NUMBER_AT_MOST] = "at most",
+                                        [NUMBER_AT_LEAST] = "at least",
+                                        [NUMBER_MIXED] = "incomplete sum of upper bounds"};
+    return words[bound];
 }

@@ -39,11 +39,18 @@ enum number_style {
 enum number_bound {
     NUMBER_NO_BOUND,
     NUMBER_AT_MOST,  /* an upper bound: data-dependent dims at their maximum */
-    NUMBER_AT_LEAST, /* a sum of times that omits nodes without a time */
+    NUMBER_AT_LEAST, /* a sum that leaves something out: unknown costs, nodes without a time */
+    NUMBER_MIXED,    /* a sum of upper bounds that leaves something out */
 };
 
-/* Returns "", "<= " or ">= ", in Unicode "≤ " or "≥ ". */
+static inline enum number_bound number_bound_of(bool is_upper_bound, bool is_partial) {
+    if (is_upper_bound) return is_partial ? NUMBER_MIXED : NUMBER_AT_MOST;
+    return is_partial ? NUMBER_AT_LEAST : NUMBER_NO_BOUND;
+}
+/* Returns "", "<= ", ">= " or "~ ", in Unicode "≤ " or "≥ ". */
 const char *number_bound_prefix(enum number_bound bound, bool unicode);
+/* Returns "", "at most", "at least" or the like. */
+const char *number_bound_words(enum number_bound bound);
 
 /* Appends a number with its unit, as listed above; "?" if unknown. */
 void number_append(struct text *text, enum number_style style, enum number_unit unit,

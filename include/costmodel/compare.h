@@ -43,7 +43,7 @@ CM_API size_t cm_metric_find(const char *key);
 struct cm_figure {
     int64_t value;    /* CM_UNKNOWN: unknown */
     bool upper_bound; /* value is an upper bound: data-dependent dims at their maximum */
-    bool partial;     /* value is a sum of times that omits nodes without a time */
+    bool partial;     /* value leaves something out: unknown costs, nodes without a time */
 };
 
 /*
@@ -73,8 +73,8 @@ struct cm_change {
     int64_t difference;   /* new - old, a missing side is 0; CM_UNKNOWN if either is unknown */
     bool old_upper_bound; /* old_value is an upper bound */
     bool new_upper_bound; /* new_value is an upper bound */
-    bool old_partial;     /* old_value is a sum of times that omits nodes without a time */
-    bool new_partial;     /* new_value is such a sum */
+    bool old_partial; /* old_value leaves something out: unknown costs, nodes without a time */
+    bool new_partial; /* new_value is such a sum */
 };
 
 enum cm_diff_status {

@@ -68,8 +68,8 @@ struct cm_costs {
     int64_t lower_bound_ps;   /* lower bound of the time of any implementation, picoseconds;
                                  valid only if cm_result_modelled */
     uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
-    uint32_t partial; /* set of times that omit nodes without a time: CM_COST_BIT. Such a time
-                         is too small or CM_UNKNOWN */
+    uint32_t partial;         /* set of members that leave something out, and are too small or
+                                 CM_UNKNOWN: CM_COST_BIT. Times omit nodes without a time */
 };
 
 /* Bit of a member in `upper_bound` and `partial`, for example CM_COST_BIT(macs). */
@@ -163,6 +163,14 @@ struct cm_description {
     bool replaces;      /* replaces a built-in operator */
 };
 
+/* Nodes whose costs sums leave out, as a whole or in part, by reason. */
+struct cm_incomplete {
+    int64_t unknown_operators;
+    int64_t unknown_shapes;      /* the node has an operand or output without an upper bound */
+    int64_t unknown_trip_counts; /* in a Loop of which one iteration is counted */
+    int64_t unknown_gradients;   /* backward is left out */
+};
+
 struct cm_coverage {
     int64_t nodes; /* nodes in the profile */
     size_t n_unknown_ops;
@@ -176,6 +184,7 @@ struct cm_coverage {
     int64_t unknown_shapes; /* node outputs with an unknown rank or dim */
     int64_t bounded_shapes; /* part of unknown_shapes: every dim has an upper bound, and costs
                                that depend on it are upper bounds */
+    const struct cm_incomplete *incomplete; /* NULL: sums leave nothing out */
 };
 
 /* A value that is live at the peak. */
@@ -784,10 +793,10 @@ static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) 
                : 0;
 }
 
-/* Returns true if every operator is known and, for a training step, has a gradient rule. */
+/* Returns true if the totals leave nothing out. */
 static inline bool cm_result_complete(const struct cm_result *result) {
-    return result != NULL && result->coverage.n_unknown_ops == 0 &&
-           result->coverage.n_unknown_gradients == 0;
+    return result != NULL && result->coverage.incomplete == NULL &&
+           result->coverage.n_unknown_ops == 0 && result->coverage.n_unknown_gradients == 0;
 }
 
 #endif

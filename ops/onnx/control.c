@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/merge.h"
+#include "support/arena.h"
 
 static int infer_if(struct op_context *context) {
     const char *assumption =
@@ -37,28 +38,75 @@ static int infer_if(struct op_context *context) {
     return status;
 }
 
-/* The body runs once per element of operand 0. Input i of run k is element k of operand i if
- * the operand is a sequence, else the operand itself. */
-static int infer_sequence_map(struct op_context *context) {
-    struct body body;
-    int status = body_open(context, "body", &body);
-    if (!status) status = body_check(context, &body, context->n_inputs, context->n_outputs);
-    if (status) return status;
-    for (size_t i = 0; i < body.n_inputs; i++) {
+/* Sets the inputs of run k: element k of an operand that is a sequence, else the operand
+ * itself. k < 0: elements that hold in every run. */
+static void set_map_inputs(const struct op_context *context, struct body *body, int64_t k) {
+    for (size_t i = 0; i < body->n_inputs; i++) {
         const struct value_info *input = op_input(context, i);
-        bool by_element = i == 0 || input->kind == CM_TYPE_SEQUENCE;
-        body.inputs[i] = by_element ? merge_element(input) : *input;
+        const bool by_element = i == 0 || input->kind == CM_TYPE_SEQUENCE;
+        const bool is_known_here = k >= 0 && input->items && (size_t)k < input->n_items;
+        body->inputs[i] = !by_element     ? *input
+                          : is_known_here ? op_without_contents(&input->items[k])
+                                          : merge_element(input);
     }
-    status = body_walk(context, &body);
-    const struct value_info *first = op_input(context, 0);
-    const int64_t times = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
-    if (!status) status = body_report_trip_count(context, &body, times, DIM_UNKNOWN);
+}
+
+/* Infers the body with infos that hold in every run. */
+static int map_at_once(struct op_context *context, struct body *body, int64_t times) {
+    set_map_inputs(context, body, -1);
+    int status = body_walk(context, body);
+    if (!status) status = body_report_trip_count(context, body, times, DIM_UNKNOWN);
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         struct value_info sequence;
-        status = merge_container(context, CM_TYPE_SEQUENCE, &body.outputs[i], &sequence);
+        status = merge_container(context, CM_TYPE_SEQUENCE, &body->outputs[i], &sequence);
         if (!status) status = op_output_info(context, i, &sequence);
     }
     return status;
+}
+
+/* Infers each run. Sets *ret_done to false if the budget is exhausted. */
+static int map_each(struct op_context *context, struct body *body, int64_t times,
+                    bool *ret_done) {
+    const struct op_walker *walker = context->walker;
+    const size_t n = (size_t)times;
+    struct value_info *items =
+        arena_array(context->arena, context->n_outputs * n, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
+    for (size_t k = 0; k < n; k++) {
+        set_map_inputs(context, body, (int64_t)k);
+        int status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
+                                     &body->outputs);
+        *ret_done = body->outputs != NULL;
+        if (status || !*ret_done) return status;
+        for (size_t i = 0; i < context->n_outputs; i++)
+            items[i * n + k] = op_without_contents(&body->outputs[i]);
+    }
+    int status = body_runs(context, body, times, NULL);
+    for (size_t i = 0; i < context->n_outputs && !status; i++) {
+        struct value_info sequence;
+        status = merge_sequence(context, n, items + i * n, items + i * n, &sequence);
+        if (!status) status = op_output_info(context, i, &sequence);
+    }
+    return status;
+}
+
+/* The body runs once per element of operand 0. */
+static int infer_sequence_map(struct op_context *context) {
+    const struct op_walker *walker = context->walker;
+    const struct value_info *first = op_input(context, 0);
+    const int64_t times = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
+    struct body body;
+    bool done = false;
+    int status = body_open(context, "body", &body);
+    if (!status) status = body_check(context, &body, context->n_inputs, context->n_outputs);
+    if (!status) status = map_at_once(context, &body, times);
+    if (status || times < 1 || !walker->begin ||
+        !walker->begin(walker->context, body.graph, times, true))
+        return status;
+    status = map_each(context, &body, times, &done);
+    done = done && !status;
+    walker->end(walker->context, body.graph, times, done);
+    return done || status == CM_NO_MEMORY ? status : map_at_once(context, &body, times);
 }
 
 /* clang-format off */

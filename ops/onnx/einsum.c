@@ -595,8 +595,11 @@ static const struct op rows[] = {
     {SIGNATURE(ONNX, Einsum, 12), .infer = infer_einsum,
      .cost = {.macs = einsum_macs,
               .macs_formula = "of the cheapest order of pairwise products"},
-     .backward = {.saved_for_backward = "a", .saved_for_backward_of = einsum_saved,
-                  .extra = einsum_products, .factors = 2, .macs = einsum_backward},
+     .backward = {.saved_for_backward = "ae",
+                  .saved_for_backward_of = einsum_saved,
+                  .extra = einsum_products,
+                  .factors = 2,
+                  .macs = einsum_backward},
      .param_roles = "w"},
 };
 

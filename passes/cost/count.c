@@ -425,6 +425,33 @@ static void mark_untimed(const struct analysis *analysis, struct count_table *ta
     }
 }
 
+bool count_is_assumed(const struct analysis *analysis, uint32_t graph) {
+    for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent) {
+        bool is_assumed = !iterations_exist(&analysis->infer, graph);
+        const struct iteration *at = is_assumed ? NULL : analysis->infer.iterations[graph].last;
+        for (; at && !is_assumed; at = at->before) is_assumed = at->is_assumed;
+        if (is_assumed && analysis->infer.upper->assumed[graph]) return true;
+    }
+    return false;
+}
+
+/* Marks figures that sums leave out in part or as a whole as partial: unknown figures, and
+ * those of one iteration if the trip count is unknown. */
+static void mark_left_out(const struct analysis *analysis, struct count_table *table) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        struct cm_costs *costs = &table->nodes[id].costs;
+        const uint32_t graph = analysis->model->nodes[id].graph;
+        const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
+        for (size_t i = 0; i < N_COSTS; i++) {
+            const int64_t figure = *costs_figure(costs, i);
+            if (costs_contain(NOT_BOUNDED, i)) continue;
+            if (figure == DIM_UNKNOWN ||
+                (is_assumed && figure != 0 && !costs_contain(NOT_PER_RUN, i)))
+                costs->partial |= UINT32_C(1) << i;
+        }
+    }
+}
+
 int pass_count(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
@@ -460,6 +487,7 @@ int pass_count(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; imported && id < model->n_nodes; id++)
         if (is_known(imported->node_ps[id]))
             table->nodes[id].costs.latency_ps = imported->node_ps[id];
+    mark_left_out(analysis, table);
     mark_untimed(analysis, table);
     return status;
 }

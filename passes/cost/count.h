@@ -22,6 +22,10 @@ void count_terms(const struct analysis *analysis, const struct convention *conve
 int64_t count_flops(const struct count_terms *terms);
 int64_t count_int_ops(const struct count_terms *terms);
 
+/* Returns true if the graph or one around it runs an unknown number of times, without an upper
+ * bound: one run is counted. */
+bool count_is_assumed(const struct analysis *analysis, uint32_t graph);
+
 /*
  * Computes the bytes that one run of the node reads and writes, with the dtypes of the context.
  * Returns false if the node itself moves nothing at run time: views, shape arithmetic,

@@ -83,13 +83,14 @@ int walk_start(struct walk *walk) {
     table->infos = arena_array_raw(walk->arena, model->n_values, sizeof(*table->infos));
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
+    table->assumed = arena_array(walk->arena, model->n_graphs, sizeof(*table->assumed));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
     walk->assumed = arena_array(walk->arena, model->n_graphs - 1,
                                 sizeof(*walk->assumed)); /* one per body */
     walk->trip_outcomes = arena_array(walk->arena, walk->trips ? model->n_nodes : 0,
                                       sizeof(*walk->trip_outcomes));
-    if (!table->infos || !table->runs || !table->alternative || !walk->has_assumed ||
-        !walk->assumed || !walk->trip_outcomes)
+    if (!table->infos || !table->runs || !table->alternative || !table->assumed ||
+        !walk->has_assumed || !walk->assumed || !walk->trip_outcomes)
         return diag_no_memory(walk->diag);
     table->iterations = NULL;
     walk->n_assumed = 0;
@@ -243,6 +244,7 @@ static void end_iterations(void *context, uint32_t graph, int64_t trips, bool is
 
 static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
     struct walk *walk = context;
+    walk->table->assumed[graph] = !is_known(times);
     if (walk->exact && iterations_exist(walk->exact, graph)) times = walk->exact->runs[graph];
     bool known = is_known(times);
     walk->table->is_open = walk->table->is_open || !known;

@@ -62,8 +62,9 @@ static const struct fused_pattern *fused_pattern_of(const struct training *train
 int training_context(const struct training *training, const struct op_source *source,
                      uint32_t node, struct op_context *ret) {
     const struct fused_pattern *fused_pattern = fused_pattern_of(training, node);
-    return fused_pattern ? context_make_fused(source, fused_pattern, ret)
-                         : context_make_inferred(source, node, ret);
+    int status = fused_pattern ? context_make_fused(source, fused_pattern, ret)
+                               : context_make_inferred(source, node, ret);
+    return status == CM_OK ? precision_apply(training->analysis, ret) : status;
 }
 
 static int fill_operation(struct training *training, const struct op_source *source,
@@ -76,7 +77,6 @@ static int fill_operation(struct training *training, const struct op_source *sou
     operation->op = source->ops[id];
     if (operation->pattern_last != id) return CM_OK;
     int status = training_context(training, source, id, &context);
-    if (status == CM_OK) status = precision_apply(training->analysis, &context);
     if (status < 0) return status;
     const struct op_backward *backward = &context.op->backward;
     operation->op = context.op;

@@ -63,7 +63,7 @@ def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
         CostmodelError: the model is refused or an option is invalid; ``code`` is the diagnostic's.
 
     Warns:
-        CostmodelWarning: the model has unknown operators, or the backend is unusable.
+        CostmodelWarning: totals leave something out, or the backend is unusable.
     """
     _check_options(options)
     given = {"batch": batches(batch), "device": device, "precision": precision, "dim": dims,

@@ -92,13 +92,13 @@ function addBounds(row, from) {
   for (const key of ['upper_bound', 'partial']) row[key] = (row[key] || []).concat(from[key] || []);
 }
 
-/* Prefixes of figures that are not exact: upper bounds, and times that omit nodes. */
+/* Prefixes of figures that are not exact: upper bounds, and sums that leave something out. */
 const atMost = '\u2264 ';
 const atLeast = '\u2265 ';
 
 function prefixOf(row, key) {
   const has = keys => Boolean(keys && keys.indexOf && keys.indexOf(key) >= 0);
-  return has(row.upper_bound) ? atMost : has(row.partial) ? atLeast : '';
+  return !has(row.partial) ? has(row.upper_bound) ? atMost : '' : has(row.upper_bound) ? '~ ' : atLeast;
 }
 
 /* Adds a chart of fixed size that scales down on narrow pages. */

@@ -58,7 +58,7 @@ const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figur
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
     OPTIONAL("framework_params", JSON_COUNT, struct cm_result, framework.params, "elements of the parameters of the framework's model, before the exporter folded and merged tensors; `null` if the exporter did not list them or the file does not determine their sizes"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_result, totals.partial, "keys of the times above that omit nodes without a time; missing if they omit none"));
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_result, totals.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"));
 
 const struct json_record json_step = RECORD(struct cm_step, "step", "A share of a training step",
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "MACs of all required gradients"),
@@ -82,7 +82,7 @@ static const struct json_record module_record = RECORD(struct cm_module, "module
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "peak of live bytes of the outputs of its nodes; for the root the peak of the model, with inputs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_module, costs.partial, "keys of the times above that omit nodes without a time; missing if they omit none"),
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_module, costs.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
     POINTER("achieved", struct cm_module, achieved, json_achieved, "achieved throughput; only if a node of the module has a time"));
 
@@ -115,6 +115,12 @@ static const struct json_record description_record = RECORD(struct cm_descriptio
     VALUE("digest", JSON_TEXT, struct cm_description, digest, "hash of the described outputs and costs; notes and whitespace are ignored"),
     OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "`true`: replaces a built-in operator"));
 
+static const struct json_record json_incomplete = RECORD(struct cm_incomplete, "incomplete", "Nodes whose costs sums leave out, as a whole or in part",
+    VALUE("unknown_operators", JSON_COUNT, struct cm_incomplete, unknown_operators, "their operator is unknown"),
+    VALUE("unknown_shapes", JSON_COUNT, struct cm_incomplete, unknown_shapes, "an operand or output has an unknown shape without an upper bound"),
+    VALUE("unknown_trip_counts", JSON_COUNT, struct cm_incomplete, unknown_trip_counts, "they are in a Loop whose trip count is unknown: one iteration is counted (see --trip-count)"),
+    VALUE("unknown_gradients", JSON_COUNT, struct cm_incomplete, unknown_gradients, "the gradient of their operator is unknown: backward is left out"));
+
 const struct json_record json_coverage = RECORD(struct cm_coverage, "coverage", "Operators and shapes that could not be analyzed",
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "number of nodes in the profile"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "node count by `domain::Type`, in order of first use; their costs are not included in any figure"),
@@ -122,7 +128,8 @@ const struct json_record json_coverage = RECORD(struct cm_coverage, "coverage", 
     OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "hashes of the custom operators; two profiles are comparable only if they are equal"),
     OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "node count of operators with an unknown gradient, with --optimizer; their backward costs and saved activations are not included"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
-    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "those of unknown_shapes whose dims all have an upper bound: costs that depend on them are included and marked upper_bound; costs that depend on the others are not included"));
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "those of unknown_shapes whose dims all have an upper bound: costs that depend on them are included and marked upper_bound; costs that depend on the others are not included"),
+    POINTER("incomplete", struct cm_coverage, incomplete, json_incomplete, "nodes that totals leave out, by reason; then totals are lower bounds (see `partial`), and the exit status is 3; missing if totals are complete"));
 
 static const struct json_record live_record = RECORD(struct cm_live, "live", "A value that is live at the peak",
     VALUE("value", JSON_TEXT, struct cm_live, value, "name"),
@@ -286,7 +293,7 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("precision", JSON_NULLABLE, struct cm_sweep_row, precision, "precision; `null`: as in the file"),
     OPTIONAL_MANY("dims", JSON_SIZES, struct cm_sweep_row, dims, n_dims, NULL, "symbolic dims that a campaign varies, by name"),
     VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size; `null`: the inputs have no batch axis, or that of the file if there are no figures"),
-    VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (unknown operators or missing times); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
+    VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (figures leave something out, or times are missing); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
     VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message if the state is not `done`"),
     COSTS_IF(JSON_FIRST, struct cm_sweep_row, costs, sweep_columns, of_batch),
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "peak of live activation bytes"),
@@ -297,7 +304,7 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "number of nodes with work and without a time, which latency_ps omits; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "number of primitives measured in earlier runs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of the metrics above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_sweep_row, costs.partial, "keys of the times above that omit nodes without a time; missing if they omit none"),
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_sweep_row, costs.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
     OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"),

@@ -26,7 +26,7 @@ static const struct json_record metric_record = RECORD(struct diff_metric, "metr
     VALUE("change", JSON_COUNT, struct diff_metric, change, "new - old, with 0 for a missing value; `null` if either is unknown"),
     OPTIONAL("old_upper_bound", JSON_FLAG, struct diff_metric, old_upper_bound, "`old` is an upper bound, and `change` is the difference of the bounds"),
     OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, new_upper_bound, "`new` is an upper bound"),
-    OPTIONAL("old_partial", JSON_FLAG, struct diff_metric, old_partial, "`old` is a sum of times that omits nodes without a time"),
+    OPTIONAL("old_partial", JSON_FLAG, struct diff_metric, old_partial, "`old` leaves something out: unknown costs, nodes without a time"),
     OPTIONAL("new_partial", JSON_FLAG, struct diff_metric, new_partial, "`new` is such a sum"));
 
 static const struct json_record module_record = RECORD(struct diff_module, "diff_module", "A module that changed, those inside it included",

@@ -71,8 +71,8 @@ uint32_t column_bit(const struct column *column) {
 }
 
 enum number_bound column_bound(const struct column *column, const struct cm_costs *costs) {
-    if ((costs->upper_bound & column_bit(column)) != 0) return NUMBER_AT_MOST;
-    return (costs->partial & column_bit(column)) != 0 ? NUMBER_AT_LEAST : NUMBER_NO_BOUND;
+    return number_bound_of((costs->upper_bound & column_bit(column)) != 0,
+                           (costs->partial & column_bit(column)) != 0);
 }
 
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {

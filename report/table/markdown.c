@@ -131,11 +131,15 @@ static void put_result(struct text *text, const struct cm_result *result,
     int64_t n_nodes = 0;
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add_known(n_nodes, coverage->unknown_ops[i].count);
-    if (n_nodes > 0 || n_shapes > 0)
+    const int64_t n_repeated =
+        coverage->incomplete != NULL ? coverage->incomplete->unknown_trip_counts : 0;
+    if (n_nodes > 0 || n_shapes > 0 || n_repeated > 0)
         text_printf(text,
                     "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
-                    "), outputs of unknown shape (%" PRId64 ").",
-                    n_nodes, n_shapes);
+                    "), outputs of unknown shape (%" PRId64
+                    "), all but one iteration of nodes with an unknown trip count (%" PRId64
+                    ").",
+                    n_nodes, n_shapes, n_repeated);
     put_described(text, coverage->custom_ops, coverage->n_custom_ops, arena);
 }
 

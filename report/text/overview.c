@@ -20,11 +20,12 @@
 
 /* Starts a line: label, figure, exact figure. Remarks may follow. */
 static void write_figure(struct page *page, const char *label, enum number_unit unit,
-                         int64_t value, bool upper_bound) {
+                         int64_t value, enum number_bound bound) {
     label_figure(page, label, unit, value);
     page_list(page, ", ", page->label_width + page->figure_width);
     page->first_item = !is_known(value);
-    if (upper_bound) page_item_print(page, STYLE_WARNING, "at most");
+    if (bound != NUMBER_NO_BOUND)
+        page_item_print(page, STYLE_WARNING, "%s", number_bound_words(bound));
 }
 
 /* Writes `resnet50.onnx, batch 32, seq 128, opset 17, pytorch 2.1.0` */
@@ -58,15 +59,16 @@ static void write_value(struct page *page, const struct cm_value *values, size_t
     if (n > 1) page_item_print(page, STYLE_SHARE, "and %zu more", n - 1);
 }
 
-static bool is_bound(const struct cm_result *result, uint32_t bit) {
-    return (result->totals.upper_bound & bit) != 0;
+static enum number_bound bound_of(const struct cm_result *result, uint32_t bit) {
+    return number_bound_of((result->totals.upper_bound & bit) != 0,
+                           (result->totals.partial & bit) != 0);
 }
 
 static void write_work(struct page *page, const struct cm_result *result) {
     const struct cm_costs *totals = &result->totals;
     const struct cm_framework *framework = &result->framework;
     const int64_t batch = result->options.batch;
-    write_figure(page, "params", NUMBER_PARAMS, totals->params, false);
+    write_figure(page, "params", NUMBER_PARAMS, totals->params, NUMBER_NO_BOUND);
     page_add(page, "%s %s%s", page_number(page, NUMBER_BYTES, totals->weight_bytes),
              cm_result_converted(result) ? "in " : "as stored",
              cm_result_converted(result) ? result->options.precision : "");
@@ -76,7 +78,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
         page_add(page, "%s folded or merged", page_count(page, framework->n_absent, "tensor"));
     }
     page_end_line(page);
-    write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, is_bound(result, CM_COST_BIT(macs)));
+    write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, bound_of(result, CM_COST_BIT(macs)));
     if (is_known(totals->int_macs) && totals->int_macs > 0)
         page_add(page, "%s of them of integers",
                  page_number(page, NUMBER_FLOPS, totals->int_macs));
@@ -84,7 +86,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
         page_add(page, "%s per sample", page_number(page, NUMBER_FLOPS, totals->macs / batch));
     page_end_line(page);
     write_figure(page, "FLOPs", NUMBER_FLOPS, totals->flops,
-                 is_bound(result, CM_COST_BIT(flops)));
+                 bound_of(result, CM_COST_BIT(flops)));
     page_add(page, "convention %s", result->options.convention);
     if (is_known(totals->int_ops) && totals->int_ops > 0)
         page_add(page, "%s integer operations",
@@ -95,10 +97,14 @@ static void write_work(struct page *page, const struct cm_result *result) {
 /* Writes `memory:  411 MB  (410,721,952), weights 102 MB, peak activations 308 MB` */
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
-    write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
+    const bool is_partial = (result->totals.partial & CM_COST_BIT(activation_bytes)) != 0;
+    write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes,
+                 number_bound_of(memory->upper_bound, is_partial));
     if (result->training.present) page_add(page, "a training step");
     page_add(page, "weights %s", page_number(page, NUMBER_BYTES, result->totals.weight_bytes));
-    page_add(page, "peak activations %s%s", memory->peak_upper_bound ? "at most " : "",
+    const enum number_bound of_peak = number_bound_of(memory->peak_upper_bound, is_partial);
+    page_add(page, "peak activations %s%s%s", number_bound_words(of_peak),
+             of_peak == NUMBER_NO_BOUND ? "" : " ",
              page_number(page, NUMBER_BYTES, memory->peak_activation_bytes));
     page_end_line(page);
     memory_write_schedule(page, result);
@@ -107,7 +113,7 @@ static void write_memory(struct page *page, const struct cm_result *result) {
 /* Writes `training:  3.09 G  (3,089,981,824), FLOPs of a step with adam, ...` */
 static void write_training(struct page *page, const struct cm_training *training) {
     if (!training->present) return;
-    write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, false);
+    write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, NUMBER_NO_BOUND);
     page_add(page, "FLOPs of a step with %s", training->optimizer);
     page_add(page, "%s backward MACs",
              page_number(page, NUMBER_FLOPS, training->backward_macs));

@@ -132,13 +132,12 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (!column_is_there(column, result)) continue;
         if (!column_is_printed(column, &result->totals)) continue;
         label_figure(page, column->heading, column->unit, column_get(column, &result->totals));
-        if (column_bound(column, &result->totals) == NUMBER_AT_MOST)
-            page_print(page, STYLE_PLAIN, ", at most");
+        const enum number_bound bound = column_bound(column, &result->totals);
         if (column->timed)
-            page_print(page, STYLE_PLAIN, " ps%s%s%s%s", *kind == '\0' ? "" : ", ", kind,
-                       cm_result_modelled(result) && !column->modelled ? " expected time" : "",
-                       column_bound(column, &result->totals) == NUMBER_AT_LEAST ? ", at least"
-                                                                                : "");
+            page_print(page, STYLE_PLAIN, " ps%s%s%s", *kind == '\0' ? "" : ", ", kind,
+                       cm_result_modelled(result) && !column->modelled ? " expected time" : "");
+        if (bound != NUMBER_NO_BOUND)
+            page_print(page, STYLE_PLAIN, ", %s", number_bound_words(bound));
         page_end_line(page);
         if (text_equal(column->key, "params")) write_framework(page, result);
     }

@@ -84,6 +84,11 @@ static void test_elements_of_a_sequence_keep_their_shapes(void **state) {
          "ConstantOfShape n2 -> z\n"
          "node m MatMul c w -> d\nout y\nout a\nout d\nout z\n",
          "", "a=f32[1,4] c=f32[4,4] y=f32[7,4] z=f32[3] part=f32[?,4] part<=f32[4,4]", "m", 80},
+        {"opset 18\nin x float[7,4]\nin w float[4,3]\nconst k int64[] =3\n"
+         "node - SplitToSequence x k -> s axis=0\n"
+         "body body\nin e float[?,4]\nin v float[4,3]\nnode m MatMul e v -> o\nout o\nclose\n"
+         "node q SequenceMap s w -> t\nnode - ConcatFromSequence t -> y axis=0\nout y\n",
+         "", "y=f32[7,3] o=f32[?,3] o<=f32[3,3]", "m", 7 * 12},
     };
     (void)state;
     CHECK(rows);
@@ -176,6 +181,29 @@ static void test_nested_loops_share_the_limit(void **state) {
     CHECK(rows);
 }
 
+/* Six nested Loops of 20 trips: too many to be executed, but the state keeps its shape. */
+static void test_shapes_of_deeply_nested_loops_are_found(void **state) {
+    struct arena *arena = arena_new("test", 0);
+    struct text text;
+    (void)state;
+    text_init(&text, arena);
+    text_append(&text, "in a0 float[2,4]\ninit w float[4,4]\nconst n int64[] =20\n"
+                       "const go bool[] =1\n");
+    for (int d = 1; d <= 6; d++)
+        text_printf(&text, "body body\nin i%d int64[]\nin c%d bool[]\nin a%d float\n", d, d, d);
+    text_append(&text, "node m MatMul a6 w -> b6\n");
+    for (int d = 6; d >= 1; d--)
+        text_printf(&text,
+                    "node - Identity c%d -> k%d\nout k%d\nout b%d\nclose\n"
+                    "node l%d Loop n go a%d -> b%d\n",
+                    d, d, d, d, d, d - 1, d - 1);
+    text_append(&text, "out b0\n");
+    const struct iteration_case row = {text_string(&text), "", "b0=f32[2,4]", "m",
+                                       INT64_C(64000000) * 32};
+    check(&row);
+    arena_free(arena);
+}
+
 /* In iteration 0 the condition is static, later it is data-dependent: both branches count. */
 static void test_costs_are_upper_bounds_if_a_condition_is_not_always_static(void **state) {
     struct bench *bench = bench_open(
@@ -233,6 +261,7 @@ int main(void) {
         cmocka_unit_test(test_conditions_are_static_in_each_iteration),
         cmocka_unit_test(test_loops_above_64_iterations_are_not_executed),
         cmocka_unit_test(test_nested_loops_share_the_limit),
+        cmocka_unit_test(test_shapes_of_deeply_nested_loops_are_found),
         cmocka_unit_test(test_costs_are_upper_bounds_if_a_condition_is_not_always_static),
         cmocka_unit_test(test_a_data_dependent_dim_stays_an_upper_bound),
         cmocka_unit_test(test_explanations_sum_over_the_iterations),
