@@ -48,6 +48,8 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     return CM_OK;
 }
 
+#define TRANSFORMERS_EXPORT "optimum-cli export onnx FOLDER --model "
+
 /* Opens a model file. If the path is a folder with a well-known file, adds a hint. */
 static int open_file(const char *path, struct cm_diagnostics *diag, struct source **ret) {
     static const struct {
@@ -59,6 +61,12 @@ static int open_file(const char *path, struct cm_diagnostics *diag, struct sourc
          "a TensorFlow SavedModel, export it: python -m tf2onnx.convert --output model.onnx "
          "--saved-model ",
          ""},
+        {"model.safetensors", "weights of Transformers, export them: " TRANSFORMERS_EXPORT, ""},
+        {"model.safetensors.index.json",
+         "weights of Transformers, export them: " TRANSFORMERS_EXPORT, ""},
+        {"Manifest.json", "a Core ML package, export the original model to ONNX instead of ",
+         ""},
+        {"", "give an ONNX file instead of ", ""},
     };
     const int status = source_open(path, diag, ret);
     struct arena *arena = status < 0 ? arena_new("folder", 0) : NULL;

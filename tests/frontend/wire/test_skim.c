@@ -71,6 +71,13 @@ static const struct {
      "format: not an ONNX model, the file looks like a Python pickle, such as a PyTorch "
      "checkpoint",
      "export it in Python: torch.onnx.export(model, example_inputs, \"model.onnx\")"},
+    {BYTES("\x80\x05\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01w"),
+     "format: not an ONNX model, the file looks like a Python pickle, such as a PyTorch "
+     "checkpoint",
+     "export it in Python: torch.onnx.export(model, example_inputs, \"model.onnx\")"},
+    {BYTES("\x08\x04\x12\x20\x0a\x0e\x0a\x05image\x1a\x05\x22\x03\x08\x01\x10"),
+     "format: not an ONNX model, the file looks like a Core ML model",
+     "export the original model to ONNX; a Core ML file cannot be converted back"},
     {BYTES("\x1c\0\0\0TFL3\x14\0\x20\0\x1c\0\x18\0"),
      "format: not an ONNX model, the file looks like a TensorFlow Lite model",
      "python -m tf2onnx.convert --tflite model.tflite --output model.onnx"},
