@@ -143,7 +143,9 @@ uint32_t metadata_find(struct scope_finder *finder, uint32_t node) {
     const struct module_stack *recorded = finder->model->nodes[node].module_stack;
     struct stack stack;
     stack.n = 0;
-    if (!recorded) return ID_NONE;
+    /* the exporter records no modules in the branches of torch.cond */
+    if (!recorded)
+        return finder->model->nodes[node].graph == 0 ? ID_NONE : params_find(finder, node);
     for (size_t i = 0; i < recorded->n && stack.n < PATHS_MAX_DEPTH; i++)
         if (recorded->entries[i].path[0] != '\0')
             stack.entries[stack.n++] = recorded->entries[i];

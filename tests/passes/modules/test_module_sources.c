@@ -74,6 +74,13 @@ static void metadata_gives_module_paths(void **state) {
         /* a slash is part of a name, too */
         {NULL, "in x float[1]\nat :Net a/b:Block\nnode n0 Relu x -> y\nout y\n", "metadata 1",
          "() a/b", "n0=a/b"},
+        /* branches of torch.cond have no module paths: parameters have them */
+        {NULL,
+         "in x float[4,4]\nin c bool[]\ninit a.weight float[4,4]\ninit b.weight float[4,4]\n"
+         "body then_branch\nnode t MatMul x a.weight -> u\nout u\nclose\n"
+         "body else_branch\nnode e MatMul x b.weight -> v\nout v\nclose\n"
+         "at :Net\nnode i If c -> y\nout y\n",
+         "metadata 3", "() a b", "t=a e=b i="},
         /* metadata takes precedence over node names */
         {NULL, "in x float[1]\nat :Net a:Block\nnode /b/Relu Relu x -> y\nout y\n",
          "metadata 1", "() a", "/b/Relu=a"},
