@@ -100,6 +100,12 @@ void columns_add(struct cm_costs *sum, const struct cm_costs *more) {
     }
 }
 
+void columns_limit_unions(struct cm_costs *costs, const struct cm_costs *whole) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (!columns[i].sums && column_get(&columns[i], costs) > column_get(&columns[i], whole))
+            column_set(&columns[i], costs, column_get(&columns[i], whole));
+}
+
 const struct column *column_named(const char *key) {
     for (size_t i = 0; i < n_columns; i++)
         if (text_equal(columns[i].key, key)) return &columns[i];

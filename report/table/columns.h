@@ -53,6 +53,9 @@ int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
 /* Adds each known metric of `more` to `sum`, in which an unknown metric counts as 0. */
 void columns_add(struct cm_costs *sum, const struct cm_costs *more);
+/* Limits metrics that are not sums (parameters) to those of the whole: modules that share a
+ * tensor count it once each, their parent once. */
+void columns_limit_unions(struct cm_costs *costs, const struct cm_costs *whole);
 /* Returns the metric with this key, which must exist. */
 const struct column *column_named(const char *key);
 /* Finds the metric with this key (NULL: MACs) for folded stacks; it must be a sum over nodes.

@@ -66,6 +66,8 @@ static struct group *groups_make(struct page *page, const struct cm_result *resu
         else
             columns_add(&groups[existing].costs, &module->costs);
     }
+    for (size_t i = 0; groups != NULL && i < *ret_n; i++)
+        columns_limit_unions(&groups[i].costs, &result->totals);
     return groups;
 }
 

@@ -161,8 +161,10 @@ static bool are_similar(const struct search *search, const struct hotspot *a,
     return cost / MAX_RATIO <= other && other / MAX_RATIO <= cost;
 }
 
-/* Merges adjacent similar siblings with consecutive numbers: "0-5", "layer_0-5". */
-static bool join_repeated(const struct search *search, struct groups *groups) {
+/* Merges adjacent similar siblings with consecutive numbers: "0-5", "layer_0-5". `whole`: costs
+ * of their parents. */
+static bool join_repeated(const struct search *search, const struct cm_costs *whole,
+                          struct groups *groups) {
     size_t n = 0;
     for (size_t i = 0; i < groups->n;) {
         struct hotspot joined = groups->items[i];
@@ -174,6 +176,7 @@ static bool join_repeated(const struct search *search, struct groups *groups) {
             columns_add(&joined.costs, &groups->items[end].costs);
             end++;
         }
+        columns_limit_unions(&joined.costs, whole);
         if (end > i + 1) {
             const char *last = groups->items[end - 1].label;
             size_t prefix = 0;
@@ -282,7 +285,8 @@ static bool expand(const struct search *search, struct hotspot *row) {
     struct rest rest = {0};
     struct groups groups;
     for (;;) {
-        if (!group_children(search, &inner, &groups) || !join_repeated(search, &groups))
+        if (!group_children(search, &inner, &groups) ||
+            !join_repeated(search, &inner.costs, &groups))
             return false;
         add_own(search, &inner.costs, &groups);
         drop_small(search, &groups, (struct threshold){MIN_SHARE, SIZE_MAX}, &rest);
@@ -349,7 +353,7 @@ bool hotspots_find(const struct cm_result *result, int depth, size_t max_rows,
         return true;
     }
     if (!group_children(&search, &whole, &groups)) return false;
-    if (!join_repeated(&search, &groups)) return false;
+    if (!join_repeated(&search, &result->modules[0].costs, &groups)) return false;
     add_own(&search, &result->modules[0].costs, &groups);
     list_top(&search, &groups);
     for (;;) {

@@ -283,8 +283,26 @@ static void uses_colours_only_if_requested(void **state) {
     free(text);
 }
 
+static void a_group_that_shares_a_weight_counts_it_once(void **state) {
+    static const struct row rows[] = {{"", NULL, 300, 100},
+                                      {"layer0", "Linear", 100, 100},
+                                      {"layer1", "Linear", 100, 100},
+                                      {"layer2", "Linear", 100, 100}};
+    struct arena *arena = arena_new("test", 0);
+    struct model *model = arena_alloc(arena, sizeof(*model));
+    struct hotspots found;
+    (void)state;
+    make(model, rows, sizeof(rows) / sizeof(rows[0]));
+    assert_true(hotspots_find(&model->result, -1, 0, arena, &found));
+    assert_string_equal(found.first->label, "layer0-2");
+    assert_int_equal(found.first->costs.params, 100);
+    assert_int_equal(found.first->costs.macs, 300);
+    arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_that_shares_a_weight_counts_it_once),
         cmocka_unit_test(joins_repeated_modules_and_sums_the_rest),
         cmocka_unit_test(keeps_a_row_whole_if_its_children_have_no_room),
         cmocka_unit_test(expands_rows_below_rows_that_stay_whole),
