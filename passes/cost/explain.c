@@ -136,6 +136,44 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
                : CM_OK;
 }
 
+#define MAX_PATHS 5 /* listed in a hint */
+
+/* Explains the only module whose path ends with `name`, as reports shorten it: "conv3" is
+ * "block.conv3". Fails if there is none or several; the hint then lists their paths, for "0-5"
+ * of a table those that end with "0". */
+static int find_end(const struct analysis *analysis, const char *name,
+                    struct cm_explanation *ret) {
+    const struct modules_table *table = &analysis->modules;
+    const char *dash = strrchr(name, '-');
+    const bool is_range = dash && dash[1] && text_is_digits(dash + 1);
+    const size_t length = is_range ? (size_t)(dash - name) : strlen(name);
+    uint32_t found = ID_NONE;
+    size_t n = 0;
+    struct text paths;
+    text_init(&paths, analysis->arena);
+    for (uint32_t id = 1; id < table->n_modules && length > 0; id++) {
+        const char *path = table->modules[id].path;
+        const size_t size = strlen(path);
+        if (size < length || memcmp(path + size - length, name, length) != 0 ||
+            (size > length && path[size - length - 1] != '.'))
+            continue;
+        found = id;
+        if (n++ < MAX_PATHS) text_printf(&paths, "%s%s", n > 1 ? ", " : "", path);
+    }
+    if (n == 1 && !is_range)
+        return explain(analysis, table->modules[found].path, found, ID_NONE, ret);
+    int status = n > 1 ? diag_error(analysis->diag, DIAG_USAGE,
+                                    "--explain: %zu modules are named '%s'", n, name)
+                       : diag_error(analysis->diag, DIAG_USAGE,
+                                    "--explain: no node or module named '%s'", name);
+    if (n > 0)
+        diag_hint(analysis->diag, "give a path: %s%s", text_string(&paths),
+                  n > MAX_PATHS ? ", ..." : "");
+    else
+        diag_hint(analysis->diag, "--format json lists the nodes and their modules");
+    return status;
+}
+
 /* Explains the module of that path, or the node of that name or number (17, #17). */
 static int find(const struct analysis *analysis, const char *name, struct cm_explanation *ret) {
     size_t n = 0;
@@ -154,12 +192,7 @@ static int find(const struct analysis *analysis, const char *name, struct cm_exp
     if (node == ID_NONE && text_to_int64(digits, strlen(digits), &number) && number >= 0 &&
         (uint64_t)number < analysis->model->n_nodes)
         node = (uint32_t)number;
-    if (node == ID_NONE) {
-        int status = diag_error(analysis->diag, DIAG_USAGE,
-                                "--explain: no node or module named '%s'", name);
-        diag_hint(analysis->diag, "--format json lists the nodes and their modules");
-        return status;
-    }
+    if (node == ID_NONE) return find_end(analysis, name, ret);
     return explain(analysis, name, ID_NONE, node, ret);
 }
 
