@@ -170,6 +170,11 @@ static int read_dims(const struct invocation *call, const char *option,
     for (size_t i = 0; i < given->n; i++) {
         const char *size = "";
         dims[i].name = split(call, given->values[i], &size);
+        if (dims[i].name != NULL && strchr(size, ',') != NULL)
+            return options_fault(call,
+                                 "option --%s requires one size, got '%s'; `costmodel sweep` "
+                                 "profiles several",
+                                 option, given->values[i]);
         if (dims[i].name == NULL || !text_to_int64(size, strlen(size), &dims[i].size) ||
             dims[i].size < 0)
             return options_fault(call, "option --%s requires NAME=N with N >= 0, got '%s'",

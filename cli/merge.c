@@ -38,7 +38,7 @@ static const struct option_choice formats[] = {
 
 /* clang-format off */
 const struct option merge_options[] = {
-    {.heading = "Report", .name = "format", INTO(CHOICE, format), .value = "FORMAT",
+    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT",
      .choices = formats,
      .help = "text (default), csv, markdown, json, or html (heat map of models by devices)"},
     {.rows = option_output, .offset = AT(const char *, output)},

@@ -320,8 +320,11 @@ static int check_sweep(const struct invocation *call, const struct request *requ
         if (single == NULL) return diag_no_memory(call->diag);
     }
     if (single != NULL && request->timing.precisions.n > 1)
-        return options_fault(call, "option --%s requires one precision, got '%s'", single,
-                             precisions);
+        return options_fault(call, "option --%s requires one precision, got '%s'%s", single,
+                             precisions,
+                             format->of.is_page ? "; `costmodel sweep` and `costmodel merge "
+                                                  "--format html` compare several"
+                                                : "");
     if (single != NULL)
         return options_fault(call, "option --%s requires one batch, got '%s'", single,
                              request->binding.batch);

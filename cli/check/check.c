@@ -66,15 +66,25 @@ static int read_budget(struct check *check) {
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
-#define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
+static size_t skip_blanks(const char *text, size_t size, size_t at) {
+    while (at < size && strchr(" \t\r\n:", text[at]) != NULL && text[at] != '\0') at++;
+    return at;
+}
 
-/* Returns true if the text is a profile: an HTML page, or JSON that begins with its schema. */
+/* Returns true if the text is a profile: an HTML page, or JSON with the schema of a profile,
+ * wherever that key is. In a string value, its quotes would be escaped. */
 static bool is_profile(const char *text, size_t size) {
+    static const char key[] = "\"schema\"";
     static const char schema[] = "\"costmodel/profile/";
-    const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
-    if (size > 0 && text[0] == '<') return true;
-    for (size_t i = 0; i + sizeof(schema) - 1 <= within; i++)
-        if (memcmp(text + i, schema, sizeof(schema) - 1) == 0) return true;
+    const size_t first = skip_blanks(text, size, 0);
+    if (first < size && text[first] == '<') return true;
+    for (size_t i = first; i + sizeof(key) - 1 <= size; i++) {
+        if (memcmp(text + i, key, sizeof(key) - 1) != 0) continue;
+        const size_t value = skip_blanks(text, size, i + sizeof(key) - 1);
+        if (size - value >= sizeof(schema) - 1 &&
+            memcmp(text + value, schema, sizeof(schema) - 1) == 0)
+            return true;
+    }
     return false;
 }
 

@@ -15,13 +15,15 @@
 #include "support/checked.h"
 #include "support/text.h"
 
-/* Writes `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
+/* Writes `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)`. A node without
+ * a kernel of its own has MACs if the kernel of another node computes them: fused attention. */
 static void write_states(struct page *page, const struct cm_result *result) {
     label_list(page, "times", ", ", 0);
     for (size_t i = 0; i < result->measure->n_states; i++) {
         const struct cm_state_share *share = &result->measure->states[i];
+        const bool is_inside = text_equal(share->state, "view") && share->macs > 0;
         page_add(
-            page, "%s %s (%s%s)", share->state,
+            page, "%s %s (%s%s)", is_inside ? "in kernels of other nodes" : share->state,
             i == 0 ? page_count(page, share->nodes, "node") : page_digits(page, share->nodes),
             page_percent(page, share->macs, result->totals.macs), i == 0 ? " of MACs" : "");
     }
