@@ -66,7 +66,6 @@ static int open_file(const char *path, struct cm_diagnostics *diag, struct sourc
          "weights of Transformers, export them: " TRANSFORMERS_EXPORT, ""},
         {"Manifest.json", "a Core ML package, export the original model to ONNX instead of ",
          ""},
-        {"", "give an ONNX file instead of ", ""},
     };
     const int status = source_open(path, diag, ret);
     struct arena *arena = status < 0 ? arena_new("folder", 0) : NULL;
