@@ -18,18 +18,29 @@
 
 #define MAX_FINDINGS 50 /* listed findings per case */
 
-/* Default limits: no cost may increase. int_ops is last, because read_limits drops it for the
- * conventions that include it in flops. */
+/* Default limits: no cost may increase. The last two apply to some checks only (is_default). */
 static const struct cm_check_limit default_limits[] = {
     {"params <= +0%", "default"},
     {"macs <= +0%", "default"},
     {"flops <= +0%", "default"},
     {"weight_bytes <= +0%", "default"},
     {"peak_activation_bytes <= +0%", "default"},
+    {"bytes_read <= +0%", "default"},
+    {"bytes_written <= +0%", "default"},
     {"int_ops <= +0%", "default"},
+    {"latency <= +0%", "default"},
 };
 
 #define N_DEFAULTS (sizeof(default_limits) / sizeof(default_limits[0]))
+
+/* int_ops is part of flops by most conventions; only modelled times are free of noise. */
+static bool is_default(const struct cm_check_limit *limit, const struct cm_result *result) {
+    if (strncmp(limit->text, "int_ops", 7) == 0)
+        return conventions_separate_integers(result->options.convention);
+    if (strncmp(limit->text, "latency", 7) == 0)
+        return text_equal(baseline_times(result).state, "modelled");
+    return true;
+}
 
 struct check {
     const struct cm_check_options *options;
@@ -52,16 +63,17 @@ static const char *keep(struct check *check, const char *text) {
     return copy == NULL ? "" : copy;
 }
 
-static int read_limits(struct check *check, const char *convention) {
+static int read_limits(struct check *check, const struct cm_result *result) {
     const bool given = check->options->n_limits > 0;
     const struct cm_check_limit *from = given ? check->options->limits : default_limits;
-    const size_t n_defaults = N_DEFAULTS - !conventions_separate_integers(convention);
-    check->n_limits = given ? check->options->n_limits : n_defaults;
-    check->limits = arena_array(check->arena, check->n_limits, sizeof(*check->limits));
+    const size_t n = given ? check->options->n_limits : N_DEFAULTS;
+    check->limits = arena_array(check->arena, n, sizeof(*check->limits));
     if (check->limits == NULL) return diag_no_memory(check->diag);
-    for (size_t i = 0; i < check->n_limits; i++) {
-        const int status = limit_parse(keep(check, from[i].text), keep(check, from[i].source),
-                                       check->arena, check->diag, &check->limits[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (!given && !is_default(&from[i], result)) continue;
+        const int status =
+            limit_parse(keep(check, from[i].text), keep(check, from[i].source), check->arena,
+                        check->diag, &check->limits[check->n_limits++]);
         if (status != CM_OK) return status;
     }
     return CM_OK;
@@ -263,7 +275,7 @@ static void list_unchecked(struct check *check, const struct cm_result *const *r
 static int check_all(struct check *check, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = check->verdict;
     const struct cm_baseline *baseline = check->options->baseline;
-    int status = read_limits(check, results[0]->options.convention);
+    int status = read_limits(check, results[0]);
     if (status != CM_OK) return status;
     bool *is_used = arena_array(check->arena, check->n_limits, sizeof(*is_used));
     const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)check->n_limits);

@@ -35,6 +35,8 @@ struct check {
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
     bool has_page;                /* one of them is a page of HTML */
+    const char *message;          /* first error about the model; NULL: none */
+    bool is_refused;              /* the model cannot be read or profiled */
 };
 
 static int check_exit(int status) {
@@ -220,10 +222,15 @@ static int use_profile(struct check *check, struct cm_result *taken,
     return CM_OK;
 }
 
-/* Prints messages about the model with its path and, for several batches, the batch. */
-static void print_messages(const struct check *check, const struct cm_diagnostics *diag,
+/* Prints messages about the model with its path and, for several batches, the batch. Keeps the
+ * first error for report_refusal. */
+static void print_messages(struct check *check, const struct cm_diagnostics *diag,
                            int64_t batch) {
     const char *model = check->request.model;
+    for (size_t i = 0; check->message == NULL && i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            check->message =
+                arena_strdup(check->call->arena, cm_diagnostics_get(diag, i)->message);
     const char *subject = NULL;
     if (batch > 0 && check->plan.n_batches + check->plan.n_limit_batches > 1)
         subject = arena_printf(check->call->arena, "%s, batch %" PRId64,
@@ -256,6 +263,7 @@ static int profile_batches(struct check *check, struct cm_model *model) {
     int status = check_plan_take_dims(check->call, check->baseline, model, &check->plan);
     for (size_t i = 0; i < plan->n_batches && status == CM_OK; i++)
         status = profile_batch(check, model, plan->batches[i]);
+    check->is_refused = status != CM_OK && !check->progress.is_interrupted;
     check->n_requested = check->n_results;
     for (size_t i = 0; i < plan->n_limit_batches && status == CM_OK; i++) {
         size_t k = 0;
@@ -281,6 +289,7 @@ static int load_results(struct check *check) {
     struct cm_diagnostics *diag = check->results == NULL ? NULL : cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(check->call->diag);
     int status = cm_load_file(request->model, diag, &model, &taken);
+    check->is_refused = status != CM_OK;
     if (taken != NULL) status = use_profile(check, taken, diag);
     if (model != NULL && (request->update || request->ratchet))
         status = outputs_keep_weights(model, request->baseline, diag);
@@ -381,6 +390,50 @@ static int write_reports(const struct check *check, const struct cm_verdict *ver
             output_abandon(outputs[i]);
     }
     return status;
+}
+
+/* Writes the reports of a model that cannot be profiled: one case, which is not compared. A
+ * text on standard output would repeat the message. */
+static int report_refusal(const struct check *check) {
+    const struct cm_check_finding finding = {
+        .path = "",
+        .state = "not-compared",
+        .value = CM_UNKNOWN,
+        .old = CM_UNKNOWN,
+        .allowed = CM_UNKNOWN,
+        .over = CM_UNKNOWN,
+        .because = check->message == NULL ? "" : check->message,
+    };
+    const struct cm_check_case refused = {
+        .limit = "the model can be profiled",
+        .source = "",
+        .metric = "",
+        .unit = "",
+        .batch = CM_UNKNOWN,
+        .state = "not-compared",
+        .compared = 1,
+        .n_findings = 1,
+        .findings = &finding,
+    };
+    const char *convention = check->plan.options.convention;
+    const struct cm_verdict verdict = {
+        .model = check->request.model,
+        .state = "not-compared",
+        .not_compared = 1,
+        .convention = convention == NULL ? "" : convention,
+        .precision = "",
+        .baseline = check->baseline == NULL ? "" : check->baseline->model,
+        .times = "",
+        .accept = "",
+        .n_cases = 1,
+        .cases = &refused,
+    };
+    struct check files = *check;
+    if (files.reports[0].path == NULL && files.reports[0].format == CHECK_FORMAT_TEXT) {
+        files.reports++;
+        files.n_reports--;
+    }
+    return write_reports(&files, &verdict);
 }
 
 /* Returns the first metric that increased: "macs", "macs of layer1.0". */
@@ -503,6 +556,8 @@ static int run(struct check *check) {
     if (status == CM_OK) status = list_reports(check);
     if (status == CM_OK) status = prepare(check);
     if (status == CM_OK) status = load_results(check);
+    if (check->is_refused && status != CM_NO_MEMORY && !check->request.update)
+        (void)report_refusal(check);
     if (status != CM_OK) return check_exit(status);
     if (!check->request.update) return run_check(check);
     status = update(check);

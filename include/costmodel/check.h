@@ -134,7 +134,7 @@ struct cm_check_blame {
 struct cm_check_case {
     const char *limit;  /* its text */
     const char *source; /* as in cm_check_limit */
-    const char *metric; /* key: "macs" */
+    const char *metric; /* key: "macs"; "": the model was refused */
     const char *unit;   /* "elements", "MACs", "flops", "bytes", "ps" */
     int64_t batch;      /* CM_UNKNOWN: no batch axis */
     const char *state;  /* "pass", "regression", "ambiguous", "not-compared" */

@@ -90,6 +90,7 @@ const char *check_sentence(struct arena *arena, const struct cm_check_case *case
                            const struct cm_check_finding *finding) {
     const char *unit = case_->unit;
     struct text text = {.arena = arena};
+    if (case_->metric[0] == '\0') return safe(arena, finding->because); /* no profile */
     text_printf(&text, "%s%s%s is %s", case_->metric, finding->path[0] == '\0' ? "" : " of ",
                 safe(arena, finding->path),
                 figure(arena, unit, finding->value, finding->upper_bound));
