@@ -131,7 +131,7 @@ class Checker:
         for dim, size in dims.items():
             command += ["--dim", f"{dim}={size}"]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
+        if ran.returncode not in (0, 3):  # 3: an unknown trip count, so the totals leave something out
             self.check(f"{name} {level}: status {ran.returncode}: {ran.stderr}", False)
             return
         got = json.loads(ran.stdout)

@@ -140,7 +140,9 @@ def run_by_runtime(model):
 def run_by_program(costmodel, path, model):
     onnx.save(model, path)
     done = subprocess.run([costmodel, path, "--format", "json"], capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=60, check=False)
+    if done.returncode not in (0, 3):  # 3: the totals leave something out
+        done.check_returncode()
     nodes = json.loads(done.stdout)["nodes"]
     return next(o["shape"][0] for n in nodes for o in n["outputs"] if o["name"] == "all")
 
@@ -200,7 +202,7 @@ def compare_model(costmodel, path, chance, runtime, seen):
         seen["wrong shapes"] += 1
     onnx.save(model, path)
     result = subprocess.run([costmodel, path, "--format", "json"], capture_output=True, text=True, timeout=60)
-    if result.returncode:
+    if result.returncode not in (0, 3):
         print(f"wrong: {result.stderr}\n{onnx.printer.to_text(model)}")
         seen["wrong shapes"] += 1
         return
