@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included by the compiler before every source file of the project (cmake/Layers.cmake): calls of
- * functions that cannot be used safely do not compile. */
+/* Included by the compiler before every source file of the project (cmake/Layers.cmake): calls
+ * of functions that cannot be used safely do not compile. */
 #ifndef SUPPORT_BANNED_H
 #define SUPPORT_BANNED_H
 
