@@ -24,7 +24,6 @@ struct check {
     char *baseline_text;          /* of the file as read; NULL: no file */
     size_t baseline_size;         /* bytes */
     struct cm_result *profile; /* the baseline borrows from it; NULL: not made from a profile */
-    const char *missing;       /* why there is no baseline */
     struct check_plan plan;
     struct progress progress;
     size_t n_limits; /* 0: the defaults of the library */
@@ -99,21 +98,19 @@ static int read_baseline_text(const struct check *check, char **ret_text, size_t
     return read_file(check->call, path, FILE_MAX_JSON, ret_text, ret_size);
 }
 
-/* Reads the baseline or makes it from a profile. CM_OK, also if the file is missing. */
+/* Reads the baseline or makes it from a profile. Only an update may create the file. */
 static int read_baseline(struct check *check) {
     const struct invocation *call = check->call;
     const char *path = check->request.baseline;
-    check->missing = "no baseline was given";
     if (path == NULL) return CM_OK;
     int status = read_baseline_text(check, &check->baseline_text, &check->baseline_size);
     if (status != CM_OK) return status;
     const char *text = check->baseline_text;
     const size_t size = check->baseline_size;
-    if (text == NULL) {
-        check->missing = arena_printf(
-            call->arena, "baseline file '%s' not found, --update-baseline creates it", path);
-        return check->missing == NULL ? diag_no_memory(call->diag) : CM_OK;
-    }
+    if (text == NULL && check->request.update) return CM_OK;
+    if (text == NULL)
+        return diag_error(call->diag, DIAG_IO,
+                          "baseline file '%s' not found, --update-baseline creates it", path);
     if (!is_profile(text, size))
         return cm_baseline_read_json(text, size, path, call->diag, &check->baseline);
     status = cm_result_read_json(text, size, path, call->diag, &check->profile);
@@ -486,7 +483,7 @@ static int run_check(struct check *check) {
     struct cm_check_options options = {
         .size = sizeof options,
         .baseline = check->baseline,
-        .no_baseline = check->missing,
+        .no_baseline = "no baseline was given",
         .n_limits = check->n_limits,
         .limits = check->limits,
         .n_extra_profiles = check->n_results - check->n_requested,
