@@ -183,6 +183,7 @@ static void copy_layer(struct assembly *assembly, const struct imported_layer *f
         .clocks = {.throttle = ""},
         .import = {.present = true,
                    .expected_ps = picoseconds(from->expected_s),
+                   .mean_ps = public_count(estimate_ps(from->mean)),
                    .module = CM_NO_INDEX,
                    .n_inside = from->n_inside,
                    .inside = assembly_indices(assembly, from->inside, from->n_inside)},
@@ -202,6 +203,7 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
         copy_layer(assembly, &imported->layers[i], &list[i]);
     ret->imported = true;
     ret->placed_share = public_ratio(imported->placed_share);
+    if (imported->run > 0) ret->run_ps = public_count(estimate_ps(imported->run));
     ret->backend = assembly_text(assembly, imported->tools);
     ret->version = assembly_text(assembly, imported->version);
     ret->n_primitives = imported->n;
@@ -375,6 +377,7 @@ void assemble_measure(struct assembly *assembly) {
     *measure = (struct cm_measure){
         .backend = assembly_text(assembly, analysis->options->backend),
         .placed_share = CM_UNKNOWN,
+        .run_ps = CM_UNKNOWN,
         .problem = assembly_text(assembly, analysis->estimate.problem),
         .planned = analysis->options->plan_only,
         .layout = primitive_layout_name((int32_t)analysis->options->layout),

@@ -371,6 +371,7 @@ struct imported_layer {
     const struct times_layer *from;
     enum cm_measure_state state; /* imported, split, opaque, a copy or unplaced */
     struct cm_timing timing;     /* as times_layer.timing */
+    double mean;                 /* as times_layer.mean */
     int64_t latency_ps;          /* timing.median */
     size_t n_nodes;
     const uint32_t *nodes; /* nodes that share its time */
@@ -387,6 +388,7 @@ struct imported {
     const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
     size_t n;
     struct imported_layer *layers; /* in execution order */
+    double run;                    /* sum of cm_times.run of the files, seconds; 0: unknown */
     double placed_share; /* share of the time outside CM_UNPLACED layers; negative: no time */
     int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
 };

@@ -71,6 +71,7 @@ static int read_row(struct csv *csv) {
     struct times_layer *layer = times_add_layer(csv->times, name, &refs);
     if (layer == NULL) return diag_no_memory(csv->diag);
     layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
+    layer->mean = s;
     return CM_OK;
 }
 

@@ -281,30 +281,45 @@ static int compare_double(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Sums the event times of each layer per run of the model. Sets `median` to the mean over all
- * runs of the model, and the quartiles, min and max over the runs that executed the layer. */
+/* Summarizes `runs` times: the n samples, which this sorts, and zeros. */
+static struct cm_timing summarize(double *samples, size_t n, size_t runs) {
+    const size_t ranks[] = {
+        0, (runs - 1) / 4, (runs - 1) / 2, runs / 2, runs - 1 - (runs - 1) / 4, runs - 1};
+    const size_t n_zeros = runs - n;
+    double at[6];
+    if (n > 0) qsort(samples, n, sizeof(*samples), compare_double);
+    for (size_t i = 0; i < 6; i++) at[i] = ranks[i] < n_zeros ? 0 : samples[ranks[i] - n_zeros];
+    return (struct cm_timing){.median = (at[2] + at[3]) / 2,
+                              .q1 = at[1],
+                              .q3 = at[4],
+                              .min = at[0],
+                              .max = at[5],
+                              .n_samples = runs < INT32_MAX ? (int32_t)runs : INT32_MAX,
+                              .per_sample = 1};
+}
+
+/* Sums the event times of each layer per run of the model. The first of several runs warms up
+ * caches, and the last may be cut off: both are left out. A layer that did not run takes 0. */
 static void sum_layers(struct reader *reader, double *samples) {
     struct cm_times *times = reader->times;
     const struct event *events = reader->events;
+    const int64_t first = times->runs > 1;
+    const size_t n_runs = (size_t)(times->runs - first);
     if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*events), compare_layer);
     for (size_t i = 0; i < reader->n;) {
         const uint32_t layer = events[i].layer;
+        int64_t latest = -1;
         double sum = 0;
         size_t n = 0;
         for (; i < reader->n && events[i].layer == layer; i++) {
-            if (n == 0 || events[i].run != events[i - 1].run) samples[n++] = 0;
+            if (events[i].run < first || events[i].run >= times->runs) continue;
+            if (events[i].run != latest) samples[n++] = 0;
+            latest = events[i].run;
             samples[n - 1] += SECONDS(events[i].own > 0 ? events[i].own : 0);
         }
         for (size_t k = 0; k < n; k++) sum += samples[k];
-        qsort(samples, n, sizeof(*samples), compare_double);
-        times->layers[layer].timing =
-            (struct cm_timing){.median = sum / (double)times->runs,
-                               .q1 = samples[(n - 1) / 4],
-                               .q3 = samples[n - 1 - (n - 1) / 4],
-                               .min = samples[0],
-                               .max = samples[n - 1],
-                               .n_samples = n < INT32_MAX ? (int32_t)n : INT32_MAX,
-                               .per_sample = 1};
+        times->layers[layer].mean = sum / (double)n_runs;
+        times->layers[layer].timing = summarize(samples, n, n_runs);
     }
 }
 
@@ -312,12 +327,11 @@ static int read_all(struct reader *reader, const struct json_value *list) {
     struct cm_times *times = reader->times;
     const size_t n = json_count(list);
     size_t index = 0;
-    double first = 0; /* seconds of the first run, which allocates memory and warms up caches */
-    double others = 0;
     reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
     reader->on_device = arena_array(reader->scratch, n, sizeof(*reader->on_device));
     size_t *open = arena_array(reader->scratch, n, sizeof(*open));
     double *samples = arena_array(reader->scratch, n, sizeof(*samples));
+    double *runs = arena_array(reader->scratch, n, sizeof(*runs)); /* seconds */
     times->layers = arena_array(times->arena, n, sizeof(*times->layers));
     if (arena_failed(reader->scratch) || !times->layers) return diag_no_memory(reader->diag);
     json_each(item, list) {
@@ -328,10 +342,17 @@ static int read_all(struct reader *reader, const struct json_value *list) {
             if (status < 0) return status;
         } else if (text_equal(category, "Session") &&
                    text_equal(json_string(json_get(item, "name")), "model_run")) {
-            times->runs++;
+            int64_t us = 0; /* stays 0 if unknown */
+            (void)json_to_int64(json_get(item, "dur"), &us);
+            runs[times->runs++] = us > 0 && us <= MAX_US ? SECONDS(us) : 0;
         }
         index++;
     }
+    if (times->runs > 1)
+        times->run =
+            summarize(runs + 1, (size_t)times->runs - 1, (size_t)times->runs - 1).median;
+    else if (times->runs == 1)
+        times->run = runs[0];
     if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
     subtract_bodies(reader, open);
     for (size_t i = 0; i < reader->n; i++) {
@@ -341,11 +362,7 @@ static int read_all(struct reader *reader, const struct json_value *list) {
             if (reader->has_kernels) event->own = 0;
             times->without_kernels = !reader->has_kernels;
         }
-        double *sum = event->run == 0 ? &first : &others;
-        *sum += SECONDS(event->own);
     }
-    if (times->runs > 1 && others > 0)
-        times->slow_start = first * (double)(times->runs - 1) / others;
     sum_layers(reader, samples);
     return CM_OK;
 }

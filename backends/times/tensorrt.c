@@ -22,7 +22,8 @@ static int make_layers(struct cm_times *ret, size_t n, struct cm_diagnostics *di
     return ret->layers ? CM_OK : diag_no_memory(diag);
 }
 
-/* Reads the means over all runs; the profile does not contain the times of single runs. */
+/* Reads means and medians over all runs; old profiles have no medians, and none has single
+ * runs. */
 int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnostics *diag,
                                struct cm_times *ret) {
     const struct json_value *first = json_first(rows);
@@ -47,6 +48,10 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
                               json_describe(mean));
         struct times_layer *layer = times_add_layer(ret, name, &refs);
         if (layer == NULL) return diag_no_memory(diag);
+        layer->mean = ms * 1e-3;
+        double median = 0;
+        if (json_to_double(json_get(row, "medianMs"), &median) && median >= 0 && median < 1e12)
+            ms = median;
         const double s = ms * 1e-3;
         layer->timing = (struct cm_timing){s, s, s, s, s, 1, 1};
     }

@@ -31,8 +31,8 @@ struct times_ref {
 struct times_layer {
     const char *name;        /* as in the file */
     const char *op;          /* operator of the tool: "FusedConv"; "" if unknown */
-    struct cm_timing timing; /* seconds per run of the model. `median` holds the mean, so that
-                                the sum over the layers is the total of the file */
+    struct cm_timing timing; /* seconds per run of the model */
+    double mean;             /* seconds per run of the model */
     size_t n_refs;
     const struct times_ref *refs;
     bool alternatives;    /* use only the first ref found in the model; false: use all refs */
@@ -48,7 +48,7 @@ struct cm_times {
     int64_t runs;         /* number of measured runs of the model */
     bool has_times;       /* false: a layer information file, which only adds refs to layers */
     bool without_kernels; /* true: layers that run on a GPU have only the time of the host */
-    double slow_start;    /* time of the first run / mean of the others; 0 if unknown */
+    double run;           /* median time of a whole run, seconds; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
     struct arena *arena;        /* owns the layers and their texts */

@@ -397,6 +397,7 @@ struct cm_clock_state {
 struct cm_import {
     bool present;
     int64_t expected_ps; /* time of its nodes on the modelled device; CM_UNKNOWN */
+    int64_t mean_ps;     /* mean over the runs that the median is of; CM_UNKNOWN */
     size_t module;       /* layer without nodes: index of the smallest module that contains it,
                             to which its time is added; else CM_NO_INDEX */
     size_t n_inside;
@@ -532,6 +533,7 @@ struct cm_measure {
     bool imported;           /* all times were measured by another tool: cm_options.times */
     int64_t placed_share; /* imported, ratio: time of the layers that match the model / time of
                              all layers; CM_UNKNOWN */
+    int64_t run_ps;       /* imported: median time of a whole run of the model; CM_UNKNOWN */
     bool planned;         /* cm_options.plan_only: plans without times */
     const char *layout;   /* of images: "auto", "nchw", "nhwc" */
     const char *device;

@@ -20,9 +20,6 @@
  */
 #define NOMINAL_RIDGE 10.0
 
-/* Note if time of the first run / mean of the others is at least this: it distorts the mean. */
-#define SLOW_START 1.5
-
 /* Warn if at least 1 of this many layers has another output shape than the model. */
 #define OTHER_SHAPES 4
 
@@ -48,6 +45,7 @@ static int join_file(const struct analysis *analysis, const struct cm_times *tim
             ret->layers[at].timing.n_samples = from->timing.n_samples;
         }
         struct cm_timing *sum = &ret->layers[at].timing;
+        ret->layers[at].mean += from->mean;
         sum->median += from->timing.median;
         sum->q1 += from->timing.q1;
         sum->q3 += from->timing.q3;
@@ -73,6 +71,7 @@ static int join_files(const struct analysis *analysis, struct imported *ret) {
         if (!times->has_times) continue;
         const int status = join_file(analysis, times, of_layer, &index, ret);
         if (status < 0) return status;
+        ret->run += times->run;
         if (strstr(text_string(&tools), times->tool) == NULL)
             text_printf(&tools, "%s%s", tools.length > 0 ? ", " : "", times->tool);
         text_printf(&version, "%s%s: %lld run%s", version.length > 0 ? "; " : "", times->path,
@@ -168,14 +167,6 @@ static void report_unplaced(const struct analysis *analysis, const struct import
 }
 
 static void report_files(const struct analysis *analysis) {
-    for (size_t i = 0; i < analysis->options->n_times; i++) {
-        const struct cm_times *times = analysis->options->times[i];
-        if (times->slow_start < SLOW_START) continue;
-        diag_note(analysis->diag, DIAG_BACKEND,
-                  "in '%s' the first of %lld runs took %.2f times as long as the others: times "
-                  "are means over all runs, profile more of them",
-                  times->path, (long long)times->runs, times->slow_start);
-    }
     for (size_t i = 0; i < analysis->options->n_times; i++) {
         const struct cm_times *times = analysis->options->times[i];
         if (!times->without_kernels) continue;

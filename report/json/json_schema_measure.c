@@ -35,6 +35,7 @@ static const struct json_record clocks_record = RECORD(struct cm_clock_state, "c
 
 static const struct json_record import_record = RECORD(struct cm_import, "import", "How the times of a layer were imported; present only if they were",
     VALUE("expected_ps", JSON_COUNT, struct cm_import, expected_ps, "time of its nodes on the device of `--device`, picoseconds; `null` without a device"),
+    OPTIONAL("mean_ps", JSON_COUNT, struct cm_import, mean_ps, "mean over the runs that `median_ps` is the median of"),
     VALUE("module", JSON_INDEX, struct cm_import, module, "of a layer without nodes: index of the module that has its time; else `null`"),
     OPTIONAL_MANY("inside", JSON_INDICES, struct cm_import, inside, n_inside, NULL, "of an opaque block: indices of its nodes, which have no time of their own"));
 
@@ -147,6 +148,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "the device has tensor cores"),
     OPTIONAL("imported", JSON_FLAG, struct cm_measure, imported, "all times were measured by another tool (`--times`)"),
     OPTIONAL("placed_share", JSON_RATIO, struct cm_measure, placed_share, "imported: time of the layers that match the model divided by the time of all layers; only if times are imported"),
+    OPTIONAL("run_ps", JSON_COUNT, struct cm_measure, run_ps, "imported: median time of a whole run of the model, as the other tool measured it; `null` if it did not"),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`, `imported` or `split`; `null` if the model has no MACs"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),
     POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),

@@ -123,12 +123,16 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
+/* Writes `whole run:  5.31 ms, the layers 5.2 ms` and
+ * `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
 void measured_write_import(struct page *page, const struct cm_result *result) {
     static const char *const states[] = {"copy", "opaque", "unplaced"};
     const struct cm_measure *measure = result->measure;
     label_sentence(page, "expected on", measure->device);
     label_sentence(page, "times from", measure->version);
+    if (is_known(measure->run_ps))
+        label_line(page, "whole run", "%s, the layers %s", page_time(page, measure->run_ps),
+                   page_time(page, result->totals.latency_ps));
     label_list(page, "placed", ", ", 0);
     page_add(page, "%s of the imported time",
              page_percent(page, measure->placed_share, CM_RATIO_ONE));

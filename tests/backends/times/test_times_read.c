@@ -174,7 +174,8 @@ static void reads_nodes_from_the_metadata_of_layer_information(void **state) {
     ", \"dur\": " #dur ", \"args\": {\"op_name\": \"" op                                       \
     "\", \"provider\": \"CPUExecutionProvider\", "                                             \
     "\"output_type_shape\": [{\"float\": [1, 8]}]}},"
-#define RUN  "{\"cat\": \"Session\", \"name\": \"model_run\", \"ts\": 0, \"dur\": 9},"
+#define RUN(dur)                                                                               \
+    "{\"cat\": \"Session\", \"name\": \"model_run\", \"ts\": 0, \"dur\": " #dur "},"
 #define LAST "{\"cat\": \"Session\", \"name\": \"end\"}]"
 
 static void finds_the_nodes_in_names_of_onnxruntime_layers(void **state) {
@@ -208,14 +209,18 @@ static void finds_the_nodes_in_names_of_onnxruntime_layers(void **state) {
     }
 }
 
-static void averages_events_over_the_runs(void **state) {
+static void takes_the_median_of_the_runs_after_the_first(void **state) {
     static const char text[] =
-        "[" EVENT("a", "Conv", 10, 30) EVENT("b", "Relu", 40, 1) RUN   /* run 1 */
-            EVENT("a", "Conv", 110, 10) EVENT("b", "Relu", 120, 3) RUN /* run 2 */
+        "[" EVENT("a", "Conv", 10, 900) EVENT("b", "Relu", 940, 1) RUN(999) /* warms up */
+        EVENT("a", "Conv", 1010, 7) EVENT("a", "Conv", 1020, 5) RUN(20)     /* twice */
+        EVENT("a", "Conv", 1110, 13) EVENT("b", "Relu", 1130, 3) RUN(22)
+            EVENT("a", "Conv", 2110, 12169) EVENT("b", "Relu", 15000, 6) RUN(12203)
+                EVENT("a", "Conv", 20000, 10) EVENT("b", "Relu", 20010, 9) RUN(30)
+                    EVENT("a", "Conv", 30000, 90000) /* no end of the run */
         "{\"cat\": \"Node\", \"name\": \"a_fence_before\", \"ts\": 1, \"dur\": 7}," LAST;
     struct cm_times times = read_good(text);
     (void)state;
-    assert_int_equal(times.runs, 2);
+    assert_int_equal(times.runs, 5);
     assert_int_equal(times.n, 2);
     assert_string_equal(times.tool, "onnxruntime");
     assert_string_equal(times.provider, "CPUExecutionProvider");
@@ -223,12 +228,13 @@ static void averages_events_over_the_runs(void **state) {
     assert_string_equal(times.layers[0].op, "Conv");
     assert_int_equal(times.layers[0].rank, 2);
     assert_int_equal(times.layers[0].dims[1], 8);
-    assert_int_equal(nanoseconds(times.layers[0].timing.median), 20000);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 12500);
+    assert_int_equal(nanoseconds(times.layers[0].mean), 3051000);
     assert_int_equal(nanoseconds(times.layers[0].timing.min), 10000);
-    assert_int_equal(nanoseconds(times.layers[0].timing.max), 30000);
-    assert_int_equal(times.layers[0].timing.n_samples, 2);
-    assert_int_equal(nanoseconds(times.layers[1].timing.median), 2000);
-    assert_true(times.slow_start > 2.38 && times.slow_start < 2.39); /* 31 / 13 */
+    assert_int_equal(nanoseconds(times.layers[0].timing.max), 12169000);
+    assert_int_equal(times.layers[0].timing.n_samples, 4);
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 4500); /* 0 3 6 9 */
+    assert_int_equal(nanoseconds(times.run), 26000);
     arena_free(times.arena);
 }
 
@@ -245,7 +251,8 @@ static void takes_the_times_of_gpu_kernels(void **state) {
     static const char text[] = "[" GPU_NODE("a", 10, 3)
         KERNEL("k1", 50, 30, "\"op_name\": \"Conv\", \"parent_name\": \"a_kernel_time\"")
             KERNEL("k2", 80, 10, "\"op_name\": \"Conv\"") GPU_NODE("b", 14, 2)
-                EVENT("c", "Relu", 17, 5) KERNEL("lost", 90, 7, "\"stream\": \"7\"") RUN LAST;
+                EVENT("c", "Relu", 17, 5) KERNEL("lost", 90, 7, "\"stream\": \"7\"") RUN(9)
+                    LAST;
     struct cm_times times = read_good(text);
     (void)state;
     assert_int_equal(times.n, 4);
@@ -259,7 +266,7 @@ static void takes_the_times_of_gpu_kernels(void **state) {
 }
 
 static void marks_gpu_profiles_without_kernels(void **state) {
-    static const char text[] = "[" GPU_NODE("a", 10, 3) RUN LAST;
+    static const char text[] = "[" GPU_NODE("a", 10, 3) RUN(9) LAST;
     struct cm_times times = read_good(text);
     (void)state;
     assert_true(times.without_kernels);
@@ -270,7 +277,7 @@ static void marks_gpu_profiles_without_kernels(void **state) {
 /* The event of the Loop is from 10 to 60; its body runs from 20 and from 40. */
 static void subtracts_bodies_from_control_flow(void **state) {
     static const char text[] = "[" EVENT("body", "Add", 20, 10) EVENT("body", "Add", 40, 15)
-        EVENT("loop", "Loop", 10, 50) EVENT("next", "Relu", 60, 4) RUN LAST;
+        EVENT("loop", "Loop", 10, 50) EVENT("next", "Relu", 60, 4) RUN(9) LAST;
     struct cm_times times = read_good(text);
     (void)state;
     assert_int_equal(times.n, 3);
@@ -307,7 +314,7 @@ int main(void) {
         cmocka_unit_test(finds_the_nodes_in_names_of_tensorrt_layers),
         cmocka_unit_test(reads_nodes_from_the_metadata_of_layer_information),
         cmocka_unit_test(finds_the_nodes_in_names_of_onnxruntime_layers),
-        cmocka_unit_test(averages_events_over_the_runs),
+        cmocka_unit_test(takes_the_median_of_the_runs_after_the_first),
         cmocka_unit_test(takes_the_times_of_gpu_kernels),
         cmocka_unit_test(marks_gpu_profiles_without_kernels),
         cmocka_unit_test(subtracts_bodies_from_control_flow),
