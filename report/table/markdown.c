@@ -170,10 +170,8 @@ static int write_markdown(const struct cm_result *result, const struct cm_sweep 
         listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
     if (status != CM_OK) return status;
     struct text text = {.arena = listing.arena};
-    if (sweep)
-        put_sweep(&text, sweep, listing.arena);
-    else
-        put_result(&text, result, style, listing.arena);
+    if (sweep) put_sweep(&text, sweep, listing.arena);
+    if (result) put_result(&text, result, style, listing.arena);
     text_append(&text, "\n\n");
     for (size_t i = 0; i < listing.n_fields; i++)
         text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
