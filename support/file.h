@@ -99,6 +99,13 @@ int output_open(const char *path, struct cm_diagnostics *diag, struct output **r
 FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
+/*
+ * Commits n outputs: all, or none if one cannot be written, synchronized or renamed; then the
+ * files before are restored. A crash of the machine between two renames may leave some
+ * replaced. Requires hard links if n > 1 and a target exists.
+ */
+int output_commit_all(struct output *const *outputs, size_t n, struct cm_diagnostics *diag)
+    __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
 /* Creates a folder and its missing parents with the permissions `mode`. Returns 0 or an errno
  * value. */

@@ -25,7 +25,10 @@
 struct output {
     FILE *stream;
     char target[PATH_MAX];
-    bool is_temporary; /* the stream writes a file that replaces the target */
+    bool is_temporary;     /* the stream writes a file that replaces the target */
+    char name[PATH_MAX];   /* of the complete temporary file; "": none yet */
+    char backup[PATH_MAX]; /* link to the replaced file, of several outputs; "": none */
+    bool is_replaced;      /* the target is the new file */
 };
 
 /* Returns the length of `path` up to its last slash, inclusive; 0 if it has none. */
@@ -189,36 +192,77 @@ static int name_file(int from, const char *name) {
     return error;
 }
 
-/* Replaces the target by the temporary file. */
-static int replace_target(const struct output *output) {
-    char name[PATH_MAX] = "";
-    sigset_t before;
+/* Completes the temporary file and gives it a name. */
+static int name_complete(struct output *output) {
+    int error = ferror(output->stream) ? EIO : 0; /* an earlier write failed */
+    if (error == 0 && fflush(output->stream) != 0) error = errno;
+    if (error != 0 || !output->is_temporary) return error;
     /* After a crash the target must not be an incomplete file. */
-    int error = sync_file(fileno(output->stream));
+    error = sync_file(fileno(output->stream));
     if (error != 0) return error;
-    block_signals(&before);
     error = EEXIST;
     for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
-        error = name_temporary(output, i, name);
-        if (error == 0) error = name_file(fileno(output->stream), name);
+        error = name_temporary(output, i, output->name);
+        if (error == 0) error = name_file(fileno(output->stream), output->name);
     }
-    if (error == 0 && rename(name, output->target) != 0) {
-        error = errno;
-        (void)unlink(name);
-    }
-    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) output->name[0] = '\0';
     return error;
 }
 
-int output_commit(struct output *output, struct cm_diagnostics *diag) {
-    int error = ferror(output->stream) ? EIO : 0; /* an earlier write failed */
-    if (error == 0 && fflush(output->stream) != 0) error = errno;
-    if (error == 0 && output->is_temporary) error = replace_target(output);
-    if (fclose(output->stream) != 0 && error == 0) error = errno;
-    output->stream = NULL;
-    const int status = error == 0 ? CM_OK : diag_system(diag, "write", output->target, error);
-    output_abandon(output);
+/* Links the file at the target to a temporary name, if it exists. */
+static int back_up(struct output *output) {
+    int error = EEXIST;
+    if (!output->is_temporary || access(output->target, F_OK) != 0) return 0;
+    for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
+        error = name_temporary(output, i, output->backup);
+        if (error == 0 && link(output->target, output->backup) != 0) error = errno;
+    }
+    if (error != 0) output->backup[0] = '\0';
+    return error;
+}
+
+static int replace_target(struct output *output) {
+    if (!output->is_temporary) return 0;
+    if (rename(output->name, output->target) != 0) return errno;
+    output->name[0] = '\0';
+    output->is_replaced = true;
+    return 0;
+}
+
+/* Removes the temporary names. If the commit failed, restores the target. */
+static void clean_up(struct output *output, bool failed) {
+    if (failed && output->is_replaced)
+        (void)(output->backup[0] ? rename(output->backup, output->target)
+                                 : unlink(output->target));
+    else if (output->backup[0] != '\0')
+        (void)unlink(output->backup);
+    if (output->name[0] != '\0') (void)unlink(output->name);
+}
+
+int output_commit_all(struct output *const *outputs, size_t n, struct cm_diagnostics *diag) {
+    static int (*const steps[])(struct output *) = {name_complete, back_up, replace_target};
+    const char *target = "";
+    sigset_t before;
+    int error = 0;
+    block_signals(&before);
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; step++) {
+        if (n == 1 && steps[step] == back_up) continue;
+        for (size_t i = 0; i < n && error == 0; i++) {
+            target = outputs[i]->target;
+            error = steps[step](outputs[i]);
+        }
+    }
+    const int status = error == 0 ? CM_OK : diag_system(diag, "write", target, error);
+    for (size_t i = 0; i < n; i++) {
+        clean_up(outputs[i], error != 0);
+        output_abandon(outputs[i]);
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
+}
+
+int output_commit(struct output *output, struct cm_diagnostics *diag) {
+    return output_commit_all(&output, 1, diag);
 }
 
 void output_abandon(struct output *output) {

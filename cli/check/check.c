@@ -379,13 +379,11 @@ static int write_reports(const struct check *check, const struct cm_verdict *ver
     int status = CM_OK;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = write_report(check, &check->reports[i], verdict, &outputs[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (outputs[i] == NULL) continue;
-        if (status == CM_OK)
-            status = output_commit(outputs[i], check->call->diag);
-        else
-            output_abandon(outputs[i]);
-    }
+    size_t n_files = 0;
+    for (size_t i = 0; i < n; i++)
+        if (outputs[i] != NULL) outputs[n_files++] = outputs[i];
+    if (status == CM_OK) return output_commit_all(outputs, n_files, check->call->diag);
+    for (size_t i = 0; i < n_files; i++) output_abandon(outputs[i]);
     return status;
 }
 

@@ -281,6 +281,24 @@ static void leaves_no_file_if_the_target_becomes_a_folder(void **state) {
     rmdir(f->target);
 }
 
+static void commits_several_files_or_none(void **state) {
+    const struct fixture *f = *state;
+    for (int is_blocked = 0; is_blocked < 2; is_blocked++) {
+        struct output *outputs[2];
+        put(f->target, "old");
+        outputs[0] = open_output(f, f->target);
+        outputs[1] = open_output(f, f->other);
+        for (int i = 0; i < 2; i++) fputs("new", output_stream(outputs[i]));
+        if (is_blocked) assert_int_equal(mkdir(f->other, 0700), 0);
+        assert_int_equal(output_commit_all(outputs, 2, f->diag), is_blocked ? CM_IO : CM_OK);
+        assert_holds(f->target, is_blocked ? "old" : "new");
+        assert_int_equal(count_files(f->folder), 2);
+        if (is_blocked) rmdir(f->other);
+        if (!is_blocked) assert_holds(f->other, "new");
+        unlink(f->other);
+    }
+}
+
 #define WITHOUT_UNNAMED_FILES(test)                                                            \
     {                                                                                          \
         "without_unnamed_files_" #test, test, make_without_unnamed_files,                      \
@@ -300,6 +318,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(writes_devices_directly, make, end),
         cmocka_unit_test_setup_teardown(writes_pipes_directly, make, end),
         cmocka_unit_test_setup_teardown(reports_a_failed_write, make, end),
+        cmocka_unit_test_setup_teardown(commits_several_files_or_none, make, end),
         cmocka_unit_test_setup_teardown(refuses_impossible_targets, make, end),
         cmocka_unit_test_setup_teardown(leaves_no_file_if_the_target_becomes_a_folder, make,
                                         end),
