@@ -141,8 +141,9 @@ static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
     row->problem = "required memory exceeds the limit";
 }
 
-const char *sweep_state(int status) {
+const char *sweep_state(int status, const struct cm_diagnostics *diag) {
     if (status == CM_OK) return "done";
+    if (status == CM_IO && diag->is_transient) return "transient";
     if (status == CM_USAGE) return "usage";
     return status == CM_REFUSED ? "refused" : "failed";
 }
@@ -200,7 +201,7 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
     const int status = profile_point(sweeping, i, diag, &result);
-    row->state = sweep_state(status);
+    row->state = sweep_state(status, diag);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
         fill_row(sweeping, result, diag, row);

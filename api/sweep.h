@@ -15,8 +15,9 @@ struct cm_diagnostics;
 /* Returns a row without figures, in state "done". `batch`: 0 for the file's batch. */
 struct cm_sweep_row sweep_empty_row(int64_t batch);
 
-/* Returns the state of a row with this status: "done", "usage", "refused", "failed". */
-const char *sweep_state(int status);
+/* Returns the state of a row with this status and messages: "done", "usage", "refused",
+ * "failed", "transient". */
+const char *sweep_state(int status, const struct cm_diagnostics *diag);
 
 /* Returns the first error, else the first warning, else "". */
 const char *sweep_first_message(const struct cm_diagnostics *diag);

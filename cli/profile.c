@@ -226,9 +226,10 @@ static const struct {
     int exit_status;
     enum diag_code code; /* of the message; DIAG_N_CODES: no message */
 } ends[] = {
-    {"done", EXIT_DONE, DIAG_N_CODES},     {"incomplete", EXIT_INCOMPLETE, DIAG_N_CODES},
-    {"usage", EXIT_USAGE, DIAG_USAGE},     {"misfit", EXIT_REFUSED, DIAG_FIT},
-    {"refused", EXIT_REFUSED, DIAG_BATCH}, {"failed", EXIT_REFUSED, DIAG_BATCH},
+    {"done", EXIT_DONE, DIAG_N_CODES},       {"incomplete", EXIT_INCOMPLETE, DIAG_N_CODES},
+    {"usage", EXIT_USAGE, DIAG_USAGE},       {"misfit", EXIT_REFUSED, DIAG_FIT},
+    {"refused", EXIT_REFUSED, DIAG_BATCH},   {"failed", EXIT_REFUSED, DIAG_BATCH},
+    {"transient", EXIT_REFUSED, DIAG_BATCH},
 };
 
 static size_t end_of(const struct cm_sweep_row *row) {

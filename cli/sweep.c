@@ -224,8 +224,9 @@ static void show_progress(void *context, size_t done, size_t total) {
     if (isatty(STDERR_FILENO) && done == total) fputs("\r\033[K", stderr);
 }
 
+/* Sets *ret_all_failed if no combination has figures. */
 static int run(const struct invocation *call, const struct request *request,
-               const struct option_list *models) {
+               const struct option_list *models, bool *ret_all_failed) {
     struct cm_campaign *campaign = NULL;
     struct cm_campaign_outcome outcome = {.n = 0};
     struct cm_campaign_run options = {.size = sizeof options,
@@ -250,6 +251,10 @@ static int run(const struct invocation *call, const struct request *request,
     if (outcome.n_before > 0) printf(", %zu finished earlier", outcome.n_before);
     if (outcome.n_failed > 0) printf(", %zu failed", outcome.n_failed);
     printf("\n");
+    *ret_all_failed = outcome.n > 0 && outcome.n_failed == outcome.n;
+    if (*ret_all_failed)
+        (void)diag_error(call->diag, DIAG_COMPARE,
+                         "no combination succeeded: see 'costmodel merge %s'", options.folder);
     return CM_OK;
 }
 
@@ -257,6 +262,7 @@ int command_sweep(const struct invocation *call) {
     struct request request = {.wanted = no_campaign, .cache = true};
     struct option_list models = {0, NULL};
     int status = options_parse(sweep_options, call, &request, &models);
-    if (status == CM_OK) status = run(call, &request, &models);
-    return command_finish(call, command_exit(status));
+    bool all_failed = false;
+    if (status == CM_OK) status = run(call, &request, &models, &all_failed);
+    return command_finish(call, all_failed ? EXIT_INCOMPLETE : command_exit(status));
 }

@@ -68,6 +68,7 @@ struct cm_diagnostics {
     size_t n_errors;
     size_t n_dropped;             /* messages lost to DIAG_MAX_MESSAGES or to out of memory */
     bool starved;                 /* a message, or part of one, was lost: out of memory */
+    bool is_transient;            /* a system error that another run may not have */
     struct cm_diagnostic *newest; /* the message that a hint is added to; NULL if dropped */
     const struct diag_frame *innermost;
 };
@@ -111,6 +112,9 @@ const struct cm_diagnostic *diag_first_error(const struct cm_diagnostics *sink);
  * unreliable: a note may be missing. */
 bool diag_starved(struct cm_diagnostics *sink);
 
+/* Returns true if an operation that failed with this errno value may succeed in another run:
+ * EIO, EMFILE, ... */
+bool diag_error_is_transient(int error);
 /* Adds `cannot open "x": No such file or directory`: `what` is the verb "open", `name` is "x",
  * `error` an errno value. Returns CM_IO. */
 int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error);

@@ -13,6 +13,7 @@
 #include "support/arena.h"
 #include "support/arguments.h"
 #include "support/diag.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 struct merging {
@@ -22,6 +23,8 @@ struct merging {
     const char *first;   /* path of the first shard; NULL if none was read yet */
     size_t n_rows;
     struct cm_sweep_row *rows; /* of all folders read so far */
+    const char *
+        *results; /* by folder: identity of the campaign; if measured, also of its rows */
 };
 
 /* The shards of one folder. */
@@ -37,6 +40,7 @@ struct shards {
     char **names;        /* file names, sorted */
     int64_t n_shards;    /* 0 if no file was read yet */
     const char **shards; /* path of each shard; NULL if missing */
+    uint64_t lines;      /* sum of the hashes of all rows */
 };
 
 static int compare_names(const void *a, const void *b) {
@@ -145,6 +149,7 @@ static int store_rows(struct shards *shards, const char *path, const struct shar
                 "'%s' has an invalid value of '%s' for its combination in line %zu", path, key,
                 i + 2);
         shards->rows[at] = file->rows[i];
+        shards->lines += hash_text(file->lines[i], strlen(file->lines[i]), 0);
         shards->is_set[at] = true;
     }
     if (file->n == n) return CM_OK;
@@ -180,6 +185,22 @@ static int read_shards(struct shards *shards) {
     return CM_OK;
 }
 
+/* Refuses a folder with the results of folder `k` < `i`. Two machines may measure one campaign:
+ * then the rows must be the same, too. */
+static int check_repeated(const struct shards *shards, const char *const *folders, size_t i) {
+    struct merging *merging = shards->merging;
+    const bool is_measured = shards->campaign->measure[0] != '\0';
+    merging->results[i] = arena_printf(merging->arena, "%s-%" PRIx64, shards->identity,
+                                       is_measured ? shards->lines : 0);
+    if (merging->results[i] == NULL) return diag_no_memory(merging->diag);
+    for (size_t k = 0; k < i; k++)
+        if (text_equal(merging->results[k], merging->results[i]))
+            return diag_error(merging->diag, DIAG_COMPARE,
+                              "folders '%s' and '%s' have the same %s", folders[k], folders[i],
+                              is_measured ? "results" : "campaign");
+    return CM_OK;
+}
+
 /* Names the first option that differs between two campaigns; returns NULL if none differs. */
 static const char *difference(const struct cm_options *a, const struct cm_options *b) {
     const char *optimizers[] = {a->optimizer ? a->optimizer : "",
@@ -190,8 +211,10 @@ static const char *difference(const struct cm_options *a, const struct cm_option
     return a->runtime != b->runtime ? "runtimes" : NULL;
 }
 
-/* Appends the rows of a folder, and sets *ret to the options of its campaign. */
-static int merge_folder(struct merging *merging, const char *folder, struct cm_options *ret) {
+/* Appends the rows of folder i, and sets *ret to the options of its campaign. */
+static int merge_folder(struct merging *merging, const char *const *folders, size_t i,
+                        struct cm_options *ret) {
+    const char *folder = folders[i];
     struct cm_campaign *campaign = NULL;
     const char *path = arena_printf(merging->arena, "%s/%s", folder, CAMPAIGN_FILE);
     if (path == NULL) return diag_no_memory(merging->diag);
@@ -223,6 +246,7 @@ static int merge_folder(struct merging *merging, const char *folder, struct cm_o
             merging->rows = rows;
             merging->n_rows += n;
             status = read_shards(&shards);
+            if (status == CM_OK) status = check_repeated(&shards, folders, i);
         }
     }
     cm_campaign_free(campaign);
@@ -233,9 +257,11 @@ static int merge(struct merging *merging, const char *const *folders, size_t n,
                  struct cm_sweep **ret) {
     struct cm_options options;
     cm_options_init(&options);
+    merging->results = arena_array(merging->arena, n, sizeof(*merging->results));
+    if (merging->results == NULL) return diag_no_memory(merging->diag);
     for (size_t i = 0; i < n; i++) {
         struct cm_options own;
-        const int status = merge_folder(merging, folders[i], &own);
+        const int status = merge_folder(merging, folders, i, &own);
         if (status < 0) return status;
         if (i == 0) options = own;
         const char *what = difference(&own, &options);

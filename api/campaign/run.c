@@ -39,6 +39,8 @@ struct running {
     size_t n_done;      /* finished combinations, including failed ones */
     size_t *todo;       /* indices in the shard of the combinations to run */
     size_t n_todo;
+    size_t n_transient;  /* items that were not run because of a fault of the system */
+    const char *problem; /* message of the first of them */
 };
 
 /* Returns the campaign index of a combination: shard 2 of 3 has 1, 4, 7, ... */
@@ -209,21 +211,20 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     if (status == CM_OK)
         status = run_points(running, model, first, n, arena, out);
     else if (status != CM_NO_MEMORY)
-        status = write_failed(running, first, n, sweep_state(status), sweep_first_message(diag),
-                              out);
+        status = write_failed(running, first, n, sweep_state(status, diag),
+                              sweep_first_message(diag), out);
     cm_model_free(model);
     cm_diagnostics_free(diag);
     return arena_end(arena, status);
 }
 
-/* Appends the lines of `n` items to the unfinished file and stores them in memory. */
+/* Appends the lines of `n` items to the unfinished file and stores them in memory, except those
+ * of faults of the system, which another run may not have. */
 static int store_lines(void *context, size_t first, size_t n, char *lines, size_t size) {
     struct running *running = context;
     (void)first;
     char *text = arena_copy(running->arena, lines, size);
     if (text == NULL) return diag_no_memory(running->diag);
-    const int status = append(running, text, size);
-    if (status < 0) return status;
     for (size_t i = 0; i < n; i++) {
         struct cm_sweep_row row = {.combination = 0};
         const struct arena_mark mark = arena_save(running->arena);
@@ -231,9 +232,15 @@ static int store_lines(void *context, size_t first, size_t n, char *lines, size_
         const int parsed = json_line_read(&json_sweep_row, text, (size_t)(end - text),
                                           running->arena, running->diag, &row);
         if (parsed < 0) return parsed;
-        *end = '\0';
-        store_line(running, &row, text);
-        arena_restore(running->arena, mark);
+        if (text_equal(row.state, "transient")) {
+            if (running->n_transient++ == 0) running->problem = row.problem;
+        } else {
+            const int status = append(running, text, (size_t)(end + 1 - text));
+            if (status < 0) return status;
+            *end = '\0';
+            store_line(running, &row, text);
+            arena_restore(running->arena, mark);
+        }
         size -= (size_t)(end + 1 - text);
         text = end + 1;
     }
@@ -242,15 +249,16 @@ static int store_lines(void *context, size_t first, size_t n, char *lines, size_
     return CM_OK;
 }
 
-/* Records a combination as failed because its process terminated abnormally. */
-static int record_lost_item(void *context, size_t item, const char *how) {
+/* Records a combination as failed because its process terminated abnormally, or counts it as
+ * not run if the cause was not a crash of the program. */
+static int record_lost_item(void *context, size_t item, const char *how, bool is_crash) {
     struct running *running = context;
     char *text = NULL;
     size_t size = 0;
     if (how == NULL) return diag_no_memory(running->diag);
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) return diag_no_memory(running->diag);
-    int status = write_failed(running, item, 1, "failed", how, out);
+    int status = write_failed(running, item, 1, is_crash ? "failed" : "transient", how, out);
     if (fclose(out) != 0 || status != CM_OK) status = diag_no_memory(running->diag);
     if (status == CM_OK) status = store_lines(running, item, 1, text, size);
     free(text);
@@ -278,6 +286,12 @@ static int run_missing(struct running *running) {
         if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
         status = workers_run(&job, jobs, running->diag);
         (void)close(running->fd);
+        if (status == CM_OK && running->n_transient > 0) {
+            status = diag_error(running->diag, DIAG_IO,
+                                "%zu of %zu combinations could not be run: %s",
+                                running->n_transient, running->n, running->problem);
+            diag_hint(running->diag, "run the same command again");
+        }
     }
     if (status == CM_OK && !is_complete) status = write_lines(running, running->path);
     if (status == CM_OK) (void)unlink(running->part);

@@ -88,6 +88,17 @@ static void free_worker(struct worker *worker) {
     *worker = (struct worker){.pid = 0};
 }
 
+/* Returns true if the program ended the process: by a wrong access, abort, or its exit status.
+ * Other signals come from outside: SIGKILL if the machine has no memory, SIGTERM from a user.
+ */
+static bool is_crash(int ended) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    if (!WIFSIGNALED(ended)) return WEXITSTATUS(ended) != EXIT_NO_MEMORY;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        if (WTERMSIG(ended) == signals[i]) return true;
+    return false;
+}
+
 /* Reaps a process that has closed its pipe. If it wrote too few lines, reports the first item
  * without a line as lost and starts another process for the items after it. */
 static int finish(struct pool *pool, struct worker *worker) {
@@ -116,7 +127,7 @@ static int finish(struct pool *pool, struct worker *worker) {
                 : arena_printf(worker->arena, "the process exited with status %d",
                                WEXITSTATUS(ended));
         if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_NO_MEMORY) how = "out of memory";
-        status = job->lost(job->context, first + n, how);
+        status = job->lost(job->context, first + n, how, is_crash(ended));
     }
     free_worker(worker);
     if (status == CM_OK && n + 1 < n_items)

@@ -7,6 +7,7 @@
 #ifndef API_CAMPAIGN_WORKERS_H
 #define API_CAMPAIGN_WORKERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -23,8 +24,8 @@ struct workers_job {
     /* Called with `n` finished items and their lines. Returns a status. */
     int (*done)(void *context, size_t first, size_t n, char *lines, size_t size);
     /* Called with an item whose process died; `how`: "the process was killed by signal 9", NULL
-     * if out of memory. Returns a status. */
-    int (*lost)(void *context, size_t item, const char *how);
+     * if out of memory. `is_crash`: by a fault of the program. Returns a status. */
+    int (*lost)(void *context, size_t item, const char *how, bool is_crash);
     void *context;
 };
 

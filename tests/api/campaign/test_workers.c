@@ -50,9 +50,9 @@ static int take(void *context, size_t first, size_t n, char *lines, size_t size)
     return CM_OK;
 }
 
-static int lose(void *context, size_t item, const char *how) {
+static int lose(void *context, size_t item, const char *how, bool is_crash) {
     struct answers *answers = context;
-    answers->letters[item] = '!';
+    answers->letters[item] = is_crash ? '!' : '?';
     snprintf(answers->how[item], sizeof(answers->how[item]), "%s", how);
     return CM_OK;
 }
@@ -68,7 +68,7 @@ static void loses_only_the_item_whose_process_dies(void **state) {
                                         .lost = lose,
                                         .context = &answers};
         assert_int_equal(workers_run(&job, jobs, NULL), CM_OK);
-        assert_string_equal(answers.letters, "abcdefg!!jklm!opqrst");
+        assert_string_equal(answers.letters, "abcdefg?!jklm?opqrst");
         assert_string_equal(answers.how[7], "the process was killed by signal 9");
         assert_string_equal(answers.how[8], "the process exited with status 9");
         assert_string_equal(answers.how[13], "out of memory");
