@@ -367,9 +367,10 @@ struct op_family {
     const struct op_family family_##name_ = {                                                  \
         .name = #name_, .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]), __VA_ARGS__}
 
-/* Returns how many elements a node reads of operand `slot`, whose shape is `in`; `out` is the
- * shape of output 0. More than the operand has if a lookup reads rows of a table repeatedly. */
-int64_t op_elements_read(const struct op *op, const struct node *node, size_t slot,
-                         const struct shape *in, const struct shape *out);
+/* Returns how many elements a node reads of operand `slot`, whose shape is `in`, if it reads a
+ * part; DIM_UNKNOWN if it reads all or an unknown part. `out` is the shape of output 0. More
+ * than the operand has if a lookup reads rows of a table repeatedly. */
+int64_t op_elements_of_part(const struct op *op, const struct node *node, size_t slot,
+                            const struct shape *in, const struct shape *out);
 
 #endif

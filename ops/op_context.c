@@ -336,12 +336,14 @@ const char *op_shape_text(const struct op_context *context, const struct shape *
     return shape_text(context->arena, shape);
 }
 
-int64_t op_elements_read(const struct op *op, const struct node *node, size_t slot,
-                         const struct shape *in, const struct shape *out) {
+int64_t op_elements_of_part(const struct op *op, const struct node *node, size_t slot,
+                            const struct shape *in, const struct shape *out) {
+    const uint32_t bit = op->facets && slot < 32 ? UINT32_C(1) << slot : 0;
+    int64_t read = DIM_UNKNOWN;
+    if (!bit || !((op->facets->lookups | op->facets->parts | op->facets->experts) & bit))
+        return DIM_UNKNOWN;
     const int64_t all = shape_elements(in);
-    const uint32_t bit = slot < 32 ? UINT32_C(1) << slot : 0;
-    int64_t read = all;
-    if (!op->facets || !is_known(all)) return all;
+    if (!is_known(all)) return DIM_UNKNOWN;
     if (op->facets->lookups & bit) return shape_elements(out);
     if (op->facets->parts & bit) read = shape_elements(out);
     if (op->facets->experts & bit && in->rank > 0 && out->rank > 0) {
@@ -350,5 +352,5 @@ int64_t op_elements_read(const struct op *op, const struct node *node, size_t sl
         const int64_t chosen = checked_mul(rows, k && k->kind == ATTR_INT ? k->i : 1);
         read = checked_mul(chosen, shape_product(in, 1, in->rank));
     }
-    return is_known(read) && read < all ? read : all;
+    return is_known(read) && read < all ? read : DIM_UNKNOWN;
 }

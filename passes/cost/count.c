@@ -47,13 +47,11 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
         const uint32_t value = context->node->inputs[i];
         const int64_t owned = value != ID_NONE ? liveness_owned(analysis, value) : 0;
         const bool is_owner = owned != 0 && info == &analysis->infer.upper->infos[value];
-        const int64_t elements = op_elements(context, i);
-        const int64_t selected = op_elements_read(context->op, context->node, i, &info->shape,
-                                                  &context->outputs[0].shape);
-        *ret_read =
-            checked_add(*ret_read, selected != elements ? dtype_bytes(info->dtype, selected)
-                                   : is_owner           ? owned
-                                                        : liveness_bytes(info));
+        const int64_t part = op_elements_of_part(context->op, context->node, i, &info->shape,
+                                                 &context->outputs[0].shape);
+        *ret_read = checked_add(*ret_read, is_known(part) ? dtype_bytes(info->dtype, part)
+                                           : is_owner     ? owned
+                                                          : liveness_bytes(info));
     }
     for (size_t i = 0; i < context->n_outputs; i++) {
         const uint32_t value = context->node->outputs[i];
@@ -392,24 +390,6 @@ static void count_iterations(const struct analysis *analysis, struct count_table
                       &table->nodes[graph->nodes[i]].costs);
 }
 
-static int check_overflow(const struct analysis *analysis, uint32_t id,
-                          struct cm_costs *costs) {
-    for (size_t i = 0; i < N_COSTS; i++) {
-        if (costs_contain(NOT_BOUNDED, i) || !is_overflow(*costs_figure(costs, i))) continue;
-        struct node_frame place = {.model = analysis->model,
-                                   .op = analysis->bind.ops[id],
-                                   .infos = analysis->infer.infos,
-                                   .pass = "count",
-                                   .node = id};
-        node_frame_push(&place, analysis->diag);
-        int status = diag_error(analysis->diag, DIAG_OVERFLOW,
-                                "the cost of the node must be below 2^63");
-        node_frame_pop(&place, analysis->diag);
-        return status;
-    }
-    return CM_OK;
-}
-
 /* Marks the times of nodes with work but without a time as partial, because sums of times omit
  * them. Does not mark nodes in an opaque block: the block's time counts for a module. */
 static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
@@ -435,21 +415,38 @@ bool count_is_assumed(const struct analysis *analysis, uint32_t graph) {
     return false;
 }
 
-/* Marks figures that sums leave out in part or as a whole as partial: unknown figures, and
- * those of one iteration if the trip count is unknown. */
-static void mark_left_out(const struct analysis *analysis, struct count_table *table) {
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        struct cm_costs *costs = &table->nodes[id].costs;
-        const uint32_t graph = analysis->model->nodes[id].graph;
-        const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
-        for (size_t i = 0; i < N_COSTS; i++) {
-            const int64_t figure = *costs_figure(costs, i);
-            if (costs_contain(NOT_BOUNDED, i)) continue;
-            if (figure == DIM_UNKNOWN ||
-                (is_assumed && figure != 0 && !costs_contain(NOT_PER_RUN, i)))
-                costs->partial |= UINT32_C(1) << i;
-        }
+static int fail_overflow(const struct analysis *analysis, uint32_t id) {
+    struct node_frame place = {.model = analysis->model,
+                               .op = analysis->bind.ops[id],
+                               .infos = analysis->infer.infos,
+                               .pass = "count",
+                               .node = id};
+    node_frame_push(&place, analysis->diag);
+    int status =
+        diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node must be below 2^63");
+    node_frame_pop(&place, analysis->diag);
+    return status;
+}
+
+/* Fails if a figure of the node overflowed. Marks figures that sums leave out in part or as a
+ * whole as partial: unknown figures, and those of one iteration if the trip count is unknown.
+ */
+static int check_figures(const struct analysis *analysis, const struct count_table *table,
+                         uint32_t id) {
+    struct cm_costs *costs = &table->nodes[id].costs;
+    const uint32_t graph = analysis->model->nodes[id].graph;
+    const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
+    int64_t any = 0; /* negative if a figure is not known */
+    for (size_t i = 0; i < N_COSTS; i++)
+        any |= costs_contain(NOT_BOUNDED, i) ? 0 : costs_value(costs, i);
+    for (size_t i = 0; i < N_COSTS && (any < 0 || is_assumed); i++) {
+        const int64_t figure = costs_value(costs, i);
+        if (costs_contain(NOT_BOUNDED, i)) continue;
+        if (is_overflow(figure)) return fail_overflow(analysis, id);
+        if (!is_known(figure) || (is_assumed && figure != 0 && !costs_contain(NOT_PER_RUN, i)))
+            costs->partial |= UINT32_C(1) << i;
     }
+    return CM_OK;
 }
 
 int pass_count(const struct analysis *analysis, void *own) {
@@ -475,19 +472,18 @@ int pass_count(const struct analysis *analysis, void *own) {
         if (iterations_exist(&analysis->infer, id)) count_iterations(analysis, table, id);
     drop_cheaper_branches(analysis, table, dropped);
     if (arena_failed(analysis->arena)) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < model->n_graphs; id++)
+        if (dropped[id]) table->runs[id] = 0;
     int status = CM_OK;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
-        status = check_overflow(analysis, id, &table->nodes[id].costs);
+        status = check_figures(analysis, table, id);
     }
-    for (uint32_t id = 0; id < model->n_graphs; id++)
-        if (dropped[id]) table->runs[id] = 0;
     /* imported times are those of all runs, including branches that are not counted */
     const struct imported *imported = analysis->estimate.imported;
     for (uint32_t id = 0; imported && id < model->n_nodes; id++)
         if (is_known(imported->node_ps[id]))
             table->nodes[id].costs.latency_ps = imported->node_ps[id];
-    mark_left_out(analysis, table);
     mark_untimed(analysis, table);
     return status;
 }

@@ -28,6 +28,10 @@ static const struct {
 };
 /* clang-format on */
 
+static bool keeps_dtypes(const struct analysis *analysis) {
+    return analysis->options->precision < CM_PRECISION_FP16;
+}
+
 static int32_t kind_of(const struct op *op) {
     return op->facets ? op->facets->lowering.kind : CM_PRIMITIVE_NONE;
 }
@@ -56,6 +60,7 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
 
 int precision_apply(const struct analysis *analysis, struct op_context *context) {
     const struct value_info **inputs = NULL;
+    if (keeps_dtypes(analysis)) return CM_OK;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = context->inputs[i];
         const enum dtype dtype =
@@ -186,6 +191,7 @@ int pass_precision(const struct analysis *analysis, void *own) {
     struct infer_table *table = own;
     int status = CM_OK;
     find_file_dtype(model, table);
+    if (keeps_dtypes(analysis)) return CM_OK;
     for (uint32_t id = 0; id < model->n_values && floats != DTYPE_UNDEFINED; id++)
         set_dtype(table, id, floats);
     for (size_t i = 0; i < model->n_graphs; i++)

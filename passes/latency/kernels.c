@@ -202,10 +202,11 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t 
     const uint32_t source = mapping->table->source[value];
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     const int64_t whole = elements_of(mapping, source);
-    const int64_t part =
-        op_elements_read(op_of(mapping, id), node, slot, &info_of(mapping, value)->shape,
-                         &info_of(mapping, node->outputs[0])->shape);
-    const int64_t elements = is_known(whole) && whole < part ? whole : part;
+    const struct shape *shape = &info_of(mapping, value)->shape;
+    const int64_t part = op_elements_of_part(op_of(mapping, id), node, slot, shape,
+                                             &info_of(mapping, node->outputs[0])->shape);
+    const int64_t read = is_known(part) ? part : shape_elements(shape);
+    const int64_t elements = is_known(whole) && whole < read ? whole : read;
     return bytes_at(mapping, source, elements, is_product ? mapping->product_operand_bytes : 0);
 }
 
