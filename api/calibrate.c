@@ -58,7 +58,17 @@ int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagno
 
 int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics, const char **ret) {
     struct cm_reason reason = {""};
+    struct device_model model;
+    const char *found = NULL;
     if (name == NULL || ret == NULL) return diag_null(diagnostics);
-    if (device_resolve(name, ret, &reason) == CM_BACKEND_OK) return CM_OK;
-    return diag_error(diagnostics, DIAG_USAGE, "%s", reason.text);
+    struct arena *arena = arena_new("device", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    int status = device_resolve(name, &found, &reason);
+    if (status == CM_BACKEND_OK && !device_is_built_in(found))
+        status = device_read(found, arena, &model, &reason);
+    arena_free(arena);
+    if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(diagnostics);
+    if (status != CM_BACKEND_OK) return diag_error(diagnostics, DIAG_USAGE, "%s", reason.text);
+    *ret = found;
+    return CM_OK;
 }

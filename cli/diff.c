@@ -200,6 +200,12 @@ static int write_diff(const void *context, FILE *out) {
     return cm_diff_write_text(job->diff, &report_options, out);
 }
 
+/* Returns true if times were requested, but the backend is unusable. */
+static bool lacks_times(const struct side *side) {
+    const struct cm_measure *measure = side->result->measure;
+    return !side->is_profile && measure != NULL && measure->problem[0] != '\0';
+}
+
 static int run(struct job *job) {
     int status = run_step(job, load);
     const char *idle = binding_given(&job->request.binding);
@@ -225,6 +231,7 @@ static int run(struct job *job) {
     }
     status = streams_write(job->request.output, write_diff, job, job->call->diag);
     if (status != CM_OK) return command_exit(status);
+    if (lacks_times(&job->sides[0]) || lacks_times(&job->sides[1])) return EXIT_INCOMPARABLE;
     return job->request.exit_code && cm_diff_differs(job->diff) ? EXIT_DIFFERENT : EXIT_DONE;
 }
 

@@ -41,7 +41,8 @@ static const struct command commands[] = {
      "  1  a model is refused, or a file cannot be read or written; with --exit-code also: the\n"
      "     two differ\n"
      "  2  invalid command line, or a symbolic dim is unbound\n"
-     "  3  not comparable: different batch, convention or other options\n"
+     "  3  not comparable: different batch, convention or other options; or the backend is\n"
+     "     unusable (the difference is written)\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_REFUSED},
     {"check", command_check, check_options, "check MODEL [options]",
      "regression gate: check costs against limits",
@@ -52,7 +53,8 @@ static const struct command commands[] = {
      "  1  regression: a limit is exceeded\n"
      "  2  invalid command line or budget, or a symbolic dim is unbound\n"
      "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
-     "     value is unknown; the model is refused; a file cannot be read or written\n"
+     "     value is unknown; the backend is unusable; the model is refused; a file cannot be\n"
+     "     read or written\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
     {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
      "count FLOPs by each convention",

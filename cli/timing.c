@@ -232,10 +232,9 @@ int timing_read(const struct invocation *call, struct timing *timing,
     status = read_times(call, timing, options);
     if (status != CM_OK || timing->device == NULL) return status;
     const char *device = NULL;
-    if (cm_device_resolve(timing->device, call->diag, &device) != CM_OK) {
-        diag_hint(call->diag, "costmodel backends lists the devices");
-        return CM_USAGE;
-    }
+    status = cm_device_resolve(timing->device, call->diag, &device);
+    if (status == CM_USAGE) diag_hint(call->diag, "costmodel backends lists the devices");
+    if (status != CM_OK) return status;
     return set_backend(call, "roofline:device", device, options);
 }
 

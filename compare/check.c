@@ -223,6 +223,19 @@ static void make_case(struct check *check, const struct side *side, const struct
     if (total) list_blame(check, side, limit, ret);
 }
 
+/* Makes a case that is not compared if the times of the profile were requested, but their
+ * backend is unusable: a check without them is not the one that was asked for. */
+static void check_times(struct check *check, const struct cm_result *result,
+                        struct cm_check_case *ret) {
+    const struct limit times = {.text = "the backend is usable", .source = "", .of.key = ""};
+    struct gathered gathered;
+    if (result->measure == NULL || result->measure->problem[0] == '\0') return;
+    begin_case(&times, result->options.batch, &gathered, ret);
+    ret->compared = 1;
+    judge_nothing(result->measure->problem, &gathered);
+    end_case(check, &gathered, ret);
+}
+
 /* Makes the cases of one profile. Limits without a batch are skipped if `only_named`. */
 static int check_result(struct check *check, const struct cm_result *result, bool only_named,
                         struct cm_check_case *cases, bool *is_used) {
@@ -230,6 +243,7 @@ static int check_result(struct check *check, const struct cm_result *result, boo
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
     if (arena == NULL) return diag_no_memory(check->diag);
+    check_times(check, result, &cases[check->verdict->n_cases]);
     int status = side_make(result, check->options, arena, check->diag, &side);
     for (size_t i = 0; i < check->n_limits && status == CM_OK; i++) {
         const struct limit *limit = &check->limits[i];
@@ -278,7 +292,7 @@ static int check_all(struct check *check, const struct cm_result *const *results
     int status = read_limits(check, results[0]);
     if (status != CM_OK) return status;
     bool *is_used = arena_array(check->arena, check->n_limits, sizeof(*is_used));
-    const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)check->n_limits);
+    const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)check->n_limits + 1);
     struct cm_check_case *cases =
         is_known(n_cases) ? arena_array(check->arena, (size_t)n_cases, sizeof(*cases)) : NULL;
     if (is_used == NULL || cases == NULL) return diag_no_memory(check->diag);

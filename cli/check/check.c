@@ -74,7 +74,7 @@ static size_t skip_blanks(const char *text, size_t size, size_t at) {
 
 /* Returns true if the text is a profile: an HTML page, or JSON with the schema of a profile,
  * wherever that key is. In a string value, its quotes would be escaped. */
-static bool is_profile(const char *text, size_t size) {
+static bool text_is_profile(const char *text, size_t size) {
     static const char key[] = "\"schema\"";
     static const char schema[] = "\"costmodel/profile/";
     const size_t first = skip_blanks(text, size, 0);
@@ -111,7 +111,7 @@ static int read_baseline(struct check *check) {
     if (text == NULL)
         return diag_error(call->diag, DIAG_IO,
                           "baseline file '%s' not found, --update-baseline creates it", path);
-    if (!is_profile(text, size))
+    if (!text_is_profile(text, size))
         return cm_baseline_read_json(text, size, path, call->diag, &check->baseline);
     status = cm_result_read_json(text, size, path, call->diag, &check->profile);
     if (status != CM_OK) return status;

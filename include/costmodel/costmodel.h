@@ -351,8 +351,8 @@ CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics 
 
 /*
  * Sets *ret to the name of the built-in device that `name` abbreviates ("RTX4090" is
- * "rtx-4090"), or to `name` if it is the path of a .json file. CM_OK, CM_USAGE with a message
- * (unknown or ambiguous).
+ * "rtx-4090"), or to `name` if it is the path of a device description (.json). CM_OK, CM_USAGE
+ * with a message (unknown or ambiguous, or the file cannot be read), CM_NO_MEMORY.
  */
 CM_API int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics,
                              const char **ret) CM_MUST_CHECK;
