@@ -52,9 +52,9 @@ static const struct command commands[] = {
      "  0  pass: every limit is met\n"
      "  1  regression: a limit is exceeded\n"
      "  2  invalid command line or budget, or a symbolic dim is unbound\n"
-     "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
-     "     value is unknown; the backend is unusable; the model is refused; a file cannot be\n"
-     "     read or written\n"
+     "  3  undecided: the baseline is missing or has another batch, convention or device; a value\n"
+     "     is unknown, or measured and not clearly within the limit; the backend is unusable; the\n"
+     "     model is refused; a file cannot be read or written\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
     {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
      "count FLOPs by each convention",

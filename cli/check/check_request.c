@@ -35,7 +35,7 @@ const struct option check_options[] = {
     {.name = "allow-incomplete", INTO(SET, allow_incomplete),
      .help = "check the known costs of a model with unknown operators or shapes"},
     {.name = "fail-ambiguous", INTO(SET, fail_ambiguous),
-     .help = "fail if measured times overlap, so a regression cannot be excluded"},
+     .help = "exit with status 1 instead of 3 if measured times overlap"},
     {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = 1000,
      .help = "modules to list per regression (default 3)"},
     {.name = "update-baseline", INTO(SET, update),

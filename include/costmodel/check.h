@@ -100,7 +100,7 @@ struct cm_check_options {
     size_t n_extra_profiles; /* the last n_extra_profiles profiles are checked only against
                                 limits that name their batch */
     bool allow_incomplete;   /* check a model with unknown operators or shapes */
-    bool fail_ambiguous;     /* exit 1 if measured times overlap */
+    bool fail_ambiguous;     /* exit 1 instead of 3 if measured times overlap */
     size_t top;              /* modules to report per regression */
     const char *accept;      /* command that accepts the new costs; "" */
 };
@@ -170,12 +170,13 @@ struct cm_verdict {
     void *arena;                       /* private */
 };
 
-/* Returns the exit status of the check: 0 pass, 1 regression, 3 not compared. */
+/* Returns the exit status of the check: 0 pass, 1 regression, 3 undecided (a limit is not
+ * compared or ambiguous). */
 static inline int cm_verdict_exit(const struct cm_verdict *verdict) {
     if (verdict == NULL) return 3;
     if (verdict->regressions > 0) return 1;
-    if (verdict->not_compared > 0) return 3;
-    return verdict->ambiguous > 0 && verdict->fail_ambiguous ? 1 : 0;
+    if (verdict->ambiguous > 0 && verdict->fail_ambiguous) return 1;
+    return verdict->not_compared > 0 || verdict->ambiguous > 0 ? 3 : 0;
 }
 
 /* Reads a budget; cm_check parses its limits. CM_OK, CM_REFUSED, CM_NO_MEMORY. */

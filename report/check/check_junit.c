@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JUnit XML for Jenkins, GitLab and GitHub: one suite with a test case per limit and batch.
- * Limits that could not be compared are errors, not failures.
+ * Limits that could not be decided are errors, not failures.
  */
 #include "costmodel/check.h"
 
@@ -29,10 +29,10 @@ static void put_name(struct arena *arena, FILE *out, const char *key, const char
 static void put_counts(const struct cm_verdict *verdict, FILE *out) {
     const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
     fprintf(out,
-            " tests=\"%zu\" failures=\"%" PRId64 "\" errors=\"%" PRId64 "\" skipped=\"%" PRId64
-            "\" time=\"0\"",
-            verdict->n_cases, verdict->regressions + as_failures, verdict->not_compared,
-            verdict->ambiguous - as_failures);
+            " tests=\"%zu\" failures=\"%" PRId64 "\" errors=\"%" PRId64
+            "\" skipped=\"0\" time=\"0\"",
+            verdict->n_cases, verdict->regressions + as_failures,
+            verdict->not_compared + verdict->ambiguous - as_failures);
 }
 
 int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {

@@ -10,7 +10,7 @@ const struct check_look check_looks[] = {
     /* clang-format off */
     /* state,        what,                                              style,         junit,     level,     github */
     {"regression",   "The model costs more than a limit allows.",       STYLE_WARNING, "failure", "error",   "error"},
-    {"ambiguous",    "The measured times overlap: no significant difference.",  STYLE_TITLE,   "skipped", "note",    "warning"},
+    {"ambiguous",    "The measured times may be on either side of the limit.",  STYLE_WARNING, "error",   "warning", "error"},
     {"not-compared", "A value or its reference is unknown.", STYLE_WARNING, "error", "warning", "error"},
     {"pass",         "Within the limit.",                               STYLE_PLAIN,   NULL,      NULL,      NULL},
     /* clang-format on */

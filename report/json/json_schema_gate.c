@@ -114,7 +114,7 @@ static const struct json_record verdict_record = RECORD(struct cm_verdict, "chec
     VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions, "number of cases"),
     VALUE("ambiguous", JSON_COUNT, struct cm_verdict, ambiguous, "number of cases"),
     VALUE("not_compared", JSON_COUNT, struct cm_verdict, not_compared, "number of cases"),
-    VALUE("fail_ambiguous", JSON_FLAG, struct cm_verdict, fail_ambiguous, "`true` if an ambiguous case counts as a regression"),
+    VALUE("fail_ambiguous", JSON_FLAG, struct cm_verdict, fail_ambiguous, "`true` if an ambiguous case counts as a regression, `false` if it is undecided"),
     VALUE("accept", JSON_TEXT, struct cm_verdict, accept, "command that accepts the changes; empty: none"),
     OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL, "batches of the baseline that were not compared"),
     LIST("cases", struct cm_verdict, cases, n_cases, case_record, "one entry per limit and batch, grouped by batch; limits whose batch was not profiled come last"));

@@ -162,12 +162,17 @@ static void exit_status_is_that_of_the_worst_state(void **state) {
     struct cm_verdict verdict = plain;
     (void)state;
     assert_int_equal(cm_verdict_exit(&verdict), 0);
+    verdict.not_compared = 1;
+    assert_int_equal(cm_verdict_exit(&verdict), 3);
     verdict.ambiguous = 1;
-    assert_int_equal(cm_verdict_exit(&verdict), 0);
+    assert_int_equal(cm_verdict_exit(&verdict), 3);
+    verdict.not_compared = 0;
+    assert_int_equal(cm_verdict_exit(&verdict), 3);
     verdict.fail_ambiguous = true;
     assert_int_equal(cm_verdict_exit(&verdict), 1);
     verdict.not_compared = 1;
-    assert_int_equal(cm_verdict_exit(&verdict), 3);
+    assert_int_equal(cm_verdict_exit(&verdict), 1);
+    verdict.fail_ambiguous = false;
     verdict.regressions = 1;
     assert_int_equal(cm_verdict_exit(&verdict), 1);
 }
