@@ -17,6 +17,11 @@ struct cm_model {
     struct message_list notes; /* messages of loading, for every result */
 };
 
+/* As cm_model_load_file; with `has_digest`, source_digest of the source is a hash of what is
+ * read. */
+int model_load(const char *path, bool has_digest, struct cm_diagnostics *diag,
+               struct cm_model **ret) CM_MUST_CHECK;
+
 /* Refuses options that are invalid for every model. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) CM_MUST_CHECK;

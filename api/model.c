@@ -79,12 +79,19 @@ static int open_file(const char *path, struct cm_diagnostics *diag, struct sourc
     return status;
 }
 
+int model_load(const char *path, bool has_digest, struct cm_diagnostics *diag,
+               struct cm_model **ret) {
+    struct source *source = NULL;
+    int status = open_file(path, diag, &source);
+    if (status < 0) return status;
+    if (has_digest) source_begin_digest(source);
+    return load_source(source, diag, ret);
+}
+
 int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
                        struct cm_model **ret_model) {
     if (path == NULL || ret_model == NULL) return diag_null(diagnostics);
-    struct source *source = NULL;
-    int status = open_file(path, diagnostics, &source);
-    return status < 0 ? status : load_source(source, diagnostics, ret_model);
+    return model_load(path, false, diagnostics, ret_model);
 }
 
 /* Detects a profile: JSON or HTML, which begin with '{' or '<', maybe after blanks. An ONNX

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `costmodel sweep`: runs a campaign, or one shard of it. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "support/text.h"
 
 #define MAX_ITEMS 1024 /* of one list */
+
+#define PROGRESS_SECONDS 60
 
 #define PLANS 1 /* option.rules: --manifest replaces the option */
 
@@ -30,6 +33,8 @@ struct request {
     const char *shard;
     int jobs; /* 0: not given */
     bool retry;
+    bool add;
+    int progress; /* seconds */
     bool cache;
     const char *folder;
 };
@@ -72,9 +77,15 @@ const struct option sweep_options[] = {
      .help = "run part I of N: every N-th combination (default 1/1)"},
     {.name = "jobs", .letter = 'j', INTO(INT, jobs), .value = "N", .min = 1, .max = 1024,
      .help = "processes at a time (default: one per core; 1 if models are measured)"},
-    {.name = "retry", INTO(SET, retry), .help = "run combinations that failed again"},
+    {.name = "retry", INTO(SET, retry),
+     .help = "run combinations that failed again, and all of models whose file changed"},
+    {.name = "add", INTO(SET, add),
+     .help = "extend the campaign of the folder by these models, batches, precisions,\n"
+             "devices and sizes of dims; runs only what it lacks"},
     {.name = "no-cache", INTO(UNSET, cache),
      .help = "measure all layers again, do not use the cache of measured times"},
+    {.name = "progress", INTO(INT, progress), .value = "SECONDS", .max = INT_MAX,
+     .help = "in a pipe: seconds between lines of progress (default 60)"},
     {.heading = "Output", .name = "output", .letter = 'o', INTO(TEXT, folder),
      .value = "FOLDER",
      .help = "folder of the results, created with its parents if missing (required)"},
@@ -139,8 +150,10 @@ static int read_dims(const struct invocation *call, const struct option_list *li
     return CM_OK;
 }
 
+/* Plans the campaign of the command line, or extends `before`. */
 static int plan(const struct invocation *call, const struct request *request,
-                const struct option_list *models, struct cm_campaign **ret) {
+                const struct option_list *models, const struct cm_campaign *before,
+                struct cm_campaign **ret) {
     struct cm_campaign_model *list = arena_array(call->arena, models->n, sizeof(*list));
     const struct cm_campaign_dim *dims = NULL;
     const char *measure =
@@ -163,6 +176,8 @@ static int plan(const struct invocation *call, const struct request *request,
         status =
             read_texts(call, "device", request->devices, &wanted.n_devices, &wanted.devices);
     if (status < 0) return status;
+    if (before != NULL)
+        return cm_campaign_extend(before, &wanted, dims, request->dims.n, call->diag, ret);
     return cm_campaign_plan(&wanted, dims, request->dims.n, call->diag, ret);
 }
 
@@ -191,7 +206,9 @@ static int check(const struct invocation *call, const struct request *request,
         return options_fault(call, "options --measure and --backend are mutually exclusive");
     if (request->amp && request->precisions != NULL)
         return options_fault(call, "options --amp and --precision are mutually exclusive");
-    if (request->manifest == NULL && models->n == 0)
+    if (request->manifest != NULL && request->add)
+        return options_fault(call, "options --add and --manifest are mutually exclusive");
+    if (request->manifest == NULL && models->n == 0 && !request->add)
         return options_fault(call, "sweep requires a model or --manifest");
     const struct request defaults = {.wanted = no_campaign, .cache = true};
     const bool is_planned =
@@ -218,33 +235,75 @@ static int check_output(const struct invocation *call, const struct request *req
     return CM_OK;
 }
 
+struct sweep_progress {
+    const struct cm_campaign_outcome *outcome;
+    double interval; /* seconds between lines, unless standard error is a terminal */
+    double begin;    /* time, seconds */
+    double written;  /* time of the last line */
+};
+
 static void show_progress(void *context, size_t done, size_t total) {
-    (void)context;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%zu of %zu", done, total);
-    if (isatty(STDERR_FILENO) && done == total) fputs("\r\033[K", stderr);
+    struct sweep_progress *progress = context;
+    const double now = progress_now();
+    const size_t n = done - progress->outcome->n_before;
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%zu of %zu", done, total);
+        if (done == total) fputs("\r\033[K", stderr);
+        return;
+    }
+    struct arena *arena =
+        now - progress->written < progress->interval ? NULL : arena_new("progress", 0);
+    if (arena == NULL) return;
+    struct text text = {.arena = arena};
+    progress->written = now;
+    text_printf(&text, "%zu of %zu combinations, %.3g per second", done, total,
+                (double)n / (now - progress->begin));
+    progress_append_left(&text, now - progress->begin, n, n + total - done);
+    fprintf(stderr, "costmodel: %s\n", text_string(&text));
+    arena_free(arena);
+}
+
+/* Reads the campaign of the command line, of the manifest, or, with --add, that of the folder
+ * and of the command line; then *ret_before is that of the folder, to free after *ret. */
+static int read_campaign(const struct invocation *call, const struct request *request,
+                         const struct option_list *models, struct cm_campaign **ret_before,
+                         struct cm_campaign **ret) {
+    if (request->manifest != NULL)
+        return cm_campaign_read_file(request->manifest, call->diag, ret);
+    if (request->add) {
+        const char *path = arena_printf(call->arena, "%s/campaign.json", request->folder);
+        if (path == NULL) return diag_no_memory(call->diag);
+        const int status = cm_campaign_read_file(path, call->diag, ret_before);
+        if (status < 0) return status;
+    }
+    return plan(call, request, models, *ret_before, ret);
 }
 
 /* Sets *ret_all_failed if no combination has figures. */
 static int run(const struct invocation *call, const struct request *request,
                const struct option_list *models, bool *ret_all_failed) {
     struct cm_campaign *campaign = NULL;
+    struct cm_campaign *before = NULL;
     struct cm_campaign_outcome outcome = {.n = 0};
+    struct sweep_progress progress = {&outcome, request->progress, progress_now(),
+                                      progress_now()};
     struct cm_campaign_run options = {.size = sizeof options,
                                       .folder = request->folder,
                                       .jobs = (size_t)request->jobs,
                                       .retry = request->retry,
-                                      .progress = show_progress};
+                                      .progress = show_progress,
+                                      .progress_context = &progress,
+                                      .extends = request->add};
     int status = check(call, request, models);
     if (status == CM_OK) status = read_shard(call, request->shard, &options);
     if (status == CM_OK && request->cache) status = timing_cache(call->arena, &options.cache);
     if (status < 0) return status;
-    status = request->manifest ? cm_campaign_read_file(request->manifest, call->diag, &campaign)
-                               : plan(call, request, models, &campaign);
+    status = read_campaign(call, request, models, &before, &campaign);
     if (status == CM_REFUSED) status = CM_USAGE; /* an invalid manifest or too many values */
-    if (status < 0) return status;
-    status = check_output(call, request, campaign, &options);
+    if (status == CM_OK) status = check_output(call, request, campaign, &options);
     if (status == CM_OK) status = cm_campaign_run(campaign, &options, call->diag, &outcome);
     cm_campaign_free(campaign);
+    cm_campaign_free(before);
     if (status < 0) return status;
     printf("%s/shard-%zu-of-%zu.jsonl: %zu combination%s", options.folder, options.shard,
            options.n_shards, outcome.n, text_plural((int64_t)outcome.n));
@@ -259,7 +318,8 @@ static int run(const struct invocation *call, const struct request *request,
 }
 
 int command_sweep(const struct invocation *call) {
-    struct request request = {.wanted = no_campaign, .cache = true};
+    struct request request = {
+        .wanted = no_campaign, .cache = true, .progress = PROGRESS_SECONDS};
     struct option_list models = {0, NULL};
     int status = options_parse(sweep_options, call, &request, &models);
     bool all_failed = false;

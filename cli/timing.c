@@ -238,7 +238,7 @@ int timing_read(const struct invocation *call, struct timing *timing,
     return set_backend(call, "roofline:device", device, options);
 }
 
-static double now(void) {
+double progress_now(void) {
     struct timespec time = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -246,12 +246,9 @@ static double now(void) {
 
 #define BAR_COLUMNS 24
 
-/* ", about 40 s left": estimated from the mean of the finished measurements. */
-static void append_left(struct text *text, const struct progress *progress,
-                        const struct cm_progress *at) {
-    if (at->done == 0) return;
-    const double left =
-        (now() - progress->begin) / (double)at->done * (double)(at->total - at->done);
+void progress_append_left(struct text *text, double seconds, size_t done, size_t total) {
+    if (done == 0) return;
+    const double left = seconds / (double)done * (double)(total - done);
     if (left < 120)
         text_printf(text, ", about %.0f s left", left);
     else if (left < 7200)
@@ -278,7 +275,7 @@ static void append_progress(struct text *text, const struct progress *progress,
         text_append(text, "] ");
     }
     text_printf(text, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
-    append_left(text, progress, at);
+    progress_append_left(text, progress_now() - progress->begin, at->done, at->total);
 }
 
 static void progress_show(void *context, const struct cm_progress *at) {
@@ -289,10 +286,10 @@ static void progress_show(void *context, const struct cm_progress *at) {
         progress->setting_index = at->done + 1;
         progress->n_settings = at->total;
     }
-    if (at->done == 0) progress->begin = now();
-    if (!is_terminal && now() - progress->written < progress->interval) return;
+    if (at->done == 0) progress->begin = progress_now();
+    if (!is_terminal && progress_now() - progress->written < progress->interval) return;
     if (poll(&stop, 1, 0) > 0) return; /* measuring ends */
-    progress->written = now();
+    progress->written = progress_now();
     struct arena *arena = arena_new("progress", 0);
     if (arena == NULL) return;
     struct text text = {.arena = arena};
@@ -339,7 +336,7 @@ void progress_begin(struct progress *progress, const struct timing *timing, cons
                                                        : "modelling",
                                   .setting = timing->precisions.n > 1 ? "precision" : "batch",
                                   .interval = timing->progress,
-                                  .written = now(),
+                                  .written = progress_now(),
                                   .stop = -1};
     options->progress = progress_show;
     options->progress_context = progress;

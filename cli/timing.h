@@ -10,6 +10,7 @@
 #include "costmodel/costmodel.h"
 
 struct arena;
+struct text;
 
 enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 
@@ -63,6 +64,11 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
                         const char *path) CM_MUST_CHECK;
 /* The row of --times, for commands that profile one model once. */
 extern const struct option timing_import[];
+
+/* Returns the seconds of a clock that is never set. */
+double progress_now(void);
+/* Appends ", about 40 s left": `done` of `total` items took `seconds`. */
+void progress_append_left(struct text *text, double seconds, size_t done, size_t total);
 
 /* The progress of a measurement on standard error, and its end by Ctrl-C, SIGPIPE, or because
  * the program that reads standard output has ended. On a terminal one line is rewritten;

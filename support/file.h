@@ -51,6 +51,10 @@ void source_rewind(struct source *source);
 /* Returns the number of bytes read from the file so far. Tests use it to prove that weights are
  * never read. */
 uint64_t source_bytes_read(const struct source *source);
+/* source_digest returns a hash of the bytes read from the file since source_begin_digest. The
+ * same reads of an equal file give the same hash. */
+void source_begin_digest(struct source *source);
+uint64_t source_digest(const struct source *source);
 
 /*
  * Reads up to `size` bytes at the position: through a window of 4 KiB, or directly to `buffer`

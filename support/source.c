@@ -15,6 +15,7 @@
 
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/hash.h"
 
 #define WINDOW_SIZE  ((size_t)4096)
 #define FIRST_READ   ((size_t)1 << 16) /* bytes; source_read_all doubles it each time */
@@ -28,6 +29,8 @@ struct source {
     uint64_t origin; /* file offset of position 0 */
     uint64_t size;   /* SOURCE_SIZE_UNKNOWN until a pipe has ended */
     uint64_t bytes_read;
+    bool has_digest;
+    uint64_t digest;             /* of the bytes read since source_begin_digest */
     struct source_window window; /* of `buffer`, or the memory of the caller */
     uint8_t buffer[WINDOW_SIZE];
 };
@@ -145,6 +148,14 @@ uint64_t source_bytes_read(const struct source *source) {
     return source->bytes_read;
 }
 
+void source_begin_digest(struct source *source) {
+    source->has_digest = true;
+}
+
+uint64_t source_digest(const struct source *source) {
+    return source->digest;
+}
+
 /* Reads once at `position` (ignored for a pipe); retries if interrupted by a signal. */
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
                      size_t *ret_got, struct cm_diagnostics *diag) {
@@ -157,6 +168,7 @@ static int read_some(struct source *source, uint64_t position, void *buffer, siz
     } while (got < 0 && errno == EINTR);
     if (got < 0) return diag_system(diag, "read", source->name, errno);
     source->bytes_read += (uint64_t)got;
+    if (source->has_digest) source->digest = hash_text(buffer, (size_t)got, source->digest);
     *ret_got = (size_t)got;
     return CM_OK;
 }

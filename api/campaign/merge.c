@@ -72,10 +72,16 @@ static int check_header(struct shards *shards, const char *path,
                         const struct shard_header *header) {
     struct merging *merging = shards->merging;
     struct cm_diagnostics *diag = merging->diag;
-    if (!text_equal(header->campaign, shards->identity))
-        return diag_error(diag, DIAG_COMPARE,
-                          "'%s' belongs to a different campaign than '%s/%s'", path,
-                          shards->folder, CAMPAIGN_FILE);
+    if (!text_equal(header->campaign, shards->identity)) {
+        const int status =
+            diag_error(diag, DIAG_COMPARE, "'%s' belongs to a different campaign than '%s/%s'",
+                       path, shards->folder, CAMPAIGN_FILE);
+        diag_hint(diag,
+                  "if models changed or were added, run 'costmodel sweep' with --shard "
+                  "%" PRId64 "/%" PRId64 " again",
+                  header->shard, header->n_shards);
+        return status;
+    }
     if (merging->first != NULL && !text_equal(header->version, merging->version))
         return diag_error(diag, DIAG_COMPARE,
                           "'%s' was written by version %.40s, '%s' by version %.40s", path,
@@ -149,6 +155,7 @@ static int store_rows(struct shards *shards, const char *path, const struct shar
                 "'%s' has an invalid value of '%s' for its combination in line %zu", path, key,
                 i + 2);
         shards->rows[at] = file->rows[i];
+        shards->rows[at].key = NULL;
         shards->lines += hash_text(file->lines[i], strlen(file->lines[i]), 0);
         shards->is_set[at] = true;
     }
@@ -201,16 +208,6 @@ static int check_repeated(const struct shards *shards, const char *const *folder
     return CM_OK;
 }
 
-/* Names the first option that differs between two campaigns; returns NULL if none differs. */
-static const char *difference(const struct cm_options *a, const struct cm_options *b) {
-    const char *optimizers[] = {a->optimizer ? a->optimizer : "",
-                                b->optimizer ? b->optimizer : ""};
-    if (!text_equal(a->convention, b->convention)) return "conventions";
-    if (a->mode != b->mode) return "modes";
-    if (!text_equal(optimizers[0], optimizers[1])) return "optimizers";
-    return a->runtime != b->runtime ? "runtimes" : NULL;
-}
-
 /* Appends the rows of folder i, and sets *ret to the options of its campaign. */
 static int merge_folder(struct merging *merging, const char *const *folders, size_t i,
                         struct cm_options *ret) {
@@ -230,7 +227,7 @@ static int merge_folder(struct merging *merging, const char *const *folders, siz
             .merging = merging,
             .folder = folder,
             .campaign = campaign,
-            .identity = shard_identity(campaign, arena),
+            .identity = shard_identity(campaign, true, arena),
             .n = n,
             .rows = rows ? rows + merging->n_rows : NULL,
             .is_set = arena_array(arena, n, sizeof(bool)),
@@ -264,7 +261,7 @@ static int merge(struct merging *merging, const char *const *folders, size_t n,
         const int status = merge_folder(merging, folders, i, &own);
         if (status < 0) return status;
         if (i == 0) options = own;
-        const char *what = difference(&own, &options);
+        const char *what = campaign_difference(&own, &options);
         if (what != NULL)
             return diag_error(merging->diag, DIAG_COMPARE,
                               "folders '%s' and '%s' have different %s", folders[0], folders[i],

@@ -2,6 +2,7 @@
 /* Runs one shard of a campaign. */
 #include "costmodel/campaign.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include "api/campaign/campaign.h"
 #include "api/campaign/shard.h"
 #include "api/campaign/workers.h"
+#include "api/handle.h"
 #include "api/sweep.h"
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
@@ -20,24 +22,38 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/map.h"
 #include "support/text.h"
+
+/* The manifest of the folder. */
+struct manifest {
+    struct cm_campaign *campaign; /* NULL: missing */
+    const char *identity;
+};
 
 /* State of one run of a shard. An index in the shard numbers its combinations from 0. */
 struct running {
     const struct cm_campaign *campaign;
     const struct cm_campaign_run *run;
+    struct manifest before;      /* when the run began */
+    struct cm_campaign recorded; /* `campaign` with the files of its models */
     struct cm_options options;
     struct cm_diagnostics *diag;
     struct arena *arena;
     struct shard_header header;
-    const char *part;   /* path of the unfinished file */
-    const char *path;   /* path of the complete file */
-    int fd;             /* append-only descriptor of the unfinished file */
-    size_t n;           /* combinations of the shard */
-    const char **lines; /* by index in the shard: JSON line; NULL if not finished */
-    bool *failed;       /* by index in the shard */
-    size_t n_done;      /* finished combinations, including failed ones */
-    size_t *todo;       /* indices in the shard of the combinations to run */
+    const char *part;     /* path of the unfinished file */
+    const char *path;     /* path of the complete file */
+    const char *manifest; /* path of the manifest */
+    size_t n_all;         /* combinations of the campaign */
+    struct map keys;      /* by key: index in the shard; empty until it is needed */
+    bool is_current;      /* the complete file is of this campaign */
+    size_t n_part;        /* combinations of the unfinished file */
+    int fd;               /* of the unfinished file, to append */
+    size_t n;             /* combinations of the shard */
+    const char **lines;   /* by index in the shard: JSON line; NULL if not finished */
+    bool *failed;         /* by index in the shard */
+    size_t n_done;        /* finished combinations, including failed ones */
+    size_t *todo;         /* indices in the shard of the combinations to run */
     size_t n_todo;
     size_t n_transient;  /* items that were not run because of a fault of the system */
     const char *problem; /* message of the first of them */
@@ -67,25 +83,82 @@ static void store_line(struct running *running, const struct cm_sweep_row *row,
     running->n_done++;
 }
 
-/* Loads the finished combinations of an earlier run, if the file at `path` is of this campaign,
- * shard and program version. */
-static int resume(struct running *running, const char *path) {
-    struct shard_file file;
-    const int status = shard_read(path, true, running->arena, running->diag, &file);
-    if (status < 0) return status;
-    const struct shard_header *own = &running->header;
-    if (file.header.schema == NULL || !text_equal(file.header.campaign, own->campaign) ||
-        !text_equal(file.header.version, own->version) || file.header.shard != own->shard ||
-        file.header.n_shards != own->n_shards)
-        return CM_OK;
-    for (size_t i = 0; i < file.n; i++)
-        if (!running->run->retry || !shard_row_failed(&file.rows[i]))
-            store_line(running, &file.rows[i], file.lines[i]);
+/* Sets *ret to the line of a row without its newline. CM_OK, CM_NO_MEMORY. */
+static int print_row(const struct cm_sweep_row *row, struct arena *arena, const char **ret) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) return CM_NO_MEMORY;
+    int status = json_line_write(&json_sweep_row, row, out);
+    if (fclose(out) != 0 || status != CM_OK) status = CM_NO_MEMORY;
+    if (status == CM_OK) *ret = arena_strndup(arena, text, size - 1);
+    free(text);
+    return status == CM_OK && *ret ? CM_OK : CM_NO_MEMORY;
+}
+
+/* Returns the key of a combination of the campaign; NULL if out of memory. */
+static const char *key_of(const struct running *running, size_t combination) {
+    size_t sizes[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination at;
+    cm_campaign_at(running->campaign, combination, sizes, &at);
+    return shard_key(running->campaign, &at, running->arena);
+}
+
+/* Sets *ret to the combination with the key of the row, which has another number if the
+ * campaign was extended. CM_NO_INDEX: none, or its model has changed. CM_OK, CM_NO_MEMORY. */
+static int find_combination(struct running *running, const struct cm_sweep_row *row,
+                            size_t *ret) {
+    *ret = CM_NO_INDEX;
+    if (row->key == NULL) return CM_OK;
+    if (row->combination < running->n_all) {
+        const struct arena_mark mark = arena_save(running->arena);
+        const char *key = key_of(running, row->combination);
+        if (key == NULL) return CM_NO_MEMORY;
+        if (text_equal(key, row->key)) *ret = row->combination;
+        arena_restore(running->arena, mark);
+        if (*ret != CM_NO_INDEX) return CM_OK;
+    }
+    if (running->keys.arena == NULL) {
+        map_init(&running->keys, running->arena);
+        for (size_t i = 0; i < running->n; i++) {
+            const char *key = key_of(running, combination_index(running, i));
+            if (key == NULL || map_set(&running->keys, key, (uint32_t)i) < 0)
+                return CM_NO_MEMORY;
+        }
+    }
+    const uint32_t found = map_get(&running->keys, row->key);
+    if (found != MAP_NONE) *ret = combination_index(running, found);
     return CM_OK;
 }
 
-/* Atomically writes the header and the finished combinations to `path`. */
-static int write_lines(const struct running *running, const char *path) {
+/* Loads the finished combinations of an earlier run of this program version. Sets is_current if
+ * the file is of this campaign. */
+static int resume(struct running *running, const char *path) {
+    struct shard_file file;
+    int status = shard_read(path, true, running->arena, running->diag, &file);
+    if (status < 0) return status;
+    const struct shard_header *own = &running->header;
+    running->is_current = false;
+    if (file.header.schema == NULL || !text_equal(file.header.version, own->version))
+        return CM_OK;
+    running->is_current = text_equal(file.header.campaign, own->campaign);
+    for (size_t i = 0; i < file.n && status == CM_OK; i++) {
+        struct cm_sweep_row *row = &file.rows[i];
+        size_t at = CM_NO_INDEX;
+        if (running->run->retry && shard_row_failed(row)) continue;
+        status = find_combination(running, row, &at);
+        if (status == CM_OK && at != CM_NO_INDEX && at != row->combination) {
+            row->combination = at;
+            status = print_row(row, running->arena, &file.lines[i]);
+        }
+        if (status == CM_OK && at != CM_NO_INDEX) store_line(running, row, file.lines[i]);
+    }
+    return status < 0 ? diag_no_memory(running->diag) : CM_OK;
+}
+
+/* Atomically writes the header and the finished combinations to `path`. Sets *ret_fd, unless it
+ * is NULL, to a descriptor that appends to this file, even if another run replaces it. */
+static int write_lines(const struct running *running, const char *path, int *ret_fd) {
     struct output *output = NULL;
     int status = output_open(path, running->diag, &output);
     if (status < 0) return status;
@@ -94,6 +167,10 @@ static int write_lines(const struct running *running, const char *path) {
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] != NULL) fprintf(out, "%s\n", running->lines[i]);
     if (output_flush(out) != CM_OK) status = diag_system(running->diag, "write", path, errno);
+    if (status == CM_OK && ret_fd != NULL) {
+        *ret_fd = fcntl(fileno(out), F_DUPFD_CLOEXEC, 0);
+        if (*ret_fd < 0) status = diag_system(running->diag, "open", path, errno);
+    }
     if (status == CM_OK) return output_commit(output, running->diag);
     output_abandon(output);
     return status;
@@ -141,6 +218,8 @@ static int write_row(const struct running *running, size_t item, const struct cm
     const bool is_timed = running->campaign->n_devices > 0 || running->campaign->measure[0];
     complete.combination = todo_index(running, item);
     cm_campaign_at(running->campaign, complete.combination, sizes, &at);
+    complete.key = shard_key(running->campaign, &at, running->arena);
+    if (complete.key == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < at.n_dims; i++)
         dims[i] = (struct cm_named_size){at.model->dims[i].name, (int64_t)sizes[i]};
     complete.model = at.model->path;
@@ -191,6 +270,14 @@ static int run_points(const struct running *running, struct cm_model *model, siz
     return status;
 }
 
+/* Returns true if the file of a model is not the one that was planned, as far as recorded. */
+static bool has_changed(const struct cm_campaign_model *now,
+                        const struct cm_campaign_model *then) {
+    if (is_known(now->bytes) && now->bytes != then->bytes) return true;
+    if (now->digest == NULL) return false;
+    return then->digest == NULL || !text_equal(now->digest, then->digest);
+}
+
 /* Runs a task; called in a child process. If the model cannot be loaded, all items fail. */
 static int run_task(void *context, size_t first, size_t n, FILE *out) {
     const struct running *running = context;
@@ -201,13 +288,14 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) return CM_NO_MEMORY;
     cm_campaign_at(running->campaign, todo_index(running, first), sizes, &at);
-    const int64_t bytes = campaign_file_bytes(at.model->path);
+    struct cm_campaign_model now = {.bytes = campaign_file_bytes(at.model->path)};
     int status = CM_OK;
-    if (is_known(at.model->bytes) && is_known(bytes) && bytes != at.model->bytes)
+    if (!has_changed(&now, at.model)) status = model_load(at.model->path, true, diag, &model);
+    if (model != NULL) now.digest = campaign_digest(model, arena);
+    if (status == CM_OK && has_changed(&now, at.model))
         status = diag_error(diag, DIAG_COMPARE,
-                            "model has %" PRId64 " bytes, the manifest specifies %" PRId64,
-                            bytes, at.model->bytes);
-    if (status == CM_OK) status = cm_model_load_file(at.model->path, diag, &model);
+                            "the file has changed since the campaign was planned, 'sweep "
+                            "--retry' runs all combinations of the model again");
     if (status == CM_OK)
         status = run_points(running, model, first, n, arena, out);
     else if (status != CM_NO_MEMORY)
@@ -265,12 +353,40 @@ static int record_lost_item(void *context, size_t item, const char *how, bool is
     return status;
 }
 
+/* Reads the manifest of the folder; its identity is NULL if it is missing. */
+static int read_manifest(struct running *running, struct manifest *ret) {
+    *ret = (struct manifest){.campaign = NULL};
+    if (access(running->manifest, F_OK) != 0) return CM_OK;
+    int status = shard_check_file(running->manifest, running->diag);
+    if (status == CM_OK)
+        status = cm_campaign_read_file(running->manifest, running->diag, &ret->campaign);
+    if (status < 0) return status;
+    ret->identity = shard_identity(ret->campaign, true, running->arena);
+    return ret->identity ? CM_OK : diag_no_memory(running->diag);
+}
+
+/* Refuses to write results of a campaign that another run has replaced; the unfinished file
+ * keeps them. */
+static int check_manifest(struct running *running) {
+    struct manifest now;
+    int status = read_manifest(running, &now);
+    if (status == CM_OK &&
+        (now.identity == NULL || !text_equal(now.identity, running->header.campaign))) {
+        status = diag_error(running->diag, DIAG_COMPARE,
+                            "another run has changed '%s' meanwhile", running->manifest);
+        diag_hint(running->diag, "run the same command again");
+    }
+    cm_campaign_free(now.campaign);
+    return status;
+}
+
 /* Runs the combinations that earlier runs did not finish, and writes the complete file. */
 static int run_missing(struct running *running) {
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] == NULL) running->todo[running->n_todo++] = i;
-    const bool is_complete = running->n_todo == 0 && access(running->path, F_OK) == 0;
-    int status = is_complete ? CM_OK : write_lines(running, running->part);
+    const bool is_complete =
+        running->n_todo == 0 && running->n_part == 0 && running->is_current;
+    int status = is_complete ? CM_OK : write_lines(running, running->part, &running->fd);
     if (status == CM_OK && !is_complete) {
         const struct workers_job job = {
             .n = running->n_todo,
@@ -282,8 +398,6 @@ static int run_missing(struct running *running) {
         };
         size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
         if (running->campaign->measure[0] != '\0') jobs = 1; /* parallel jobs distort times */
-        running->fd = open(running->part, O_WRONLY | O_APPEND | O_CLOEXEC);
-        if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
         status = workers_run(&job, jobs, running->diag);
         (void)close(running->fd);
         if (status == CM_OK && running->n_transient > 0) {
@@ -293,7 +407,8 @@ static int run_missing(struct running *running) {
             diag_hint(running->diag, "run the same command again");
         }
     }
-    if (status == CM_OK && !is_complete) status = write_lines(running, running->path);
+    if (status == CM_OK) status = check_manifest(running);
+    if (status == CM_OK && !is_complete) status = write_lines(running, running->path, NULL);
     if (status == CM_OK) (void)unlink(running->part);
     return status;
 }
@@ -310,34 +425,95 @@ static int write_manifest(const struct cm_campaign *campaign, const char *path,
     return status;
 }
 
-/* Creates the folder and its manifest; an existing manifest must be of the same campaign. */
-static int prepare_folder(struct running *running) {
-    const char *folder = running->run->folder;
-    struct cm_campaign *before = NULL;
-    const int error = output_make_folder(folder, 0777);
-    if (error != 0) return diag_system(running->diag, "create", folder, error);
-    const char *path = arena_printf(running->arena, "%s/%s", folder, CAMPAIGN_FILE);
-    if (path == NULL) return diag_no_memory(running->diag);
-    if (access(path, F_OK) != 0) return write_manifest(running->campaign, path, running->diag);
-    int status = shard_check_file(path, running->diag);
-    if (status == CM_OK) status = cm_campaign_read_file(path, running->diag, &before);
-    if (status < 0) return status;
-    const char *identity = shard_identity(before, running->arena);
-    if (identity == NULL)
-        status = diag_no_memory(running->diag);
-    else if (!text_equal(identity, running->header.campaign)) {
-        status = diag_error(running->diag, DIAG_USAGE,
-                            "folder '%s' contains a different campaign", folder);
-        diag_hint(running->diag, "models or options differ from %s; use another folder", path);
+/* Refuses a folder of another campaign, and models that have changed since it was planned,
+ * unless they are run again; these may have other dims. */
+static int check_before(const struct running *running) {
+    struct cm_diagnostics *diag = running->diag;
+    const struct cm_campaign *given = running->campaign;
+    struct cm_campaign before = *running->before.campaign;
+    const char *changed = NULL;
+    int status = CM_OK;
+    struct cm_campaign_model *models =
+        arena_copy(running->arena, before.models, before.n_models * sizeof(*models));
+    if (models == NULL) return diag_no_memory(diag);
+    before.models = models;
+    for (size_t i = 0; i < before.n_models && i < given->n_models; i++) {
+        if (!has_changed(&given->models[i], &models[i])) continue;
+        models[i].n_dims = given->models[i].n_dims;
+        models[i].dims = given->models[i].dims;
+        if (changed == NULL) changed = models[i].path;
     }
-    cm_campaign_free(before);
+    const char *plans[] = {shard_identity(&before, false, running->arena),
+                           shard_identity(given, false, running->arena)};
+    if (plans[0] == NULL || plans[1] == NULL) return diag_no_memory(diag);
+    if (!text_equal(plans[0], plans[1])) {
+        status = diag_error(diag, DIAG_USAGE, "folder '%s' contains a different campaign",
+                            running->run->folder);
+        diag_hint(diag, "models or options differ from %s; use another folder, or --add",
+                  running->manifest);
+    } else if (changed != NULL && !running->run->retry) {
+        status = diag_error(diag, DIAG_USAGE,
+                            "model '%s' has changed since the campaign was planned", changed);
+        diag_hint(diag, "--retry runs all its combinations again");
+    }
     return status;
+}
+
+/* Refuses to extend a campaign in shards: its combinations would change their numbers, and thus
+ * shards, while other runs may write these. */
+static int check_extends(const struct running *running) {
+    const struct cm_campaign_run *run = running->run;
+    bool has_shards = run->n_shards > 1;
+    DIR *folder = run->extends ? opendir(run->folder) : NULL;
+    if (folder == NULL) return CM_OK;
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
+        if (strncmp(entry->d_name, "shard-", 6) == 0 &&
+            strncmp(entry->d_name, "shard-1-of-1.", 13) != 0)
+            has_shards = true;
+    (void)closedir(folder);
+    if (!has_shards) return CM_OK;
+    const int status = diag_error(
+        running->diag, DIAG_USAGE,
+        "a campaign in shards cannot be extended, because its combinations change shards");
+    diag_hint(running->diag, "sweep the additions in another folder; 'costmodel merge' takes "
+                             "several folders");
+    return status;
+}
+
+/* Creates the folder, and determines the campaign to run: that of its manifest, unless models
+ * changed and are run again, or models or values are added. Writes the manifest if it differs.
+ */
+static int prepare_folder(struct running *running) {
+    const struct cm_campaign_run *run = running->run;
+    const int error = output_make_folder(run->folder, 0777);
+    if (error != 0) return diag_system(running->diag, "create", run->folder, error);
+    running->manifest = arena_printf(running->arena, "%s/%s", run->folder, CAMPAIGN_FILE);
+    if (running->manifest == NULL) return diag_no_memory(running->diag);
+    int status = read_manifest(running, &running->before);
+    const bool has_manifest = running->before.campaign != NULL;
+    if (status == CM_OK) status = check_extends(running);
+    if (status == CM_OK && has_manifest && !run->extends) status = check_before(running);
+    if (status < 0) return status;
+    if (has_manifest && !run->retry && !run->extends) {
+        running->campaign = running->before.campaign;
+    } else {
+        status =
+            campaign_record(running->campaign, run->retry, running->arena, &running->recorded);
+        running->campaign = &running->recorded;
+    }
+    running->header.campaign =
+        status == CM_OK ? shard_identity(running->campaign, true, running->arena) : NULL;
+    if (running->header.campaign == NULL) return diag_no_memory(running->diag);
+    if (has_manifest && text_equal(running->before.identity, running->header.campaign))
+        return CM_OK;
+    return write_manifest(running->campaign, running->manifest, running->diag);
 }
 
 static int prepare(struct running *running) {
     const struct cm_campaign_run *run = running->run;
     struct arena *arena = running->arena;
     const size_t count = cm_campaign_count(running->campaign);
+    running->n_all = count;
     running->n = count >= run->shard ? (count - run->shard) / run->n_shards + 1 : 0;
     running->lines = arena_array(arena, running->n, sizeof(*running->lines));
     running->failed = arena_array(arena, running->n, sizeof(*running->failed));
@@ -349,21 +525,21 @@ static int prepare(struct running *running) {
     running->header = (struct shard_header){
         .schema = SHARD_SCHEMA,
         .version = CM_VERSION_STRING,
-        .campaign = shard_identity(running->campaign, arena),
+        .campaign = running->header.campaign,
         .shard = (int64_t)run->shard,
         .n_shards = (int64_t)run->n_shards,
         .n = (int64_t)running->n,
     };
-    if (arena_failed(arena) || running->header.campaign == NULL)
-        return diag_no_memory(running->diag);
+    if (arena_failed(arena)) return diag_no_memory(running->diag);
     return campaign_options(running->campaign, arena, running->diag, &running->options);
 }
 
 static int run_shard(struct running *running, struct cm_campaign_outcome *ret) {
-    int status = prepare(running);
-    if (status == CM_OK) status = prepare_folder(running);
+    int status = prepare_folder(running);
+    if (status == CM_OK) status = prepare(running);
+    if (status == CM_OK) status = resume(running, running->part); /* has the newer lines */
+    running->n_part = running->n_done;
     if (status == CM_OK) status = resume(running, running->path);
-    if (status == CM_OK) status = resume(running, running->part);
     if (status < 0) return status;
     running->options.cache = running->run->cache;
     *ret = (struct cm_campaign_outcome){.n = running->n, .n_before = running->n_done};
@@ -391,5 +567,6 @@ int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign
     struct running running = {
         .campaign = campaign, .run = run, .diag = diagnostics, .arena = arena};
     status = arena ? run_shard(&running, ret) : diag_no_memory(diagnostics);
+    cm_campaign_free(running.before.campaign);
     return diag_finish(diagnostics, arena_end(arena, status));
 }

@@ -20,12 +20,21 @@
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
 
 /* Hashes the manifest without its header, because the header contains the program version. */
-const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena) {
+const char *shard_identity(const struct cm_campaign *campaign, bool with_files,
+                           struct arena *arena) {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct cm_campaign own = *campaign;
+    struct cm_campaign_model *models =
+        arena_copy(arena, campaign->models, campaign->n_models * sizeof(*models));
+    FILE *out = models ? open_memstream(&text, &size) : NULL;
     if (out == NULL) return NULL;
-    const int status = cm_campaign_write_json(campaign, out);
+    own.models = models;
+    for (size_t i = 0; i < own.n_models && !with_files; i++) {
+        models[i].bytes = CM_UNKNOWN;
+        models[i].digest = NULL;
+    }
+    const int status = cm_campaign_write_json(&own, out);
     const char *ret = NULL;
     if (fclose(out) == 0 && status == CM_OK) {
         const char *contents = strstr(text, "\"models\"");
@@ -34,6 +43,21 @@ const char *shard_identity(const struct cm_campaign *campaign, struct arena *are
     }
     free(text);
     return ret;
+}
+
+const char *shard_key(const struct cm_campaign *campaign, const struct cm_combination *at,
+                      struct arena *arena) {
+    struct text text;
+    text_init(&text, arena);
+    text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%" PRId64 " %s\n", campaign->convention,
+                campaign->mode, campaign->optimizer, campaign->runtime, at->model->path,
+                at->model->bytes, at->model->digest ? at->model->digest : "");
+    for (size_t i = 0; i < at->n_dims; i++)
+        text_printf(&text, "%s=%zu\n", at->model->dims[i].name, at->dims[i]);
+    text_printf(&text, "%" PRId64 "\n%s\n%s", at->batch, at->precision,
+                at->device[0] != '\0' ? at->device : campaign->measure);
+    if (text.failed) return NULL;
+    return arena_printf(arena, "%016" PRIx64, hash_text(text.data, text.length, 0));
 }
 
 int shard_check_file(const char *path, struct cm_diagnostics *diag) {

@@ -33,6 +33,7 @@ struct cm_campaign_model {
     int64_t bytes; /* size of the file; CM_UNKNOWN: not recorded */
     size_t n_dims;
     const struct cm_campaign_dim *dims;
+    const char *digest; /* hash of the file without its weights; NULL: not recorded */
 };
 
 /* The contents of a manifest, schema "costmodel/campaign/1". Texts are never NULL; "": not
@@ -76,6 +77,20 @@ CM_API int cm_campaign_plan(const struct cm_campaign *wanted,
                             struct cm_diagnostics *diagnostics,
                             struct cm_campaign **ret_campaign) CM_MUST_CHECK;
 
+/*
+ * Makes the manifest of a larger campaign: that of `before` with the models, batches,
+ * precisions, devices and sizes of dims that `wanted` and `dims` (as of cm_campaign_plan) add
+ * to it. Other members of `wanted` are those of `before` or "". CM_OK, CM_USAGE (as
+ * cm_campaign_plan; another convention, mode, optimizer, runtime or backend; values of an axis
+ * that `before` lacks), CM_NO_MEMORY. Free with cm_campaign_free, before the arguments: lists
+ * and texts may be theirs.
+ */
+CM_API int cm_campaign_extend(const struct cm_campaign *before,
+                              const struct cm_campaign *wanted,
+                              const struct cm_campaign_dim *dims, size_t n_dims,
+                              struct cm_diagnostics *diagnostics,
+                              struct cm_campaign **ret_campaign) CM_MUST_CHECK;
+
 /* Returns the number of combinations; SIZE_MAX if it overflows. */
 CM_API size_t cm_campaign_count(const struct cm_campaign *campaign);
 
@@ -102,11 +117,12 @@ struct cm_campaign_run {
     size_t shard; /* 1 .. n_shards: runs the combinations k with k % n_shards = shard - 1 */
     size_t n_shards;
     size_t jobs;       /* processes at a time; 0: one per available core */
-    bool retry;        /* run failed combinations again */
+    bool retry;        /* run failed combinations again, and those of models that changed */
     const char *cache; /* as in cm_options */
     /* Called after each group of combinations; may be NULL. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;
+    bool extends; /* the campaign replaces that of the folder, which has part of it; 1 shard */
 };
 
 /* Outcome of a shard. */
@@ -118,10 +134,12 @@ struct cm_campaign_outcome {
 
 /*
  * Runs one shard and writes FOLDER/shard-I-of-N.jsonl atomically, and FOLDER/campaign.json if
- * it is missing. Combinations that an earlier, perhaps killed, run finished are not repeated. A
- * combination that fails is recorded with its message. Each group of combinations runs in a
- * forked child process. CM_OK, CM_USAGE (invalid shard; the folder has another campaign;
- * several jobs for a measurement), CM_IO, CM_NO_MEMORY.
+ * it is missing, with the sizes and digests of the models. Combinations that an earlier,
+ * perhaps killed, run finished with the same models are not repeated. A combination that fails
+ * is recorded with its message. Each group of combinations runs in a forked child process.
+ * CM_OK, CM_USAGE (invalid shard; the folder has another campaign; a model has changed since,
+ * without `retry`; several jobs for a measurement), CM_REFUSED (another run changed the
+ * campaign of the folder meanwhile), CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_campaign_run(const struct cm_campaign *campaign,
                            const struct cm_campaign_run *run,

@@ -714,6 +714,7 @@ struct cm_sweep_row {
      * layers and the same nodes have a time in both rows. */
     int64_t speedup;
     const struct cm_sweep_plans *plans; /* NULL: no plans */
+    const char *key; /* in the file of a shard: identifies what was profiled; else NULL */
 };
 
 /* The plan of a layer in one row of a sweep. */

@@ -287,6 +287,7 @@ static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops
 
 const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch and precision; `null` figures are unknown",
     OPTIONAL("combination", JSON_INDEX, struct cm_sweep_row, combination, "number of the combination of a campaign, from 0"),
+    OPTIONAL("key", JSON_NULLABLE, struct cm_sweep_row, key, "in the file of a shard: hash of the combination, the options and the file of the model"),
     OPTIONAL("model", JSON_NULLABLE, struct cm_sweep_row, model, "path, in a campaign"),
     OPTIONAL("device", JSON_NULLABLE, struct cm_sweep_row, device, "device of the times; in a campaign the name that was given, or the device that was measured"),
     OPTIONAL("times", JSON_NULLABLE, struct cm_sweep_row, times, "source of the times, as `times` of the sweep"),

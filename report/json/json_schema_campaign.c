@@ -14,6 +14,7 @@ static const struct json_record dim_record = CLOSED_RECORD(struct cm_campaign_di
 static const struct json_record model_record = CLOSED_RECORD(struct cm_campaign_model, "campaign_model", "A model",
     VALUE("path", JSON_TEXT, struct cm_campaign_model, path, "path, relative to the working directory"),
     OPTIONAL("bytes", JSON_COUNT, struct cm_campaign_model, bytes, "size of the file; `null`: not recorded"),
+    OPTIONAL("digest", JSON_NULLABLE, struct cm_campaign_model, digest, "hash of the file without its weights; `null`: not recorded"),
     OPTIONAL_MANY("dims", JSON_LIST, struct cm_campaign_model, dims, n_dims, &dim_record, "symbolic dims to vary, at most 8"));
 
 static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campaign, "campaign", "Models, and the batches, precisions and devices to profile each of them for",

@@ -102,6 +102,8 @@ CALL(limit_batch, int64_t batch; return cm_check_limit_batch(s, d, &batch))
 CALL(plan, MADE(campaign, cm_campaign_plan(s, NULL, 0, d, &made)))
 CALL(plan_dim, struct cm_campaign w = {.n_models = 0}; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; MADE(campaign, cm_campaign_plan(&w, s, 1, d, &made)))
 CALL(plan_model, struct cm_campaign w = {.n_models = 1, .models = s}; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; return plan(g, &w, d))
+CALL(extend, const struct cm_campaign w = {.measure = "", .runtime = "", .convention = "", .mode = "", .optimizer = ""}; MADE(campaign, cm_campaign_extend(s, &w, NULL, 0, d, &made)))
+CALL(extend_by, const struct cm_campaign w = {.measure = "", .runtime = "", .convention = "", .mode = "", .optimizer = ""}; MADE(campaign, cm_campaign_extend(&w, s, NULL, 0, d, &made)))
 CALL(write_campaign, return cm_campaign_write_json(s, g->out))
 CALL(run_campaign, const struct cm_campaign_run run = {.size = sizeof run, .folder = "/dev/null/x", .shard = 1, .n_shards = 1}; struct cm_campaign_outcome o; return cm_campaign_run(s, &run, d, &o))
 CALL(run_with, struct cm_campaign w = {.n_models = 0}; struct cm_campaign_outcome o; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; return cm_campaign_run(&w, s, d, &o))
@@ -275,7 +277,7 @@ static const struct subject subjects[] = {
     SUBJECT(cm_check_limit, "check", false, of_limit, one_limit, limit_batch),
     SUBJECT(cm_campaign_dim, "campaign", false, of_campaign_dim, plan_dim),
     SUBJECT(cm_campaign_model, "campaign", false, of_campaign_model, plan_model),
-    SUBJECT(cm_campaign, "campaign", false, of_campaign, plan, run_campaign, write_campaign),
+    SUBJECT(cm_campaign, "campaign", false, of_campaign, plan, extend, extend_by, run_campaign, write_campaign),
     SUBJECT(cm_measured_time, "fit", false, of_time, device_fit),
     SUBJECT(cm_op_description, "op_costs", false, of_description, op_costs),
     SUBJECT(cm_op_output, "op_costs", false, of_output, one_output),

@@ -31,7 +31,7 @@ static const struct cm_sweep_row rows[] = {
      0,    true,        false, 3,
      NONE, CM_NO_INDEX, NULL,  NULL,
      NULL, NULL,        0,     NULL,
-     NONE, NULL},
+     NONE, NULL,        NULL},
     {MOST,
      "misfit",
      "more\x1b[2J",
@@ -53,7 +53,8 @@ static const struct cm_sweep_row rows[] = {
      1,
      dims,
      MOST,
-     &plans},
+     &plans,
+     NULL},
     {0,
      "usage",
      "no \"reason\"",
@@ -75,6 +76,7 @@ static const struct cm_sweep_row rows[] = {
      0,
      NULL,
      NONE,
+     NULL,
      NULL},
 };
 
