@@ -16,6 +16,7 @@ struct attention {
     int64_t keys; /* of past and present */
     int64_t
         present; /* length of the present output; > keys if past and present share a buffer */
+    int64_t added, held; /* keys of this call, and these with the past or its whole buffer */
     int64_t key_columns, value_columns; /* of one head */
     int64_t input_columns;              /* of the projected input; 0 without a projection */
     int64_t projected_columns;          /* of the projection */
@@ -32,9 +33,9 @@ struct reading {
     size_t masks[2]; /* inputs that are added to the scores */
 };
 
-static const struct attention unknown = {
-    DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
-    DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
+static const struct attention unknown = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
+                                         DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
+                                         DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
 /* Adds the past keys: the length of axis `axis` of the past, which has rank `rank`; if past and
  * present share a buffer, the contents of input reading->length. */
@@ -42,11 +43,11 @@ static void add_past(const struct op_context *context, const struct reading *rea
                      int axis, struct attention *ret) {
     const int64_t new = ret->keys;
     const bool shared = op_attr_int(context, "past_present_share_buffer") != 0;
-    ret->present = new;
+    ret->present = ret->added = ret->held = new;
     if (!op_has_input(context, reading->past)) return;
     const int64_t before = common_dim(context, reading->past, rank, axis);
     ret->keys = checked_add(shared ? common_length(context, reading->length) : before, new);
-    ret->present = shared ? before : ret->keys;
+    ret->present = ret->held = shared ? before : ret->keys;
 }
 
 /* input [B, S, D], weight [D, columns]; past [2, B, heads, P, d]. */
@@ -244,6 +245,12 @@ static int check_heads(const struct op_context *context, const struct attention 
     if ((is_known(a->key_columns) && a->key_columns < 0) ||
         (is_known(a->value_columns) && a->value_columns < 0))
         return op_fail(context, DIAG_ATTRIBUTE, "qkv_hidden_sizes must be >= 0");
+    const bool is_windowed = op_attr_int(context, "local_window_size") > 0; /* may drop keys */
+    if (is_known(a->keys) && !is_windowed &&
+        ((is_known(a->held) && a->keys > a->held) ||
+         (is_known(a->added) && a->keys < a->added)))
+        return op_fail(context, DIAG_SHAPE, "attends to %lld keys, but has %lld to %lld",
+                       (long long)a->keys, (long long)a->added, (long long)a->held);
     return contrib_check_heads(context, a->heads, a->kv_heads);
 }
 

@@ -120,6 +120,19 @@ static void counts_grouped_query_attention(void **state) {
                 "float[2,1,32] float[2,1,32] float[2,1,32] - - - float[2,4,6,7] "
                 "float[2,4,6,8]",
                 "float[*]", "input 6 must have a last dim of 8, got [2,4,6,7]"),
+        /* 6 in the past and 1 new; a buffer of 6; fewer than the 5 new ones */
+        REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+                "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
+                "int32[2] int32[]={8}",
+                "float[*]", "attends to 8 keys, but has 1 to 7"),
+        REFUSES("com.microsoft:DecoderMaskedMultiHeadAttention-1",
+                "num_heads=4 past_present_share_buffer=1",
+                "float[2,1,16] float[2,1,16] float[2,1,16] - - float[2,4,6,4] float[2,4,6,4] "
+                "int32[]={6}",
+                "float[*]", "attends to 7 keys, but has 1 to 6"),
+        REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+                "float[2,5,32] float[2,5,16] float[2,5,16] - - int32[2] int32[]={4}",
+                "float[*]", "attends to 4 keys, but has 5 to 5"),
         REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=3",
                 "float[2,1,32] float[2,1,16] float[2,1,16] - - int32[2] int32[]", "float[*]",
                 "query heads must be a multiple of key heads, got 4 and 3"),
