@@ -11,6 +11,7 @@
 #include "ops/signatures.gen.h"
 #include "passes/cost/count.h"
 #include "passes/infer/bind.h"
+#include "passes/memory/liveness.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
@@ -191,6 +192,45 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
                         (long long)n, have, open, (long long)bounded);
 }
 
+/* Returns the bytes of the copies of weights that the node looks up: matrices of a constant, as
+ * of one expert per token. 0 for other nodes. */
+static int64_t gathered_bytes(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    const struct op *op = analysis->bind.ops[id];
+    const struct value_info *infos = analysis->infer.infos;
+    if (!op->facets || (op->facets->lookups & 1) == 0 || node->n_outputs == 0 ||
+        node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
+        return 0;
+    const struct shape *table = &infos[node->inputs[0]].shape;
+    const struct shape *rows = &infos[node->outputs[0]].shape;
+    if (!infos[node->inputs[0]].is_constant || table->rank < 3 || rows->rank < 3 ||
+        table->dims[table->rank - 1] != rows->dims[rows->rank - 1] ||
+        table->dims[table->rank - 2] != rows->dims[rows->rank - 2] ||
+        analysis->liveness.storage[node->outputs[0]] != STORAGE_ACTIVATION)
+        return 0;
+    const int64_t bytes = liveness_bytes(&infos[node->outputs[0]]);
+    return is_known(bytes) ? bytes : 0;
+}
+
+/* Notes that activations contain copies of weights, which a grouped product does not make. */
+static void note_gathered_weights(const struct analysis *analysis) {
+    int64_t most = 0;
+    size_t n = 0;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const int64_t bytes = gathered_bytes(analysis, id);
+        n += bytes > 0;
+        if (bytes > most) most = bytes;
+    }
+    if (n > 0)
+        diag_note(analysis->diag, DIAG_ASSUMPTION,
+                  "%zu %s weight matrices for each row of the indices, as of the experts of "
+                  "each token, at most %.3g %s: activations and traffic include the copies, "
+                  "the lower bound of times does not",
+                  n, n == 1 ? "node copies" : "nodes copy",
+                  (double)most / (most < 1000000000 ? 1e6 : 1e9),
+                  most < 1000000000 ? "MB" : "GB");
+}
+
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     const size_t n_nodes = analysis->model->n_nodes;
     const struct model *model = analysis->model;
@@ -224,6 +264,7 @@ int assemble_warnings(const struct analysis *analysis, const struct cm_coverage 
                                        op->name, (long long)op->count, n_nodes));
         if (status < 0) worst = status;
     }
+    note_gathered_weights(analysis);
     if (coverage->unknown_shapes == 0) return worst;
     const char *text = shapes_text(analysis->arena, coverage);
     if (!text) return diag_no_memory(analysis->diag);

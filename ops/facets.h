@@ -53,6 +53,8 @@
 #define LOOKUP(first, last)     .lookups = SLOTS(first, last)
 #define PART(first, last)       .parts = SLOTS(first, last)
 #define EXPERTS_OF(first, last) .experts = SLOTS(first, last)
+#define EXTENDS(output_, operand_, n_)                                                         \
+    .extends = {.output = output_, .operand = operand_, .n = n_}
 
 /* The dtype under autocast (enum op_autocast), if not AUTOCAST_BY_MACS: AUTOCAST(FLOAT). */
 #define AUTOCAST(type) .autocast = AUTOCAST_##type

@@ -163,13 +163,20 @@ enum op_images {
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */
+enum op_copy {
+    COPY_RUNS,     /* a kernel writes the output */
+    COPY_STRIDED,  /* readers can read the memory of operand 0 with strides: Transpose, Slice */
+    COPY_REPEATED, /* readers can do so if a compiler fuses them, else a kernel runs: Tile */
+};
+
 struct op_lowering {
     /* Fills *ret, which is zero except for `kind`; the caller sets FLOPs and bytes. Returns
      * false if the node has no primitive. NULL: no node of this operator has one. */
     bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
     int32_t kind;  /* enum cm_primitive_kind; a product that `lower` does not lower is timed by
                       device models as a matrix product (lowering_model_product) */
-    int32_t which; /* argument of `lower`: enum cm_algorithm or enum cm_function */
+    int32_t which; /* argument of `lower`: enum cm_algorithm or enum cm_function; copies: enum
+                      op_copy */
     enum op_images images;
     const char *why; /* why some or all nodes have no primitive; NULL: every node has one */
 };
@@ -220,6 +227,11 @@ struct op_facets {
      * `parts` (the data of Slice). Axis 0 of `experts` is the experts, of which each row of
      * output 0 chooses as many as attribute k states. */
     uint32_t lookups, parts, experts;
+    /* Caches: `n` outputs from `output` on may be kept in the memory of the operands from
+     * `operand` on; the node then writes the new rows only. */
+    struct {
+        uint8_t output, operand, n;
+    } extends;
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;

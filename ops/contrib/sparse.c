@@ -334,12 +334,12 @@ FACETS(CONTRIB, DecoderAttention) {MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, LongformerAttention) {MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, QOrderedLongformerAttention) {MODELLED_PRODUCT(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, QOrderedAttention) {MODELLED_PRODUCT(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, SparseAttention) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, PagedAttention) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, SparsePagedAttention) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, DynamicSparseAttention) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, SparseAttentionIndexer) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, PackedSparseAttentionIndexer) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SparseAttention) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, PagedAttention) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, SparsePagedAttention) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, DynamicSparseAttention) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, SparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, PackedSparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 
 #define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \

@@ -192,7 +192,8 @@ static int64_t thop_attention(const struct op_context *context) {
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
     PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
     THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
-    LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
+    LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS,
+    EXTENDS(1, 4, 2)};
 FACETS(PREVIEW, FlexAttention) {
     EXACT(.per_mac = 2, PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
     NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};

@@ -90,7 +90,7 @@ static enum op_view view_cast(const struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, Cast) {AUTOCAST(FILE), LOWER_UNARY(CM_CAST), BOUNDS("v"), MOVES(scale_unchanged)};
 FACETS(ONNX, CastLike) {AUTOCAST(FILE), LOWER_UNARY(CM_CAST), BOUNDS("vd"), MOVES(scale_unchanged)};
-FACETS(ONNX, BitCast) {LOWER(lower_copy, CM_COPY, 0, IMAGES_FOLLOW, NULL), NO_BOUNDS};
+FACETS(ONNX, BitCast) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), NO_BOUNDS};
 
 #define ROW(name, from, infer_fn, folds, partial, letters, form, keeps)                        \
     {                                                                                          \

@@ -76,7 +76,7 @@ static int fold_concat(struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Concat) {LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v"),
-    MOVES(scale_unchanged, .joins = true)};
+    MOVES(scale_unchanged, .joins = true), EXTENDS(0, 0, 1)};
 
 #define CONCAT(from)                                                                           \
     {                                                                                          \

@@ -296,11 +296,11 @@ static int infer_one_hot(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Transpose) {LOWER(lower_transpose, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("v"),
+FACETS(ONNX, Transpose) {LOWER(lower_transpose, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
     MOVES(scale_through_transpose)};
-FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("v"),
+FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
     MOVES(scale_through_expand)};
-FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, 0, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
+FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, COPY_REPEATED, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
     MOVES(scale_unchanged)};
 FACETS(ONNX, DepthToSpace) {LOWER(lower_blocks, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
     MOVES(scale_along_all_axes)};

@@ -139,12 +139,15 @@ static int fold_scatter_nd(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Scatter) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, ScatterElements) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, ScatterND) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, Scatter) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+    EXTENDS(0, 0, 1)};
+FACETS(ONNX, ScatterElements) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+    EXTENDS(0, 0, 1)};
+FACETS(ONNX, ScatterND) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+    EXTENDS(0, 0, 1)};
 FACETS(ONNX, TensorScatter) {
     LOWER(lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive"),
-    NO_BOUNDS};
+    NO_BOUNDS, EXTENDS(0, 0, 1)};
 
 #define ROW(name, from, infer_fn, folds, letters, keeps)                                       \
     {                                                                                          \

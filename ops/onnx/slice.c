@@ -255,8 +255,8 @@ static int fold_split(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), PART(0, 0), MOVES(scale_unchanged)};
-FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
+FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), PART(0, 0), MOVES(scale_unchanged)};
+FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
     MOVES(scale_unchanged, .all_outputs = true)};
 
 #define ROW(name, from, infer_fn, folds, letters)                                              \

@@ -17,7 +17,6 @@
 #include "backends/backend_registry.h"
 #include "backends/plugin/settings.h"
 #include "backends/primitive.h"
-#include "ops/lowering/lowering.h"
 #include "passes/infer/precision.h"
 #include "passes/latency/kernels.h"
 #include "passes/pass.h"
@@ -94,10 +93,10 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
     return op->facets ? &op->facets->lowering : &none;
 }
 
-/* Transpose, Slice, Split, BitCast, Expand: the output can be read from the input's memory. */
-static bool is_strided_view(const struct op_lowering *lowering) {
-    return lowering->lower == lower_transpose || lowering->lower == lower_slice ||
-           lowering->lower == lower_copy || lowering->lower == lower_expand;
+/* Returns true if the output can be read from the memory of the input. */
+static bool is_strided_view(const struct mapping *mapping, const struct op_lowering *lowering) {
+    return lowering->kind == CM_COPY && (lowering->which == COPY_STRIDED ||
+                                         (lowering->which == COPY_REPEATED && !mapping->eager));
 }
 
 /* Returns the role of the node; for a view, sets *ret_source to the viewed operand. An Add of a
@@ -115,7 +114,7 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
     *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     if (*ret_source != ID_NONE && kernels_depends_on_input(mapping->analysis, *ret_source) &&
         (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
-         is_strided_view(lowering)))
+         is_strided_view(mapping, lowering)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
     *ret_source = precision_biased_product(analysis, node);
@@ -210,11 +209,56 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t 
     return bytes_at(mapping, source, elements, is_product ? mapping->product_operand_bytes : 0);
 }
 
+static bool is_model_input(const struct mapping *mapping, uint32_t value) {
+    const struct value *source = &mapping->analysis->model->values[value];
+    return source->origin == VALUE_INPUT && source->graph == 0;
+}
+
+/* If an implementation can keep the output in the memory of an operand, a cache that is an
+ * input of the model, and writes only new rows, returns the value of that operand; else
+ * ID_NONE. */
+static uint32_t cache_of(const struct mapping *mapping, uint32_t id, size_t output) {
+    const struct op *op = op_of(mapping, id);
+    const struct node *node = whole_node(mapping, id);
+    if (!op->facets || output < op->facets->extends.output ||
+        output - op->facets->extends.output >= op->facets->extends.n ||
+        !mapping->is_output[node->outputs[output]])
+        return ID_NONE;
+    const size_t at = op->facets->extends.operand + output - op->facets->extends.output;
+    if (at >= node->n_inputs || node->inputs[at] == ID_NONE) return ID_NONE;
+    const uint32_t source = mapping->table->source[node->inputs[at]];
+    return is_model_input(mapping, source) ? source : ID_NONE;
+}
+
+/* Returns the bytes of a table whose rows the node looks up; DIM_UNKNOWN: not a lookup. */
+static int64_t table_bytes(const struct mapping *mapping, uint32_t id) {
+    const struct op *op = id == ID_NONE ? NULL : op_of(mapping, id);
+    if (!op || !op->facets || (op->facets->lookups & 1) == 0) return DIM_UNKNOWN;
+    const uint32_t table = whole_node(mapping, id)->inputs[0];
+    return bytes_at(mapping, table, elements_of(mapping, table),
+                    mapping->product_operand_bytes);
+}
+
+/* Adds the `bytes` of an operand to the lower bound, if any implementation reads them. One that
+ * extends a cache in place does not read it; a product that reads gathered rows, as of the
+ * weights of experts, can read each row of their table once. */
+static void charge_compulsory(const struct mapping *mapping, uint32_t id, uint32_t source,
+                              int64_t bytes) {
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    const uint32_t from = mapping->analysis->model->values[source].node;
+    if (mapping->role[id] == ROLE_PRODUCT) {
+        const int64_t table = table_bytes(mapping, from);
+        if (is_known(table) && table < bytes) bytes = table;
+    } else if (!is_model_input(mapping, source) || cache_of(mapping, id, 0) == source) {
+        return;
+    }
+    fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
+}
+
 /* Adds the bytes that the node reads. Operands that are not tensors, or that are known int64
  * constants (shape, axes), are not read. */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
     const struct node *node = whole_node(mapping, id);
-    struct cm_fusion *fusion = &mapping->table->fusion[id];
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t operand = node->inputs[i];
         if (operand == ID_NONE) continue;
@@ -232,9 +276,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
         const int64_t bytes = operand_bytes(mapping, id, i);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
-        if (mapping->role[id] == ROLE_PRODUCT ||
-            (value->origin == VALUE_INPUT && value->graph == 0))
-            fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
+        charge_compulsory(mapping, id, source, bytes);
     }
 }
 
@@ -247,7 +289,8 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     const uint32_t group = group_of(mapping, id);
-    if (mapping->role[id] != ROLE_FUSIBLE || lowering_of(mapping, id)->lower == lower_concat)
+    if (mapping->role[id] != ROLE_FUSIBLE ||
+        (op_of(mapping, id)->facets && op_of(mapping, id)->facets->qdq.joins))
         return;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!kernels_depends_on_input(mapping->analysis, node->inputs[i])) continue;
@@ -265,6 +308,17 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
         struct cm_fusion *fusion = &mapping->table->fusion[id];
         fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, smaller);
     }
+}
+
+/* Returns the bytes of an output that any implementation writes. */
+static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, size_t output) {
+    const uint32_t value = whole_node(mapping, id)->outputs[output];
+    const uint32_t cache = cache_of(mapping, id, output);
+    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
+    int64_t new = elements_of(mapping, value);
+    if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
+    if (is_known(new) && new < 0) new = 0;
+    return bytes_at(mapping, value, new, is_product ? mapping->product_operand_bytes : 0);
 }
 
 /* Adds the bytes that the node writes. A result that products and others read may be written
@@ -291,7 +345,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         mapping->table->written[id] = checked_add(mapping->table->written[id], written);
         if (is_product || is_output)
             fusion->compulsory_bytes =
-                checked_add(fusion->compulsory_bytes, is_product ? for_product : stored);
+                checked_add(fusion->compulsory_bytes, compulsory_writes(mapping, id, i));
         if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored)
             kernels_add_extra(fusion, 1, checked_add(stored, for_product)); /* a cast */
     }

@@ -130,6 +130,56 @@ static void views_move_nothing(void **state) {
     EXPECT(lines, eager, rows);
 }
 
+/* Concat appends 1 row to 3 rows of 16 bytes. A runtime that keeps the cache in place writes 16
+ * bytes; if the past is computed, 64 are written and 48 are read. */
+static void cache_can_be_extended_in_place(void **state) {
+    static const char cache[] = "in past float[3,4]\nin x float[1,4]\n"
+                                "node c Concat past x -> y axis=0\nout y\n";
+    static const char other[] = "in past float[3,4]\nin x float[1,4]\nnode r Relu past -> p\n"
+                                "node c Concat p x -> y axis=0\nout y\n";
+    static const char attention[] =
+        "in q float[1,1,16]\nin k float[1,1,16]\n"
+        "in v float[1,1,16]\nin pk float[1,2,3,8]\nin pv float[1,2,3,8]\n"
+        "in s int32[1]\nconst t int32[] =4\n"
+        "node a com.microsoft::GroupQueryAttention q k v pk pv s t -> y nk nv num_heads=2 "
+        "kv_num_heads=2\nout y\nout nk\nout nv\n";
+    static const struct row in_place[] = {{"c", 1, 64, 64, 16 + 16}};
+    static const struct row written[] = {{"c", 0, 16, 64, 16 + 64}};
+    /* q, k, v and y are 64 bytes each, the past 2 x 192, s 4, t 4; the new rows 2 x 64 */
+    static const struct row present[] = {
+        {"a", 1, 192 + 384 + 8, 64 + 512, 192 + 384 + 8 + 64 + 128}};
+    (void)state;
+    EXPECT(cache, compiled, in_place);
+    EXPECT(other, compiled, written);
+    EXPECT(attention, compiled, present);
+}
+
+/* A compiler reads repeated rows with stride 0; eager PyTorch copies them. */
+static void repeated_rows_are_read_once(void **state) {
+    static const char lines[] =
+        "in x float[1,4,8]\nin q float[2,1,4]\nconst n int64[3] =2,1,1\n"
+        "node t Tile x n -> r\nnode g MatMul q r -> y\nout y\n";
+    static const struct row once[] = {{"t", -1, 0, 0, 0},
+                                      {"g", 1, 32 + 128, 64, 32 + 128 + 64}};
+    static const struct row copied[] = {{"t", 1, 128, 256, 128},
+                                        {"g", 1, 32 + 256, 64, 32 + 256 + 64}};
+    (void)state;
+    EXPECT(lines, compiled, once);
+    EXPECT(lines, eager, copied);
+}
+
+/* 6 tokens gather one of 2 experts of 16 x 16 each, 1024 bytes: a grouped product reads the 2
+ * experts once. */
+static void gathered_weights_count_once_in_the_bound(void **state) {
+    static const char lines[] =
+        "in x float[6,1,16]\nin e int64[6]\ninit w float[2,16,16]\n"
+        "node s Gather w e -> c axis=0\nnode g MatMul x c -> y\nout y\n";
+    static const struct row rows[] = {{"s", 1, 2 * 1024 + 48, 6 * 1024, 48},
+                                      {"g", 1, 384 + 6 * 1024, 384, 384 + 2 * 1024 + 384}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
 /* r is fused with a; the product reads p from memory, so p is written once. */
 static void value_that_another_kernel_reads_is_written(void **state) {
     static const char lines[] =
@@ -325,6 +375,9 @@ int main(void) {
         cmocka_unit_test(residual_addition_does_not_span_the_product),
         cmocka_unit_test(bias_addition_is_part_of_the_product),
         cmocka_unit_test(views_move_nothing),
+        cmocka_unit_test(cache_can_be_extended_in_place),
+        cmocka_unit_test(repeated_rows_are_read_once),
+        cmocka_unit_test(gathered_weights_count_once_in_the_bound),
         cmocka_unit_test(value_that_another_kernel_reads_is_written),
         cmocka_unit_test(output_of_the_graph_is_written),
         cmocka_unit_test(attention_is_one_kernel),
