@@ -129,7 +129,8 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
                                          const struct imported_layer *layer,
                                          struct cm_timed *ret) {
     const double seconds = layer->timing.median;
-    struct achieved sum = {.present = seconds > 0 && layer->n_nodes > 0};
+    struct achieved sum = {.present = seconds > 0 && layer->n_nodes > 0 &&
+                                      analysis->roofline_bounds.done};
     double longest = -1;
     double flops = 0;
     double bytes = 0;
@@ -204,6 +205,8 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     ret->imported = true;
     ret->placed_share = public_ratio(imported->placed_share);
     if (imported->run > 0) ret->run_ps = public_count(estimate_ps(imported->run));
+    if (imported->other_shape != NULL)
+        ret->other_shape = assembly_text(assembly, imported->other_shape);
     ret->backend = assembly_text(assembly, imported->tools);
     ret->version = assembly_text(assembly, imported->version);
     ret->n_primitives = imported->n;

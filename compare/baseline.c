@@ -129,6 +129,7 @@ int baseline_result(const struct cm_baseline *baseline,
         .modelled = text_equal(profile->times.state, "modelled"),
         .invented = text_equal(profile->times.state, "invented"),
         .imported = text_equal(profile->times.state, "imported"),
+        .other_shape = profile->times.other_shape,
         .layout = profile->times.layout,
         .device = profile->times.device,
         .version = "",
@@ -229,6 +230,7 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
                   : measure->invented ? "invented"
                   : measure->imported ? "imported"
                                       : "measured";
+    times.other_shape = measure->other_shape;
     times.device = measure->device;
     times.layout = measure->layout;
     for (size_t i = 0; i < measure->n_untimed; i++)

@@ -196,6 +196,7 @@ static const char *times_of(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (!measure) return "none";
     if (measure->problem[0] != '\0') return measure->problem;
+    if (measure->other_shape != NULL) return "imported, of other shapes";
     return measure->planned    ? "planned"
            : measure->modelled ? "modelled"
            : measure->invented ? "invented"

@@ -195,6 +195,10 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
         .no_old = side->no_old,
         .bounds_count = side->bounds_count,
     };
+    if (limit->of.timed && !limit->of.modelled && side->times.other_shape != NULL) {
+        figure.now.value = CM_UNKNOWN;
+        figure.no_value = side->times.other_shape;
+    }
     if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->no_old_times;
     if (figure.no_old == NULL) figure.no_old = gap_of(&side->old_gaps, limit, &side->old);
     if (!is_known(figure.now.value) && figure.no_value == NULL)

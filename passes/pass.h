@@ -388,7 +388,9 @@ struct imported {
     const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
     size_t n;
     struct imported_layer *layers; /* in execution order */
-    double run;                    /* sum of cm_times.run of the files, seconds; 0: unknown */
+    const char *other_shape; /* why the times belong to other shapes than those of the model;
+                                NULL: they do not, or the files have no shapes */
+    double run;              /* sum of cm_times.run of the files, seconds; 0: unknown */
     double placed_share; /* share of the time outside CM_UNPLACED layers; negative: no time */
     int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
 };

@@ -35,9 +35,13 @@ const char *times_kind(const struct cm_result *result) {
                                : "";
 }
 
-void times_append_rate(struct text *text, enum number_style style, int64_t operations,
-                       int64_t latency_ps) {
-    if (!is_known(operations) || !is_known(latency_ps)) {
+bool times_have_rates(const struct cm_result *result) {
+    return result->measure == NULL || result->measure->other_shape == NULL;
+}
+
+void times_append_rate(struct text *text, enum number_style style,
+                       const struct cm_result *result, int64_t operations, int64_t latency_ps) {
+    if (!is_known(operations) || !is_known(latency_ps) || !times_have_rates(result)) {
         text_append(text, "?");
         return;
     }

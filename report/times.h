@@ -19,8 +19,12 @@ void times_append_sum(struct text *text, enum number_style style, const struct c
                       bool unicode);
 /* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
-/* Appends operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
-void times_append_rate(struct text *text, enum number_style style, int64_t operations,
-                       int64_t latency_ps);
+/* Appends operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown or
+ * if the times of the result have no rates. */
+void times_append_rate(struct text *text, enum number_style style,
+                       const struct cm_result *result, int64_t operations, int64_t latency_ps);
+
+/* Returns false if the times belong to other shapes than the costs (cm_measure.other_shape). */
+bool times_have_rates(const struct cm_result *result);
 
 #endif

@@ -6,7 +6,8 @@
  * Example:
  *
  *     {"cat": "Node", "name": "/conv1/Conv_kernel_time", "ts": 5300, "dur": 120, "tid": 7,
- *      "args": {"op_name": "FusedConv", "output_type_shape": [{"float": [1, 64, 56, 56]}]}}
+ *      "args": {"op_name": "FusedConv", "input_type_shape": [{"float": [1, 3, 224, 224]}, ..],
+ *               "output_type_shape": [{"float": [1, 64, 56, 56]}]}}
  *
  * The event of a node that runs on a GPU measures only the host, which does not wait. Builds
  * with --enable_cuda_profiling or --enable_rocm_profiling add an event for each kernel and copy
@@ -118,17 +119,20 @@ static void add_refs(struct times_refs *refs, char *name, const char *op) {
     }
 }
 
-/* Sets rank and dims to the shape of the first output; rank -1 if it is missing or invalid. */
-static void read_shape(const struct json_value *args, struct times_layer *ret) {
-    const struct json_value *first = json_first(json_get(args, "output_type_shape"));
-    const struct json_value *dims = json_first(first);
-    ret->rank = -1;
-    if (!json_is_array(dims) || json_count(dims) > CM_MAX_RANK) return;
-    int32_t rank = 0;
-    json_each(dim, dims) {
-        if (!json_to_int64(dim, &ret->dims[rank++])) return;
+/* Records the shapes that a layer reads, once each. If out of memory, the arena has failed. */
+static void read_inputs(struct cm_times *times, const struct json_value *args) {
+    json_each(input, json_get(args, "input_type_shape")) {
+        struct text text = {.arena = times->arena};
+        uint32_t known = 0;
+        text_append(&text, "[");
+        json_each(dim, json_first(input)) {
+            int64_t size = -1;
+            (void)json_to_int64(dim, &size);
+            text_printf(&text, "%s%lld", text.length > 1 ? ", " : "", (long long)size);
+        }
+        text_append(&text, "]");
+        if (map_add(&times->reads, text_string(&text), 0, &known) != CM_OK) return;
     }
-    ret->rank = rank;
 }
 
 /* Operators that optimizers insert to move tensors between devices and layouts. */
@@ -180,7 +184,8 @@ static int find_layer(struct reader *reader, const char *name, size_t length,
     layer->op = arena_strdup(times->arena, op);
     layer->alternatives = true;
     layer->role = is_one_of(op, copies) ? TIMES_COPIES : TIMES_RUNS;
-    read_shape(args, layer);
+    times_read_dims(json_first(json_first(json_get(args, "output_type_shape"))), layer);
+    read_inputs(times, args);
     const char *provider = json_string(json_get(args, "provider"));
     if (provider != NULL && strchr(times->provider, ',') == NULL &&
         !text_equal(times->provider, provider))
@@ -353,7 +358,10 @@ static int read_all(struct reader *reader, const struct json_value *list) {
             summarize(runs + 1, (size_t)times->runs - 1, (size_t)times->runs - 1).median;
     else if (times->runs == 1)
         times->run = runs[0];
-    if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
+    if (times->runs == 0) { /* the profile ended before the first run did */
+        times->runs = 1;
+        map_init(&times->reads, times->arena); /* incomplete */
+    }
     subtract_bodies(reader, open);
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
@@ -372,6 +380,7 @@ int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostic
     struct reader reader = {.times = ret, .diag = diag, .scratch = arena_new("profile", 0)};
     if (reader.scratch == NULL) return diag_no_memory(diag);
     map_init(&reader.layers, reader.scratch);
+    map_init(&ret->reads, ret->arena);
     ret->tool = "onnxruntime";
     ret->provider = "";
     ret->has_times = true;

@@ -3,7 +3,8 @@
  * Files of TensorRT's trtexec (NVIDIA/TensorRT, samples/common/sampleReporting.cpp, and the
  * engine inspector):
  *     --exportProfile    [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.02}, ..]
- *     --exportLayerInfo  {"Layers": [{"Name": "...", "Metadata": "[ONNX Layer: conv1]..."}]}
+ *     --exportLayerInfo  {"Layers": [{"Name": "...", "Metadata": "[ONNX Layer: conv1]...",
+ *                         "Outputs": [{"Name": "relu1_out", "Dimensions": [8, 64, 56, 56]}]}]}
  */
 #include "backends/times/times.h"
 
@@ -99,7 +100,12 @@ int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnos
             add_metadata(&listed, json_string(json_get(layer, "Metadata")));
             if (listed.n > 0) refs = listed;
         }
-        if (times_add_layer(ret, name, &refs) == NULL) return diag_no_memory(diag);
+        struct times_layer *added = times_add_layer(ret, name, &refs);
+        const struct json_value *output = json_first(json_get(layer, "Outputs"));
+        const char *value = json_string(json_get(output, "Name"));
+        if (added != NULL && value != NULL) added->output = arena_strdup(ret->arena, value);
+        if (added == NULL || arena_failed(ret->arena)) return diag_no_memory(diag);
+        times_read_dims(json_get(output, "Dimensions"), added);
         index++;
     }
     return CM_OK;

@@ -10,6 +10,7 @@
 
 #include "costmodel/backend.h"
 #include "costmodel/status.h"
+#include "support/map.h"
 
 struct arena;
 struct cm_diagnostics;
@@ -37,6 +38,7 @@ struct times_layer {
     const struct times_ref *refs;
     bool alternatives;    /* use only the first ref found in the model; false: use all refs */
     enum times_role role; /* role if no ref is found in the model */
+    const char *output;   /* name of the first output; NULL if unknown */
     int32_t rank;         /* rank of the first output; -1 if unknown */
     int64_t dims[CM_MAX_RANK];
 };
@@ -51,7 +53,8 @@ struct cm_times {
     double run;           /* median time of a whole run, seconds; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
-    struct arena *arena;        /* owns the layers and their texts */
+    struct map reads;    /* the shapes that the layers read: "[2, 3]"; empty if unknown */
+    struct arena *arena; /* owns the layers and their texts */
 };
 
 /* Readers. The caller sets ret->arena and ret->path. Each returns CM_OK, CM_REFUSED (reported)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/arena.h"
+#include "support/json/json_value.h"
 #include "support/text.h"
 
 void times_refs_add(struct times_refs *refs, const char *name, size_t length,
@@ -132,4 +133,14 @@ struct times_layer *times_add_layer(struct cm_times *times, const char *name,
     layer->n_refs = refs->n;
     layer->refs = refs->items;
     return arena_failed(times->arena) ? NULL : layer;
+}
+
+void times_read_dims(const struct json_value *dims, struct times_layer *layer) {
+    int32_t rank = 0;
+    layer->rank = -1;
+    if (!json_is_array(dims) || json_count(dims) > CM_MAX_RANK) return;
+    json_each(dim, dims) {
+        if (!json_to_int64(dim, &layer->dims[rank]) || layer->dims[rank++] < 0) return;
+    }
+    layer->rank = rank;
 }

@@ -31,4 +31,7 @@ enum times_role times_names_split(const char *name, struct times_refs *refs);
 struct times_layer *times_add_layer(struct cm_times *times, const char *name,
                                     struct times_refs *refs);
 
+/* Sets rank and dims of the layer; rank -1 if a dim is missing, negative or not an integer. */
+void times_read_dims(const struct json_value *dims, struct times_layer *layer);
+
 #endif

@@ -36,13 +36,14 @@ struct cm_budget {
 /* Conditions and spread of the times of a baseline, needed to compare them. */
 struct cm_baseline_times {
     bool present;
-    const char *state;     /* "measured", "modelled", "invented", "imported" */
-    const char *device;    /* "NVIDIA H200" */
-    const char *layout;    /* of images: "auto" */
-    int64_t low_ps;        /* sum of first quartiles; equal to high_ps if modelled */
-    int64_t high_ps;       /* sum of third quartiles */
-    int64_t untimed_nodes; /* nodes without a time */
-    const char *doubt;     /* why the times are unreliable: "unstable"; "" */
+    const char *state;       /* "measured", "modelled", "invented", "imported" */
+    const char *device;      /* "NVIDIA H200" */
+    const char *layout;      /* of images: "auto" */
+    int64_t low_ps;          /* sum of first quartiles; equal to high_ps if modelled */
+    int64_t high_ps;         /* sum of third quartiles */
+    int64_t untimed_nodes;   /* nodes without a time */
+    const char *other_shape; /* as in cm_measure: the times are never compared; NULL */
+    const char *doubt;       /* why the times are unreliable: "unstable"; "" */
 };
 
 /* A model at one batch. `figures` holds only inputs, options, totals, coverage, memory sizes

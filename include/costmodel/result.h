@@ -121,7 +121,8 @@ struct cm_module {
     int64_t calls; /* executions in one run of the model; 0 if it only holds parameters */
     struct cm_costs costs;              /* children included; each parameter once */
     const struct cm_step *training;     /* children included; NULL as for a node */
-    const struct cm_achieved *achieved; /* children included; NULL: no times inside */
+    const struct cm_achieved *achieved; /* children included; NULL: no times inside, or those of
+                                           other shapes */
     int64_t peak_activation_bytes;      /* peak of the live values that its nodes produce;
                                            CM_UNKNOWN */
     size_t n_outputs;                   /* values of its first call that leave the module */
@@ -534,8 +535,11 @@ struct cm_measure {
     int64_t placed_share; /* imported, ratio: time of the layers that match the model / time of
                              all layers; CM_UNKNOWN */
     int64_t run_ps;       /* imported: median time of a whole run of the model; CM_UNKNOWN */
-    bool planned;         /* cm_options.plan_only: plans without times */
-    const char *layout;   /* of images: "auto", "nchw", "nhwc" */
+    const char *other_shape; /* imported: why the times belong to other shapes than those of the
+                                model, so that there are no rates; NULL: they do not, or their
+                                shapes are unknown */
+    bool planned;            /* cm_options.plan_only: plans without times */
+    const char *layout;      /* of images: "auto", "nchw", "nhwc" */
     const char *device;
     const char *version;      /* of the software, or the source of a device model */
     const char *warning;      /* why the times may be unreliable; "" */

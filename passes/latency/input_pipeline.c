@@ -48,7 +48,9 @@ static const char *advise(const struct analysis *analysis,
     size_t i = 0; /* the slowest link that is fast enough */
     text_init(&text, analysis->result_arena);
     if (!is_known(pipeline->bytes_per_s))
-        return "The demand is unknown: the step takes no time.";
+        return pipeline->step_ps == 0
+                   ? "The demand is unknown: the step takes no time."
+                   : "The demand is unknown: the times belong to other shapes.";
     if ((analysis->modules.modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0)
         text_append(&text,
                     "The step omits nodes without a time: the demand is an upper bound. ");
@@ -76,6 +78,8 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     const int64_t training_ps = analysis->gradient_kernels.iteration_ps;
     const int64_t forward_ps = analysis->modules.modules[0].costs.latency_ps;
     const double host_link = analysis->estimate.facts.host_link;
+    const struct imported *imported = analysis->estimate.imported;
+    const bool other_shape = imported != NULL && imported->other_shape != NULL;
     if (bytes <= 0 || !analysis->estimate.done) return CM_OK;
     struct cm_input_pipeline *pipeline = arena_alloc(analysis->result_arena, sizeof(*pipeline));
     struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
@@ -83,7 +87,8 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     *pipeline = (struct cm_input_pipeline){
         .sample_bytes = bytes,
         .samples = is_known(batch) ? batch : 1,
-        .step_ps = public_count(is_known(training_ps) ? training_ps : forward_ps),
+        .step_ps = other_shape ? CM_UNKNOWN
+                               : public_count(is_known(training_ps) ? training_ps : forward_ps),
         .bytes_per_s = CM_UNKNOWN,
         .host_link = host_link > 0 ? public_rounded(host_link) : CM_UNKNOWN,
         .n_links = N_LINKS,

@@ -194,6 +194,8 @@ int pass_roofline_bounds(const struct analysis *analysis, void *own) {
     table->of_primitive =
         arena_array(analysis->arena, primitives->n, sizeof(*table->of_primitive));
     if (!table->of_primitive) return diag_no_memory(analysis->diag);
+    const struct imported *imported = analysis->estimate.imported;
+    if (imported != NULL && imported->other_shape != NULL) return CM_OK; /* no rates */
     for (size_t i = 0; i < primitives->n; i++)
         roofline_bounds_compute(analysis, &primitives->items[i], &analysis->estimate.items[i],
                                 &table->of_primitive[i]);

@@ -20,9 +20,6 @@
  */
 #define NOMINAL_RIDGE 10.0
 
-/* Warn if at least 1 of this many layers has another output shape than the model. */
-#define OTHER_SHAPES 4
-
 /* Adds the layers of one file. Layers with equal name and operator are merged; their times are
  * added. */
 static int join_file(const struct analysis *analysis, const struct cm_times *times,
@@ -179,51 +176,10 @@ static void report_files(const struct analysis *analysis) {
     }
 }
 
-static void append_dims(struct text *text, int rank, const int64_t *dims) {
-    text_append(text, "[");
-    for (int axis = 0; axis < rank; axis++) {
-        if (axis > 0) text_append(text, ", ");
-        shape_print_dim(dims[axis], text);
-    }
-    text_append(text, "]");
-}
-
-/* Returns the shape of the first output of the layer's first node if the two have the same name
- * and operator; else NULL. */
-static const struct shape *shape_of(const struct analysis *analysis,
-                                    const struct imported_layer *layer) {
-    if (layer->n_nodes == 0 || layer->from->rank < 0) return NULL;
-    const struct node *node = &analysis->model->nodes[layer->nodes[0]];
-    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
-        !text_equal(node->name, layer->from->name) || !text_equal(node->type, layer->from->op))
-        return NULL;
-    return &analysis->infer.infos[node->outputs[0]].shape;
-}
-
-/* Warns if many layers have another output shape than the model: the profile was made with
- * other inputs. Optimizers change some shapes. */
 static void report_shapes(const struct analysis *analysis, const struct imported *imported) {
-    const struct imported_layer *first = NULL;
-    size_t n = 0;
-    size_t n_other = 0;
-    for (size_t i = 0; i < imported->n; i++) {
-        const struct shape *shape = shape_of(analysis, &imported->layers[i]);
-        if (shape == NULL) continue;
-        n++;
-        if (times_may_have_shape(imported->layers[i].from, shape)) continue;
-        if (n_other++ == 0) first = &imported->layers[i];
-    }
-    if (first == NULL || n_other * OTHER_SHAPES < n) return;
-    const struct shape *shape = shape_of(analysis, first);
-    struct text text = {.arena = analysis->scratch};
-    append_dims(&text, first->from->rank, first->from->dims);
-    text_append(&text, " in the imported times, ");
-    append_dims(&text, shape->rank, shape->dims);
-    diag_warn(
-        analysis->diag, DIAG_BACKEND,
-        "%zu of %zu layers have other output shapes than the model, the first is '%s': %s "
-        "here",
-        n_other, n, first->from->name, text_string(&text));
+    if (imported->other_shape == NULL) return;
+    diag_warn(analysis->diag, DIAG_BACKEND, "the imported times belong to other shapes: %s",
+              imported->other_shape);
     diag_hint(analysis->diag, "--batch, --dim and --input set the shapes of the inputs");
 }
 

@@ -6,6 +6,7 @@
 #include "passes/pass.h"
 
 struct cm_times;
+struct map;
 struct times_layer;
 
 /* Returns false if the shape of the layer's output is known to differ. */
@@ -20,9 +21,17 @@ bool times_may_have_shape(const struct times_layer *layer, const struct shape *s
 int times_import(const struct analysis *analysis, struct estimate_table *ret) CM_MUST_CHECK;
 
 /*
- * Sets nodes, places, inside and state of each layer; the caller sets `from`. The arrays are in
- * the arena of the analysis. A file without times only names the nodes of layers in other
- * files. Returns CM_OK or CM_NO_MEMORY (reported).
+ * Sets imported->other_shape if the times belong to other shapes than those of the model. The
+ * maps have the ids of nodes and of values by name. Returns CM_OK or CM_NO_MEMORY (not
+ * reported).
+ */
+int times_compare_shapes(const struct analysis *analysis, const struct map *nodes,
+                         const struct map *values, struct imported *imported) CM_MUST_CHECK;
+
+/*
+ * Sets nodes, places, inside and state of each layer, and imported->other_shape; the caller
+ * sets `from`. The arrays are in the arena of the analysis. A file without times only names the
+ * nodes of layers in other files. Returns CM_OK or CM_NO_MEMORY (reported).
  */
 int times_match(const struct analysis *analysis, const struct cm_times *const *files,
                 size_t n_files, struct imported *imported) CM_MUST_CHECK;

@@ -515,5 +515,8 @@ int times_match(const struct analysis *analysis, const struct cm_times *const *f
     if (is_onnxruntime && match_dataflow(&matching) < 0) return diag_no_memory(analysis->diag);
     if (is_onnxruntime) match_leftovers(&matching);
     place_copies(&matching);
-    return finish(&matching) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    if (finish(&matching) < 0 ||
+        times_compare_shapes(analysis, &matching.nodes, &matching.values, imported) < 0)
+        return diag_no_memory(analysis->diag);
+    return CM_OK;
 }

@@ -32,7 +32,8 @@ function addTiles(parent, profile) {
   addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
     : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
   const batch = profile.options.batch;
-  if (!(batch > 0) || !(totals.latency_ps > 0)) return;
+  if (profile.measure.other_shape) addTile(tiles, 'Throughput', null, 'ps', `unknown: ${profile.measure.other_shape}`);
+  if (profile.measure.other_shape || !(batch > 0) || !(totals.latency_ps > 0)) return;
   const step = profile.training;
   const tile = add(tiles, 'div', {class: 'tile'});
   const rate = batch / (totals.latency_ps * 1e-12);

@@ -125,9 +125,9 @@ function addKindFilter(parent, profile, points) {
 
 function drawRoofline(parent, report) {
   const profile = report.profile;
-  if (!profile.timed) {
-    addMissing(parent, 'No roofline without times', 'Model the times of a device, or measure them.',
-      'costmodel MODEL.onnx --device h200 --format html');
+  if (!profile.timed || profile.measure.other_shape) {
+    addMissing(parent, profile.timed ? 'No roofline for times of other shapes' : 'No roofline without times',
+      'Model the times of a device, or measure them.', 'costmodel MODEL.onnx --device h200 --format html');
     return;
   }
   const measure = profile.measure;

@@ -21,6 +21,7 @@ static const struct json_record times_record = RECORD(struct cm_baseline_times, 
     VALUE("low_ps", JSON_COUNT, struct cm_baseline_times, low_ps, "sum of the first quartiles; equal to high_ps if modelled"),
     VALUE("high_ps", JSON_COUNT, struct cm_baseline_times, high_ps, "sum of the third quartiles"),
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_baseline_times, untimed_nodes, "nodes without a time"),
+    OPTIONAL("other_shape", JSON_NULLABLE, struct cm_baseline_times, other_shape, "why the times belong to other shapes than those of the model; missing if they do not"),
     OPTIONAL("doubt", JSON_TEXT, struct cm_baseline_times, doubt, "why the times may be inaccurate; empty: none"));
 
 /* Reuses the records of a result; a baseline holds only these parts of it. */

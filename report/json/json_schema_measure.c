@@ -149,6 +149,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     OPTIONAL("imported", JSON_FLAG, struct cm_measure, imported, "all times were measured by another tool (`--times`)"),
     OPTIONAL("placed_share", JSON_RATIO, struct cm_measure, placed_share, "imported: time of the layers that match the model divided by the time of all layers; only if times are imported"),
     OPTIONAL("run_ps", JSON_COUNT, struct cm_measure, run_ps, "imported: median time of a whole run of the model, as the other tool measured it; `null` if it did not"),
+    OPTIONAL("other_shape", JSON_NULLABLE, struct cm_measure, other_shape, "imported: why the times belong to other shapes than those of the model, for example of another batch; there are no rates then (`achieved`); missing if they do not, or if their shapes are unknown"),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`, `imported` or `split`; `null` if the model has no MACs"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),
     POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),

@@ -55,7 +55,7 @@ static void add_operator(struct table *table, const struct cm_result *result,
             costs->latency_ps > 0 ? column_operations(result, costs->flops, costs->int_ops) : 0;
         for (size_t i = 0; i < result->measure->n_untimed; i++)
             if (text_equal(result->measure->untimed[i].op, row->op)) operations = CM_UNKNOWN;
-        times_append_rate(page_item(table->page), table->page->units, operations,
+        times_append_rate(page_item(table->page), table->page->units, result, operations,
                           costs->latency_ps);
         table_end_cell(table);
     }
@@ -141,7 +141,7 @@ static void add_imported(struct table *table, const struct cm_result *result,
     add_time(table, timed->median_ps);
     add_percent(table, timed->median_ps, result->totals.latency_ps);
     add_time(table, expected);
-    if (is_known(expected) && expected > 0)
+    if (is_known(expected) && expected > 0 && times_have_rates(result))
         table_print(table, "%.2f", (double)timed->median_ps / (double)expected);
     else
         table_print(table, "-");

@@ -61,8 +61,8 @@ static void write_times(const struct tree *tree, const struct cm_module *module)
     number_append_percent(page_item(page), module->costs.latency_ps, result->totals.latency_ps);
     text_append(item, " latency");
     page_item_end(page, STYLE_SHARE);
-    times_append_rate(page_item(page), page->units, tree->operations[module - result->modules],
-                      module->costs.latency_ps);
+    times_append_rate(page_item(page), page->units, result,
+                      tree->operations[module - result->modules], module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
     if (!achieved) return;
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);

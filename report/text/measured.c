@@ -78,10 +78,10 @@ static void write_rates(struct page *page, const struct cm_result *result) {
     const double samples = timed_samples_per_second(result, totals->latency_ps);
     const int64_t n_lacking = timed_lacks(result);
     const int64_t *of_modules = n_lacking > 0 ? timed_operations(page, result) : NULL;
-    if (n_lacking > 0 && of_modules == NULL) return;
+    if ((n_lacking > 0 && of_modules == NULL) || !times_have_rates(result)) return;
     label_list(page, "fwd FLOPS", " ", 0);
     struct text *item = page_item(page);
-    times_append_rate(item, page->units,
+    times_append_rate(item, page->units, result,
                       of_modules ? of_modules[0]
                                  : column_operations(result, totals->flops, totals->int_ops),
                       totals->latency_ps);
@@ -123,8 +123,9 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes `whole run:  5.31 ms, the layers 5.2 ms` and
- * `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
+/* Writes `whole run:  5.31 ms, the layers 5.2 ms`; `rates:  unknown: layer 'conv' has ..` if
+ * the times belong to other shapes; and `placed:  99.48% of the imported time, copy 3 layers
+ * (2.10%)` */
 void measured_write_import(struct page *page, const struct cm_result *result) {
     static const char *const states[] = {"copy", "opaque", "unplaced"};
     const struct cm_measure *measure = result->measure;
@@ -133,6 +134,12 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     if (is_known(measure->run_ps))
         label_line(page, "whole run", "%s, the layers %s", page_time(page, measure->run_ps),
                    page_time(page, result->totals.latency_ps));
+    if (!times_have_rates(result)) {
+        label_list(page, "rates", " ", 0);
+        page_item_print(page, STYLE_WARNING, "unknown:");
+        page_words(page, STYLE_PLAIN, measure->other_shape);
+        page_end_line(page);
+    }
     label_list(page, "placed", ", ", 0);
     page_add(page, "%s of the imported time",
              page_percent(page, measure->placed_share, CM_RATIO_ONE));

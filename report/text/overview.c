@@ -204,6 +204,7 @@ static void write_times(struct page *page, const struct cm_result *result) {
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
     if (result->measure->modelled) page_add(page, "expected");
+    if (!times_have_rates(result)) page_add(page, "of other shapes");
     if (cm_result_modelled(result) && is_known(result->totals.lower_bound_ps))
         page_add(page, "lower bound %s",
                  page_number(page, NUMBER_TIME, result->totals.lower_bound_ps));

@@ -5,6 +5,7 @@
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/table/columns.h"
+#include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
 
@@ -21,7 +22,9 @@ bool timed_is_partial(const struct cm_result *result) {
 }
 
 double timed_samples_per_second(const struct cm_result *result, int64_t ps) {
-    if (!is_known(result->options.batch) || !is_known(ps) || ps <= 0) return -1;
+    if (!is_known(result->options.batch) || !is_known(ps) || ps <= 0 ||
+        !times_have_rates(result))
+        return -1;
     return (double)result->options.batch / ((double)ps * 1e-12);
 }
 

@@ -231,6 +231,18 @@ static void check_fault(const char *first, const char *second, const char *backe
     cm_diagnostics_free(diag);
 }
 
+/* An event of a layer with these arguments. */
+#define SHAPED(name, op, arguments)                                                            \
+    "{\"cat\": \"Node\", \"name\": \"" STN "/" name                                            \
+    "_kernel_time\", \"ts\": 1, \"dur\": 5, \"args\": {\"op_name\": \"" op "\", " arguments    \
+    "}},"
+#define OUTPUT(dims) "\"output_type_shape\": [{\"float\": [" dims "]}]"
+#define INPUTS(dims) "\"input_type_shape\": [{\"float\": [" dims "]}, {\"float\": [64, 3, 1]}]"
+#define TRT_PROFILE  "[{\"count\": 1}, {\"name\": \"" STN "/conv1/Conv\", \"averageMs\": 0.1}]"
+#define TRT_LAYERS(dims)                                                                       \
+    "{\"Layers\": [{\"Name\": \"" STN "/conv1/Conv\", \"Outputs\": [{\"Name\": \"" STN         \
+    "/conv1/Conv_output_0\", \"Dimensions\": [" dims "]}]}]}"
+
 #define CSV "node,time_us\n" STN "/Relu,2\n"
 
 static void refuses_times_that_contradict(void **state) {
@@ -256,12 +268,60 @@ static void warns_of_doubtful_times(void **state) {
     check_fault(
         CSV "other,1\n", NULL, NULL, CM_OK,
         "1 layer with 33.33% of the imported time matches no node, the first is 'other'");
-    check_fault("[{\"cat\": \"Node\", \"name\": \"" STN "/conv1/Conv_kernel_time\", \"ts\": 1, "
-                "\"dur\": 5, \"args\": {\"op_name\": \"Conv\", \"output_type_shape\": "
-                "[{\"float\": [8, 64, 1024]}]}}," LAST,
-                NULL, NULL, CM_OK,
-                "1 of 1 layers have other output shapes than the model, the first is '" STN
-                "/conv1/Conv': [8, 64, 1024] in the imported times, [1, 64, 1024] here");
+    check_fault("[" SHAPED("conv1/Conv", "Conv", OUTPUT("8, 64, 1024")) LAST, NULL, NULL, CM_OK,
+                "the imported times belong to other shapes: layer '" STN
+                "/conv1/Conv' has the output shape [8, 64, 1024] in the imported times, "
+                "[1, 64, 1024] in the model");
+}
+
+/* Times of other shapes have no rates. One layer of five may have another shape, because
+ * optimizers change some. */
+static void finds_times_of_other_shapes(void **state) {
+    static const char other[] = "layer '" STN "/conv1/Conv' has the output shape [8, 64, 1024] "
+                                "in the imported times, [1, 64, 1024] in the model";
+    static const struct {
+        const char *texts[MAX_FILES];
+        const char *other_shape;
+    } cases[] = {
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("1, 64, 1024")) LAST}, NULL},
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("1, 1024, 64")) LAST}, NULL}, /* layout */
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("64, 8")) LAST}, NULL},       /* rank */
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("8, 64, 1024")) LAST}, other},
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("8, 64, -1")) LAST}, NULL},
+        {{"[" SHAPED("conv1/Conv", "FusedConv", OUTPUT("8, 64, 1024")) LAST}, NULL},
+        {{"[" SHAPED("conv1/Conv", "Conv", OUTPUT("8, 64, 1024"))
+              SHAPED("conv2/Conv", "Conv", OUTPUT("1, 128, 1024"))
+                  SHAPED("conv3/Conv", "Conv", OUTPUT("1, 1024, 1024"))
+                      SHAPED("Relu", "Relu", OUTPUT("1, 64, 1024"))
+                          SHAPED("Relu_1", "Relu", OUTPUT("1, 128, 1024")) LAST},
+         NULL},
+        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("1, 3, 1024")) LAST}, NULL},
+        {{"[" SHAPED("conv1/Conv", "FusedConv",
+                     INPUTS("8, 3, 1024")) "{\"cat\": \"Session\"}]"},
+         NULL}, /* ended before the first run did */
+        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("8, 3, 1024")) LAST},
+         "no layer of the imported times reads input 'input', which has the shape [1, 3, 1024] "
+         "in the model"},
+        {{"[" SHAPED("conv1/Conv", "Conv", INPUTS("8, 3, 1024") ", " OUTPUT("8, 64, 1024"))
+              LAST},
+         other},
+        {{TRT_PROFILE, TRT_LAYERS("1, 64, 1024")}, NULL},
+        {{TRT_PROFILE, TRT_LAYERS("-1, 64, 1024")}, NULL},
+        {{TRT_PROFILE, TRT_LAYERS("8, 64, 1024")}, other},
+        {{CSV}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_result *result = profile_well(cases[i].texts[0], cases[i].texts[1]);
+        const struct cm_measure *measure = result->measure;
+        const char *got = measure->other_shape ? measure->other_shape : "";
+        assert_string_equal(got, cases[i].other_shape ? cases[i].other_shape : "");
+        const bool has_rates = cases[i].other_shape == NULL;
+        assert_int_equal(result->modules[0].achieved != NULL, has_rates);
+        assert_int_equal(measure->n_limiters > 0, has_rates);
+        if (!has_rates) assert_null(measure->primitives[0].achieved);
+        cm_result_free(result);
+    }
 }
 
 static void compares_with_the_expected_times_of_a_device(void **state) {
@@ -312,6 +372,7 @@ int main(void) {
         cmocka_unit_test(refuses_times_that_contradict),
         cmocka_unit_test(reports_files_that_match_no_node),
         cmocka_unit_test(warns_of_doubtful_times),
+        cmocka_unit_test(finds_times_of_other_shapes),
         cmocka_unit_test(compares_with_the_expected_times_of_a_device),
         cmocka_unit_test(sweeps_of_several_batches_refuse_times),
     };

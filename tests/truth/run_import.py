@@ -10,7 +10,8 @@ For each model, without optimizations, with basic and with all of them:
 - at least 99 % of the time is assigned to nodes and modules;
 - the time of the model is the sum of the medians of the layers over the runs after the first, within 1 us;
 - without optimizations, the time of each node is that of its event;
-- the times of nodes, and of layers that only a module has, sum up to the model.
+- the times of nodes, and of layers that only a module has, sum up to the model;
+- the shapes are those of the model, and a limit is not compared with the times at batch 2.
 With all optimizations, each module of ResNet-50 has the time of the events whose names begin with the module's
 scope; ONNX Runtime takes these names from nodes and values of the file.
 """
@@ -140,10 +141,10 @@ class Checker:
             print(f"FAIL {what}")
 
     def run(self, name, level, path, dims):
-        command = [self.program, ROOT / "models" / name, "--times", path, "--format", "json"]
+        arguments = [ROOT / "models" / name, "--times", path, "--format", "json"]
         for dim, size in dims.items():
-            command += ["--dim", f"{dim}={size}"]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            arguments += ["--dim", f"{dim}={size}"]
+        ran = subprocess.run([self.program, *arguments], capture_output=True, text=True, check=False)
         if ran.returncode not in (0, 3):  # 3: an unknown trip count, so the totals leave something out
             self.check(f"{name} {level}: status {ran.returncode}: {ran.stderr}", False)
             return
@@ -165,10 +166,19 @@ class Checker:
         sums += sum(layer["median_ps"] for layer in layers if not layer["nodes"])
         self.check(f"{name} {level}: nodes and layers sum up to {sums / 1e6} of {total} us",
                    abs(sums / 1e6 - total) <= TOLERANCE_US)
+        self.check(f"{name} {level}: {got['measure'].get('other_shape')}", "other_shape" not in got["measure"])
+        self.check_other_batch(name, level, arguments)
         if level == "off":
             self.check_nodes(name, got, times)
         if level == "all" and name == "resnet50.onnx":
             self.check_modules(name, got, times)
+
+    def check_other_batch(self, name, level, arguments):
+        command = [self.program, "check", *arguments, "--batch", "2", "--limit", "latency <= 1000s"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        because = json.loads(ran.stdout)["cases"][0]["findings"][0]["because"]
+        self.check(f"{name} {level}: batch 2 has status {ran.returncode}: {because}",
+                   ran.returncode == 3 and because.endswith(" in the model"))
 
     def check_nodes(self, name, got, times):
         nodes = defaultdict(float)
