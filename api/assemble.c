@@ -246,6 +246,7 @@ static void copy_options(struct assembly *assembly) {
                                           options->trip_counts[i].size};
     result->options.n_trip_counts = n;
     result->options.trip_counts = trips;
+    result->options.counting = CM_COUNTING_VERSION;
     result->options.file_precision = file_precision(assembly->analysis);
     result->options.precision = options->precision == CM_PRECISION_AS_STORED
                                     ? result->options.file_precision

@@ -172,6 +172,8 @@ static int refuse(const struct job *job) {
             diag_hint(job->call->diag,
                       "give --dim %s=N, or use profiles made with the same sizes",
                       condition->key + strlen("dims."));
+        else if (text_equal(condition->key, "counting"))
+            diag_hint(job->call->diag, "profile both with this version of the program");
         else
             diag_hint(job->call->diag, "profile both with the same options");
     }

@@ -245,6 +245,7 @@ static int check_result(struct check *check, const struct cm_result *result, boo
     if (arena == NULL) return diag_no_memory(check->diag);
     check_times(check, result, &cases[check->verdict->n_cases]);
     int status = side_make(result, check->options, arena, check->diag, &side);
+    check->verdict->is_outdated |= side.is_outdated;
     for (size_t i = 0; i < check->n_limits && status == CM_OK; i++) {
         const struct limit *limit = &check->limits[i];
         if (limit->batch == CM_UNKNOWN ? only_named : limit->batch != batch) continue;

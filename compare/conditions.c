@@ -159,6 +159,8 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
     const bool has_batches = is_known(was->options.batch) && is_known(is->options.batch);
     add_if_differs(finder, CM_CONDITION_BREAKS, "convention", was->options.convention,
                    is->options.convention);
+    add_numbers(finder, CM_CONDITION_BREAKS, "counting", was->options.counting,
+                is->options.counting);
     add_numbers(finder, has_batches ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
                 was->options.batch, is->options.batch);
     if (was->options.precision && is->options.precision) /* unknown in former versions */

@@ -21,6 +21,11 @@ static void read_conditions(struct side *side, struct arena *arena) {
                             (other_inputs && text_equal(condition->key, "inputs"));
         const char **reason = breaks ? &side->no_old : &side->no_old_times;
         if ((!breaks && condition->weight != CM_CONDITION_TIMES) || *reason != NULL) continue;
+        if (text_equal(condition->key, "counting")) {
+            side->is_outdated = true;
+            *reason = "the baseline was counted by another version of the counting rules";
+            continue;
+        }
         *reason =
             arena_printf(arena, "%s is %s in the baseline, %s here", condition->key,
                          condition->old_value[0] == '\0' ? "not set" : condition->old_value,

@@ -28,6 +28,7 @@ struct side {
     const struct cm_baseline_spread *old_spreads; /* of the modules of `old` */
     const char *no_old;       /* why there is no comparable baseline; NULL: there is one */
     const char *no_old_times; /* why times are not comparable; NULL: they are */
+    bool is_outdated;         /* `old` was counted by other rules */
     bool bounds_count;        /* upper bounds count as values */
     struct gaps gaps;         /* of `now` */
     struct gaps old_gaps;

@@ -19,8 +19,6 @@
 struct merging {
     struct arena *arena; /* of the result */
     struct cm_diagnostics *diag;
-    const char *version; /* program version that wrote the first shard */
-    const char *first;   /* path of the first shard; NULL if none was read yet */
     size_t n_rows;
     struct cm_sweep_row *rows; /* of all folders read so far */
     const char *
@@ -82,10 +80,13 @@ static int check_header(struct shards *shards, const char *path,
                   header->shard, header->n_shards);
         return status;
     }
-    if (merging->first != NULL && !text_equal(header->version, merging->version))
-        return diag_error(diag, DIAG_COMPARE,
-                          "'%s' was written by version %.40s, '%s' by version %.40s", path,
-                          header->version, merging->first, merging->version);
+    if (header->counting != CM_COUNTING_VERSION) {
+        const int status =
+            diag_error(diag, DIAG_COMPARE,
+                       "'%s' was counted by another version of the counting rules", path);
+        diag_hint(diag, "run 'costmodel sweep' again");
+        return status;
+    }
     if (header->n_shards < 1 || header->shard < 1 || header->shard > header->n_shards ||
         (size_t)header->n_shards > CAMPAIGN_MAX_SHARDS)
         return diag_error(diag, DIAG_FORMAT,
@@ -104,10 +105,6 @@ static int check_header(struct shards *shards, const char *path,
     if (same != NULL)
         return diag_error(diag, DIAG_COMPARE, "'%s' and '%s' are the same shard", same, path);
     shards->shards[header->shard - 1] = path;
-    if (merging->first == NULL) {
-        merging->first = path;
-        merging->version = header->version;
-    }
     return CM_OK;
 }
 

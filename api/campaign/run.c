@@ -131,16 +131,15 @@ static int find_combination(struct running *running, const struct cm_sweep_row *
     return CM_OK;
 }
 
-/* Loads the finished combinations of an earlier run of this program version. Sets is_current if
- * the file is of this campaign. */
+/* Loads the finished combinations of an earlier run with the same counting rules. Sets
+ * is_current if the file is of this campaign. */
 static int resume(struct running *running, const char *path) {
     struct shard_file file;
     int status = shard_read(path, true, running->arena, running->diag, &file);
     if (status < 0) return status;
     const struct shard_header *own = &running->header;
     running->is_current = false;
-    if (file.header.schema == NULL || !text_equal(file.header.version, own->version))
-        return CM_OK;
+    if (file.header.schema == NULL || file.header.counting != own->counting) return CM_OK;
     running->is_current = text_equal(file.header.campaign, own->campaign);
     for (size_t i = 0; i < file.n && status == CM_OK; i++) {
         struct cm_sweep_row *row = &file.rows[i];
@@ -524,7 +523,7 @@ static int prepare(struct running *running) {
         arena_printf(arena, "%s/shard-%zu-of-%zu.part", run->folder, run->shard, run->n_shards);
     running->header = (struct shard_header){
         .schema = SHARD_SCHEMA,
-        .version = CM_VERSION_STRING,
+        .counting = CM_COUNTING_VERSION,
         .campaign = running->header.campaign,
         .shard = (int64_t)run->shard,
         .n_shards = (int64_t)run->n_shards,

@@ -163,6 +163,7 @@ struct cm_verdict {
     const char *baseline; /* model name of the baseline; "": none */
     const char *times;    /* kind and device of the times: "modelled, NVIDIA H200"; "" */
     const char *accept;   /* command that accepts the new costs; "" */
+    bool is_outdated;     /* the baseline was counted by other rules: `accept` renews it */
     size_t n_unchecked;
     const size_t *unchecked; /* batches of the baseline without a new profile */
     size_t n_cases;

@@ -626,6 +626,12 @@ struct cm_framework {
     int64_t n_sharing;  /* modules that use `shared`, its own included */
 };
 
+/*
+ * Version of the counting rules. A change of the program that may change a figure of a model
+ * raises it, other changes do not. Figures of different versions are not compared.
+ */
+#define CM_COUNTING_VERSION 1
+
 struct cm_result {
     struct {
         const char *path;
@@ -652,6 +658,7 @@ struct cm_result {
         const struct cm_named_size *trip_counts; /* as in cm_options */
         const char *precision;      /* of every figure of the result: "fp16"; NULL: unknown */
         const char *file_precision; /* "fp32": of most floats in the file; NULL: unknown */
+        int64_t counting; /* CM_COUNTING_VERSION of the program; CM_UNKNOWN: not recorded */
     } options;
     struct cm_costs totals;
     struct cm_framework framework;

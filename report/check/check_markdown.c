@@ -165,7 +165,8 @@ static void write_head(struct comment *comment) {
 
 static void write_foot(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
-    if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
+    if ((verdict->regressions == 0 && !verdict->is_outdated) || verdict->accept[0] == '\0')
+        return;
     struct text fence = {.arena = comment->arena}; /* longer than any run of ` in the code */
     const char *code = safe(&fence, verdict->accept);
     size_t length = 3;
@@ -175,8 +176,9 @@ static void write_foot(struct comment *comment) {
         if (run >= length) length = run + 1;
     }
     while (length-- > 0) text_append(&fence, "`");
-    fprintf(comment->out, "\nTo accept what changed:\n\n%ssh\n%s\n%s\n", text_string(&fence),
-            code, text_string(&fence));
+    fprintf(comment->out, "\n%s:\n\n%ssh\n%s\n%s\n",
+            verdict->is_outdated ? "To renew the baseline" : "To accept what changed",
+            text_string(&fence), code, text_string(&fence));
 }
 
 int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {

@@ -113,8 +113,9 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
         begin = i + 1;
     }
     page_line(&page, STYLE_PLAIN, "%s", check_counts(arena, verdict));
-    if (verdict->regressions > 0 && verdict->accept[0] != '\0') {
-        page_line(&page, STYLE_PLAIN, "to accept what changed:");
+    if ((verdict->regressions > 0 || verdict->is_outdated) && verdict->accept[0] != '\0') {
+        page_line(&page, STYLE_PLAIN,
+                  verdict->is_outdated ? "to renew the baseline:" : "to accept what changed:");
         page_indent(&page, 2);
         page_line(&page, STYLE_NAME, "%s", verdict->accept);
     }

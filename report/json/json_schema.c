@@ -40,6 +40,7 @@ const struct json_record json_options = RECORD(struct cm_result, "options", "Opt
     VALUE("batch", JSON_COUNT, struct cm_result, options.batch, "profiled batch size; `null` if the inputs have no batch axis"),
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "value of each symbolic dim that was bound, by name"),
     OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "trip counts set with --trip-count, by Loop"),
+    OPTIONAL("counting", JSON_COUNT, struct cm_result, options.counting, "version of the counting rules: figures of equal models and options are comparable only if it is equal; `null`: not recorded"),
     OPTIONAL("precision", JSON_NULLABLE, struct cm_result, options.precision, "precision of all bytes, times and limits of the document: `fp32`, `tf32`, `fp16`, `bf16`, `int8`, `fp8` or `amp`"),
     OPTIONAL("file_precision", JSON_NULLABLE, struct cm_result, options.file_precision, "precision of most floats in the file: `fp32`, `fp16` or `bf16`"),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention, "FLOP counting convention: `deepspeed` or another value of --convention"),

@@ -98,7 +98,7 @@ struct op_costs_file {
 /* The first line of a shard; a struct cm_sweep_row per line follows. */
 struct shard_header {
     const char *schema;
-    const char *version;
+    int64_t counting;     /* CM_COUNTING_VERSION of the program; CM_UNKNOWN: not recorded */
     const char *campaign; /* hash of the manifest */
     int64_t shard;        /* 1 .. n_shards */
     int64_t n_shards;

@@ -31,7 +31,7 @@ static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campai
 
 const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard",
     VALUE("schema", JSON_TEXT, struct shard_header, schema, "`costmodel/shard/1`"),
-    VALUE("version", JSON_TEXT, struct shard_header, version, "version of the program"),
+    OPTIONAL("counting", JSON_COUNT, struct shard_header, counting, "version of the counting rules"),
     VALUE("campaign", JSON_TEXT, struct shard_header, campaign, "hash of the manifest, without `schema` and `tool`"),
     VALUE("shard", JSON_COUNT, struct shard_header, shard, "number of the shard, from 1"),
     VALUE("shards", JSON_COUNT, struct shard_header, n_shards, "number of shards"),

@@ -117,7 +117,8 @@ static void make(struct hostile *ret) {
     }
     ret->result = (struct cm_result){
         .model = {names[0], names[3], 8, 0, NULL, 0, NULL, 0, NULL},
-        .options = {1, 0, NULL, names[3], names[1], "", "", "file", NULL, 0, NULL, NULL, NULL},
+        .options = {1, 0, NULL, names[3], names[1], "", "", "file", NULL, 0, NULL, NULL, NULL,
+                    CM_UNKNOWN},
         .totals = {.macs = 7 * (int64_t)N(names)},
         .n_modules = N(ret->modules),
         .modules = ret->modules,
