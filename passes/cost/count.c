@@ -436,14 +436,17 @@ static int check_figures(const struct analysis *analysis, const struct count_tab
     struct cm_costs *costs = &table->nodes[id].costs;
     const uint32_t graph = analysis->model->nodes[id].graph;
     const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
+    const uint32_t of_all_runs =
+        NOT_PER_RUN | (analysis->estimate.imported ? CM_COST_BIT(latency_ps) : 0);
     int64_t any = 0; /* negative if a figure is not known */
     for (size_t i = 0; i < N_COSTS; i++)
         any |= costs_contain(NOT_BOUNDED, i) ? 0 : costs_value(costs, i);
     for (size_t i = 0; i < N_COSTS && (any < 0 || is_assumed); i++) {
         const int64_t figure = costs_value(costs, i);
-        if (costs_contain(NOT_BOUNDED, i)) continue;
-        if (is_overflow(figure)) return fail_overflow(analysis, id);
-        if (!is_known(figure) || (is_assumed && figure != 0 && !costs_contain(NOT_PER_RUN, i)))
+        const bool is_bounded = !costs_contain(NOT_BOUNDED, i);
+        if (is_bounded && is_overflow(figure)) return fail_overflow(analysis, id);
+        if ((is_bounded && !is_known(figure)) ||
+            (is_assumed && figure != 0 && is_known(figure) && !costs_contain(of_all_runs, i)))
             costs->partial |= UINT32_C(1) << i;
     }
     return CM_OK;

@@ -143,6 +143,12 @@ static void refuses_constants_that_may_have_been_expanded(void **state) {
          "batch",
          "in x float[{N},6,8]\ninit q float[1,6,8]\ninit w float[8,8]\n"
          "node m MatMul q w -> a\nnode - Add x a -> y\nout y\n"},
+        {"a product of the second half of such a constant", 1, "m",
+         "it may or may not run for each sample: 'q' [1,6,16] may have been expanded to the "
+         "batch",
+         "in x float[{N},6,8]\ninit q float[1,6,16]\ninit w float[8,8]\n"
+         "node s Split q -> - h axis=2 num_outputs=2\nnode m MatMul h w -> a\n"
+         "node - Add x a -> y\nout y\n"},
         {"a product of an input that may have been expanded", 1, "m",
          "it may or may not run for each sample: 'q' [1,7,8] may have been expanded to the "
          "batch",
