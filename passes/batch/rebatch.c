@@ -183,14 +183,15 @@ static int refuse(const struct search *search, uint32_t node, uint32_t first, co
     return status;
 }
 
-/* Returns true if the use is a Gather that treats the value as data, not as a table: it selects
+/* Returns true if the use looks up elements of the value as data, not as a table: it selects
  * along an axis other than 0. At a batch of 1, floats may still be a table (angles by
  * position). */
-static bool gathers_from_data(const struct search *search, const struct use *use,
-                              const struct value_info *info) {
+static bool looks_up_data(const struct search *search, const struct use *use,
+                          const struct value_info *info) {
     const struct model *model = search->analysis->model;
     const struct attr *axis = node_attr(&model->nodes[use->node], "axis");
-    if (use->slot != 0 || op_role(search->probe.ops[use->node], 0) != 'n') return false;
+    const struct op *op = search->probe.ops[use->node];
+    if (use->slot != 0 || !op->facets || (op->facets->lookups & 1) == 0) return false;
     if (!axis || axis->kind != ATTR_INT || axis->i == 0 || axis->i == -info->shape.rank)
         return false;
     return dtype_is_integer(info->dtype) || search->probe.batch > 1;
@@ -203,7 +204,7 @@ static bool is_weight_input(const struct search *search, uint32_t value_id,
     for (uint32_t i = 0; i < value->n_uses; i++) {
         const struct use *use = &value->uses[i];
         const char role = op_role(search->probe.ops[use->node], use->slot);
-        if (strchr("Wns", role) && !gathers_from_data(search, use, info)) return true;
+        if (strchr("Wns", role) && !looks_up_data(search, use, info)) return true;
     }
     return false;
 }

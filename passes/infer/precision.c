@@ -12,7 +12,6 @@
 #include "passes/infer/context.h"
 #include "support/arena.h"
 #include "support/diag.h"
-#include "support/text.h"
 
 /* clang-format off */
 static const struct {
@@ -84,9 +83,12 @@ static bool is_vector(const struct shape *shape) {
     return shape->rank >= 0;
 }
 
-uint32_t precision_biased_product(const struct analysis *analysis, const struct node *node) {
+uint32_t precision_biased_product(const struct analysis *analysis, const struct op *op,
+                                  const struct node *node) {
     const struct value *values = analysis->model->values;
-    if (!text_equal(node->type, "Add") || node->n_inputs != 2) return ID_NONE;
+    if (!op->facets || op->facets->lowering.kind != CM_ELTWISE ||
+        op->facets->lowering.which != CM_ADD || node->n_inputs != 2)
+        return ID_NONE;
     for (size_t i = 0; i < 2; i++) {
         const uint32_t x = node->inputs[i];
         const uint32_t bias = node->inputs[1 - i];
@@ -135,7 +137,7 @@ static int autocast_node(const struct analysis *analysis, struct infer_table *ta
                            : context_make_inferred(source, id, &context);
     if (status < 0 || context.op->memory == MEMORY_CONTROL) return status;
     if (pattern && pattern->op->backward.saved_for_backward) context.op = pattern->op;
-    const uint32_t product = precision_biased_product(analysis, context.node);
+    const uint32_t product = precision_biased_product(analysis, context.op, context.node);
     if (product != ID_NONE)
         context.op = analysis->bind.ops[analysis->model->values[product].node];
     for (size_t i = 0; i < context.n_outputs; i++)

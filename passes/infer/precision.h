@@ -20,6 +20,7 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
 int precision_apply(const struct analysis *analysis, struct op_context *context) CM_MUST_CHECK;
 /* If the node adds a constant vector to a matrix product that nothing else reads, as an
  * exported Linear layer does, returns the product; otherwise ID_NONE. */
-uint32_t precision_biased_product(const struct analysis *analysis, const struct node *node);
+uint32_t precision_biased_product(const struct analysis *analysis, const struct op *op,
+                                  const struct node *node);
 
 #endif

@@ -117,7 +117,7 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
          is_strided_view(mapping, lowering)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
-    *ret_source = precision_biased_product(analysis, node);
+    *ret_source = precision_biased_product(analysis, op_of(mapping, id), node);
     return *ret_source == ID_NONE ||
                    mapping->role[analysis->model->values[*ret_source].node] != ROLE_PRODUCT
                ? ROLE_FUSIBLE
