@@ -148,6 +148,7 @@ static int read_ready(struct pool *pool) {
         const ssize_t got = read(worker->fd, buffer, sizeof(buffer));
         if (got > 0) text_append_n(&worker->lines, buffer, (size_t)got);
         if (got > 0 || (got < 0 && errno == EINTR)) continue;
+        if (got < 0) return diag_system(pool->diag, "read", "results of a process", errno);
         const int status = finish(pool, worker);
         if (status < 0) return status;
     }

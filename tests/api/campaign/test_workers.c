@@ -2,6 +2,7 @@
 /* Worker processes that answer items, or die. */
 #include "api/campaign/workers.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -91,6 +92,41 @@ static void ends_when_an_answer_cannot_be_stored(void **state) {
     assert_int_equal(workers_run(&job, 4, NULL), CM_IO);
 }
 
+/* The linker (--wrap) replaces read: it fails after `n_reads` calls; 0: never. */
+static int n_reads;
+
+ssize_t __real_read(int fd, void *data, size_t size); // NOLINT(bugprone-reserved-identifier)
+ssize_t __wrap_read(int fd, void *data, size_t size); // NOLINT(bugprone-reserved-identifier)
+
+ssize_t __wrap_read(int fd, void *data, size_t size) {
+    if (n_reads == 0 || --n_reads > 0) return __real_read(fd, data, size);
+    errno = EIO;
+    return -1;
+}
+
+/* A fault of the system is not one of an item: none is lost, so that a later run of the
+ * campaign answers it. */
+static void ends_when_a_pipe_cannot_be_read(void **state) {
+    (void)state;
+    for (int fails = 1; fails <= 3; fails++) {
+        struct answers answers = {.n_tasks = 0};
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        const struct workers_job job = {.n = 5,
+                                        .task = five_items,
+                                        .run = answer,
+                                        .done = take,
+                                        .lost = lose,
+                                        .context = &answers};
+        n_reads = fails == 3 ? 0 : fails;
+        assert_int_equal(workers_run(&job, 1, diag), fails == 3 ? CM_OK : CM_IO);
+        if (fails < 3)
+            assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                                "cannot read \"results of a process\": Input/output error");
+        assert_string_equal(answers.letters, fails == 3 ? "abcde" : "");
+        cm_diagnostics_free(diag);
+    }
+}
+
 static void counts_at_least_one_core(void **state) {
     (void)state;
     assert_true(workers_cores() >= 1);
@@ -100,6 +136,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loses_only_the_item_whose_process_dies),
         cmocka_unit_test(ends_when_an_answer_cannot_be_stored),
+        cmocka_unit_test(ends_when_a_pipe_cannot_be_read),
         cmocka_unit_test(counts_at_least_one_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
