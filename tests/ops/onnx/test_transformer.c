@@ -35,6 +35,12 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
         REFUSES("LinearAttention-27", "q_num_heads=3 kv_num_heads=2",
                 "float[1,2,30] float[1,2,16] float[1,2,32]", "float[*] float[*]",
                 "3 heads of queries do not share 2"),
+        REFUSES("LinearAttention-27", "q_num_heads=2 kv_num_heads=4",
+                "float[1,2,16] float[1,2,32] float[1,2,64]", "float[*] float[*]",
+                "2 heads of queries do not share 4"), /* com.microsoft allows this */
+        REFUSES("com.microsoft:LinearAttention-1", "q_num_heads=3 kv_num_heads=4",
+                "float[1,4,24] float[1,4,32] float[1,4,24] - float[1,4,4] float[1,4,4]",
+                "float[*] float[*]", "3 heads of queries do not share 4"),
         REFUSES("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
                 "float[1,2,31] float[1,2,16] float[1,2,32]", "float[*] float[*]",
                 "31 columns do not divide into 4 heads"),

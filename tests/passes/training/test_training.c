@@ -80,6 +80,12 @@ static const struct step steps[] = {
      "t\n"
      "node r Reshape t s -> r\nnode b Mul r b.w -> z\nout z\n",
      120, 0, 0, .options = {0}},
+    {"a Reshape of a transposed view that adds an axis of size 1 is a view",
+     "in x float[2,5]\ninit a.w float[2,5]\ninit b.w float[5,1,2]\nconst s int64[3] =5,1,2\n"
+     "node a Sigmoid x -> y\nnode c Mul y a.w -> u\nnode e Exp u -> v\nnode t Transpose v -> "
+     "t\n"
+     "node r Reshape t s -> r\nnode b Mul r b.w -> z\nout z\n",
+     80, 0, 0, .options = {0}},
     {"a Pad with zeros saves nothing",
      "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
      "node d Pad y p -> z\nout z\n",
