@@ -77,6 +77,8 @@ static void counts_hyper_connections(void **state) {
               "float[2,3,4,8]", 192, 2 * 192),
         COSTS("com.microsoft:HyperConnectionPreMix-1", NULL, "float[2,3,4,8] float[2,3,4]",
               "float[2,3,8]", 192, 2 * 192),
+        COSTS("com.microsoft:HyperConnectionPreMix-1", "num_branches=4", "float[32] float[4]",
+              "float[8]", 32, 2 * 32),
         /* per element: 1 MAC for the block's result; a mixing matrix adds 4 for the streams */
         COSTS("com.microsoft:HyperConnectionPostMix-1", NULL,
               "float[2,3,4,8] float[2,3,8] float[2,3,4]", "float[2,3,4,8]", 192, 2 * 192),

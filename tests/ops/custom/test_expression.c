@@ -102,6 +102,8 @@ static void reports_syntax_errors_with_their_column(void **state) {
         {"9223372036854775808",
          "f.macs: column 1 of '9223372036854775808': the number must be < 2^63"},
         {"N + \x1b[31m", "f.macs: column 5 of 'N + ?[31m': expected a number, a name or '('"},
+        {"Z + 1 + 2 + 3 + 4 + 5 +6", /* 24 characters: no dots */
+         "f.macs: column 1 of 'Z + 1 + 2 + 3 + 4 + 5 +6': undefined name 'Z'"},
         {"1 + 2 + 3 + 4 + 5 + 6 + 7 + Z + 1 + 2 + 3 + 4 + 5 + 6 + 7",
          "f.macs: column 29 of '...2 + 3 + 4 + 5 + 6 + 7 + Z + 1 + 2 + 3 + 4 + 5 + ...': "
          "undefined name 'Z'"},
