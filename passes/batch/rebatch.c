@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ops/product.h"
+#include "passes/batch/fixed_products.h"
 #include "passes/infer/context.h"
 #include "support/arena.h"
 #include "support/text.h"
@@ -435,6 +436,15 @@ static int scale_products(struct search *search, struct solution *found, uint32_
     return why ? refuse(search, node, first, why) : CM_NO_MEMORY;
 }
 
+/* Refuses a solution that may count work of each sample once. */
+static int check_products(const struct search *search, const struct solution *found,
+                          uint32_t first) {
+    uint32_t node = ID_NONE;
+    const int status = fixed_products_find(search, found->infos, &found->changes, &node);
+    if (status < 0 || node == ID_NONE) return status;
+    return refuse(search, node, first, "it may or may not run for each sample");
+}
+
 int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t first,
             int64_t batch) {
     int64_t old = table->inputs[first]->shape.dims[0];
@@ -458,8 +468,9 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
     if (status == CM_OK) status = solve_widening(&search, true, first);
     if (status == CM_OK) status = keep_solution(&search, &found);
     if (status == CM_OK) status = check_unique(&search, &found, first);
-    if (status == CM_OK) note_fixed_outputs(&search, &found);
     if (status == CM_OK) status = scale_products(&search, &found, first);
+    if (status == CM_OK) status = check_products(&search, &found, first);
+    if (status == CM_OK) note_fixed_outputs(&search, &found);
     if (status == CM_OK && search.probe.assumed != ID_NONE)
         diag_note(
             analysis->diag, DIAG_BATCH,

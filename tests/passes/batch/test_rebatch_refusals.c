@@ -136,6 +136,37 @@ static void refuses_loops_that_do_not_scale(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
 }
 
+/* Products whose size does not scale, although their results have rows of the samples. */
+static void refuses_products_that_may_run_for_each_sample(void **state) {
+#define EACH "it may or may not run for each sample"
+    static const struct refusal rows[] = {
+        {"a product of the rows of all samples", 2, "m", EACH,
+         "in x float[{N},3,8]\ninit q float[6,8]\ninit w float[8,8]\nconst s int64[2] =-1,8\n"
+         "node m MatMul q w -> a\nnode r Reshape x s -> f\nnode - Add f a -> y\nout y\n"},
+        {"an output with as many rows as the batch", 2, "m", EACH,
+         "in x float[{N},4]\ninit w float[4,4]\nnode z RandomNormal -> r shape=[2,4]\n"
+         "node m MatMul r w -> u\nnode - Relu x -> y\nout y\nout u\n"},
+        {"an expanded row in a branch", 1, "m", EACH,
+         "in x float[{N},8]\nin c bool[]\ninit t float[1,4]\ninit w float[4,8]\n"
+         "init v float[1,8]\nconst s int64[2] =1,4\nbody then_branch\nnode e Expand t s -> a\n"
+         "node m MatMul a w -> b\nout b\nclose\nbody else_branch\nnode k Relu v -> d\nout d\n"
+         "close\nnode i If c -> g\nnode - Add x g -> y\nout y\n"},
+        {"noise in a Loop", 1, "m", EACH,
+         "in x float[{N},8]\ninit w float[8,8]\nconst n int64[] =3\nconst k bool[] =1\n"
+         "body body\nin i int64[]\nin kc bool[]\nin h float[{N},8]\n"
+         "node z RandomNormal -> r shape=[1,8]\nnode m MatMul r w -> b\nnode - Add h b -> o\n"
+         "node ki Identity kc -> ko\nout ko\nout o\nclose\nnode l Loop n k x -> y\nout y\n"},
+        {"a state of a Loop that does not meet the batch", 1, "m", EACH,
+         "in x float[{N},8]\ninit w float[8,8]\nconst n int64[] =3\nconst k bool[] =1\n"
+         "node z RandomNormal -> r shape=[1,8]\nbody body\nin i int64[]\nin kc bool[]\n"
+         "in h float[1,8]\nnode m MatMul h w -> o\nnode ki Identity kc -> ko\nout ko\nout o\n"
+         "close\nnode l Loop n k r -> g\nnode - Add x g -> y\nout y\n"},
+    };
+#undef EACH
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
 static void refuses_constants_that_may_have_been_expanded(void **state) {
     static const struct refusal rows[] = {
         {"a product of a constant that may have been tiled", 1, "m",
@@ -384,6 +415,7 @@ int main(void) {
         cmocka_unit_test(refuses_a_batch_axis_that_may_be_another),
         cmocka_unit_test(refuses_indices_into_the_batch),
         cmocka_unit_test(refuses_loops_that_do_not_scale),
+        cmocka_unit_test(refuses_products_that_may_run_for_each_sample),
         cmocka_unit_test(refuses_constants_that_may_have_been_expanded),
         cmocka_unit_test(refuses_results_that_do_not_scale),
         cmocka_unit_test(lists_every_changed_operand),

@@ -444,7 +444,8 @@ static const struct cm_module only_root = {
 static struct cm_result bare(void) {
     return (struct cm_result){
         .model = {"m", "", 8, 0, NULL, 0, NULL, 0, NULL},
-        .options = {1, 0, NULL, "exact", "model", "", "", "file", NULL, 0, NULL, NULL, NULL},
+        .options = {1, 0, NULL, "exact", "model", "", "", "file", NULL, 0, NULL, NULL, NULL,
+                    CM_UNKNOWN},
         .n_modules = 1,
         .modules = &only_root,
     };

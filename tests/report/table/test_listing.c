@@ -33,7 +33,8 @@ static const struct cm_module modules[] = {
 };
 
 static const struct cm_result result = {
-    .options = {1, 0, NULL, "exact", "model", "", "", "file", NULL, 0, NULL, NULL, NULL},
+    .options = {1, 0, NULL, "exact", "model", "", "", "file", NULL, 0, NULL, NULL, NULL,
+                CM_UNKNOWN},
     .totals = {.macs = 9007199254740993, .bytes_read = 100},
     .n_modules = N(modules),
     .modules = modules,
