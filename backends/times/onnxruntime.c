@@ -56,6 +56,8 @@ struct reader {
     bool *on_device;       /* by layer: runs on a GPU */
     bool has_kernels;      /* the profile has events of kernels */
     const char *last_node; /* name of the latest event of a node */
+    struct map read_in;    /* by shape: the latest run in which a layer reads it */
+    uint32_t latest;       /* run of the latest event of a node */
     struct event *events;
     size_t n;
 };
@@ -119,11 +121,16 @@ static void add_refs(struct times_refs *refs, char *name, const char *op) {
     }
 }
 
-/* Records the shapes that a layer reads, once each. If out of memory, the arena has failed. */
-static void read_inputs(struct cm_times *times, const struct json_value *args) {
+/* Counts the runs in which a layer reads each of the shapes. The first of several runs is left
+ * out, as it is from the times. If out of memory, the arena of the reader has failed. */
+static void count_reads(struct reader *reader, const struct json_value *args) {
+    struct map *reads = &reader->times->reads;
+    const uint32_t run = (uint32_t)reader->times->runs;
+    if (run == 1 && reader->latest == 0) map_init(reads, reader->times->arena);
+    if (run == 1 && reader->latest == 0) map_init(&reader->read_in, reader->scratch);
+    reader->latest = run;
     json_each(input, json_get(args, "input_type_shape")) {
-        struct text text = {.arena = times->arena};
-        uint32_t known = 0;
+        struct text text = {.arena = reader->scratch};
         text_append(&text, "[");
         json_each(dim, json_first(input)) {
             int64_t size = -1;
@@ -131,7 +138,13 @@ static void read_inputs(struct cm_times *times, const struct json_value *args) {
             text_printf(&text, "%s%lld", text.length > 1 ? ", " : "", (long long)size);
         }
         text_append(&text, "]");
-        if (map_add(&times->reads, text_string(&text), 0, &known) != CM_OK) return;
+        const char *key = text_string(&text);
+        if (text.failed || map_get(&reader->read_in, key) == run) continue;
+        const uint32_t n = map_get(reads, key);
+        const char *kept = n == MAP_NONE ? arena_strdup(reader->times->arena, key) : key;
+        if (!kept || map_set(&reader->read_in, key, run) != CM_OK ||
+            map_set(reads, kept, n == MAP_NONE ? 1 : n + 1) != CM_OK)
+            return;
     }
 }
 
@@ -183,9 +196,8 @@ static int find_layer(struct reader *reader, const char *name, size_t length,
     layer->name = arena_strndup(times->arena, name, length);
     layer->op = arena_strdup(times->arena, op);
     layer->alternatives = true;
+    layer->rank = -1;
     layer->role = is_one_of(op, copies) ? TIMES_COPIES : TIMES_RUNS;
-    times_read_dims(json_first(json_first(json_get(args, "output_type_shape"))), layer);
-    read_inputs(times, args);
     const char *provider = json_string(json_get(args, "provider"));
     if (provider != NULL && strchr(times->provider, ',') == NULL &&
         !text_equal(times->provider, provider))
@@ -236,6 +248,10 @@ static int read_event(struct reader *reader, const struct json_value *from, size
     const size_t length = parent ? node_length(parent) : strlen(name);
     const int status = find_layer(reader, parent ? parent : name, length, args, &event->layer);
     if (status < 0) return status;
+    struct times_layer *layer = &reader->times->layers[event->layer];
+    if (!is_kernel && (event->run == 1 || layer->rank < 0))
+        times_read_dims(json_first(json_first(json_get(args, "output_type_shape"))), layer);
+    if (!is_kernel) count_reads(reader, args);
     if (is_kernel || is_one_of(json_string(json_get(args, "provider")), asynchronous))
         reader->on_device[event->layer] = true;
     reader->has_kernels |= is_kernel;
@@ -308,8 +324,8 @@ static struct cm_timing summarize(double *samples, size_t n, size_t runs) {
 static void sum_layers(struct reader *reader, double *samples) {
     struct cm_times *times = reader->times;
     const struct event *events = reader->events;
-    const int64_t first = times->runs > 1;
-    const size_t n_runs = (size_t)(times->runs - first);
+    const size_t n_runs = (size_t)times_n_counted(times);
+    const int64_t first = times->runs - (int64_t)n_runs;
     if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*events), compare_layer);
     for (size_t i = 0; i < reader->n;) {
         const uint32_t layer = events[i].layer;
@@ -381,6 +397,7 @@ int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostic
     if (reader.scratch == NULL) return diag_no_memory(diag);
     map_init(&reader.layers, reader.scratch);
     map_init(&ret->reads, ret->arena);
+    map_init(&reader.read_in, reader.scratch);
     ret->tool = "onnxruntime";
     ret->provider = "";
     ret->has_times = true;

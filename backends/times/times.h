@@ -53,9 +53,15 @@ struct cm_times {
     double run;           /* median time of a whole run, seconds; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
-    struct map reads;    /* the shapes that the layers read: "[2, 3]"; empty if unknown */
+    struct map reads;    /* by shape that layers read, "[2, 3]": in how many of the runs whose
+                            times    count (times_n_counted); empty if unknown */
     struct arena *arena; /* owns the layers and their texts */
 };
+
+/* Returns the number of runs whose times count: the first of several warms up caches. */
+static inline int64_t times_n_counted(const struct cm_times *times) {
+    return times->runs > 1 ? times->runs - 1 : times->runs;
+}
 
 /* Readers. The caller sets ret->arena and ret->path. Each returns CM_OK, CM_REFUSED (reported)
  * or CM_NO_MEMORY. */

@@ -63,8 +63,14 @@ static void append_dims(struct text *text, int rank, const int64_t *dims) {
     text_append(text, "]");
 }
 
-/* Returns an input of the model whose shape no layer of the files reads; ID_NONE if there is
- * none, or if a file lacks the shapes that its layers read. */
+/* Returns true if layers read the shape in all runs whose times count. */
+static bool is_read(const struct cm_times *times, const char *shape) {
+    const uint32_t n = map_get(&times->reads, shape);
+    return n != MAP_NONE && (int64_t)n >= times_n_counted(times);
+}
+
+/* Returns an input of the model whose shape no layer of the files reads in all runs; ID_NONE if
+ * there is none, or if a file lacks the shapes that its layers read. */
 static uint32_t find_unread(const struct analysis *analysis) {
     const struct cm_options *options = analysis->options;
     const struct graph *main = &analysis->model->graphs[0];
@@ -76,10 +82,9 @@ static uint32_t find_unread(const struct analysis *analysis) {
         const struct shape *shape = &analysis->infer.infos[main->inputs[i]].shape;
         struct text text = {.arena = analysis->scratch};
         append_dims(&text, shape->rank, shape->dims);
-        bool is_read = false;
-        for (size_t k = 0; k < options->n_times && !is_read; k++)
-            is_read = map_get(&options->times[k]->reads, text_string(&text)) != MAP_NONE;
-        if (!is_read) return main->inputs[i];
+        size_t k = 0;
+        while (k < options->n_times && !is_read(options->times[k], text_string(&text))) k++;
+        if (k == options->n_times) return main->inputs[i];
     }
     return ID_NONE;
 }

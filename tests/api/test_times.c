@@ -200,6 +200,7 @@ static void reads_metadata_of_a_million_nodes(void **state) {
     "{\"cat\": \"Node\", \"name\": \"" name "_kernel_time\", \"ts\": " #ts ", \"dur\": " #dur  \
     ", \"args\": {\"op_name\": \"" op "\", \"output_type_shape\": [{\"float\": [1, 64, "       \
     "1024]}]}},"
+#define RUN  "{\"cat\": \"Session\", \"name\": \"model_run\"},"
 #define LAST "{\"cat\": \"Session\", \"name\": \"model_run\"}]"
 
 static void assigns_an_unnamed_layer_by_dataflow_and_shape(void **state) {
@@ -279,6 +280,8 @@ static void warns_of_doubtful_times(void **state) {
 static void finds_times_of_other_shapes(void **state) {
     static const char other[] = "layer '" STN "/conv1/Conv' has the output shape [8, 64, 1024] "
                                 "in the imported times, [1, 64, 1024] in the model";
+    static const char unread[] = "no layer of the imported times reads input 'input', which "
+                                 "has the shape [1, 3, 1024] in the model";
     static const struct {
         const char *texts[MAX_FILES];
         const char *other_shape;
@@ -299,12 +302,22 @@ static void finds_times_of_other_shapes(void **state) {
         {{"[" SHAPED("conv1/Conv", "FusedConv",
                      INPUTS("8, 3, 1024")) "{\"cat\": \"Session\"}]"},
          NULL}, /* ended before the first run did */
-        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("8, 3, 1024")) LAST},
-         "no layer of the imported times reads input 'input', which has the shape [1, 3, 1024] "
-         "in the model"},
+        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("8, 3, 1024")) LAST}, unread},
         {{"[" SHAPED("conv1/Conv", "Conv", INPUTS("8, 3, 1024") ", " OUTPUT("8, 64, 1024"))
               LAST},
          other},
+        /* the first of several runs does not count, all others do */
+        {{"[" SHAPED("conv1/Conv", "Conv", INPUTS("8, 3, 1024") ", " OUTPUT("8, 64, 1024"))
+              RUN SHAPED("conv1/Conv", "Conv", INPUTS("1, 3, 1024") ", " OUTPUT("1, 64, 1024"))
+                  LAST},
+         NULL},
+        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("1, 3, 1024"))
+              RUN SHAPED("conv1/Conv", "FusedConv", INPUTS("8, 3, 1024")) LAST},
+         unread},
+        {{"[" SHAPED("conv1/Conv", "FusedConv", INPUTS("1, 3, 1024"))
+              RUN SHAPED("conv1/Conv", "FusedConv", INPUTS("1, 3, 1024"))
+                  RUN SHAPED("conv1/Conv", "FusedConv", INPUTS("8, 3, 1024")) LAST},
+         unread},
         {{TRT_PROFILE, TRT_LAYERS("1, 64, 1024")}, NULL},
         {{TRT_PROFILE, TRT_LAYERS("-1, 64, 1024")}, NULL},
         {{TRT_PROFILE, TRT_LAYERS("8, 64, 1024")}, other},
