@@ -22,6 +22,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/hash.h"
 #include "support/map.h"
 #include "support/text.h"
 
@@ -41,19 +42,20 @@ struct running {
     struct cm_diagnostics *diag;
     struct arena *arena;
     struct shard_header header;
-    const char *part;     /* path of the unfinished file */
-    const char *path;     /* path of the complete file */
-    const char *manifest; /* path of the manifest */
-    size_t n_all;         /* combinations of the campaign */
-    struct map keys;      /* by key: index in the shard; empty until it is needed */
-    bool is_current;      /* the complete file is of this campaign */
-    size_t n_part;        /* combinations of the unfinished file */
-    int fd;               /* of the unfinished file, to append */
-    size_t n;             /* combinations of the shard */
-    const char **lines;   /* by index in the shard: JSON line; NULL if not finished */
-    bool *failed;         /* by index in the shard */
-    size_t n_done;        /* finished combinations, including failed ones */
-    size_t *todo;         /* indices in the shard of the combinations to run */
+    const char *part;          /* path of the unfinished file */
+    const char *path;          /* path of the complete file */
+    const char *manifest;      /* path of the manifest */
+    const char **descriptions; /* by device: hash of its file; "": built in */
+    size_t n_all;              /* combinations of the campaign */
+    struct map keys;           /* by key: index in the shard; empty until it is needed */
+    bool is_current;           /* the complete file is of this campaign */
+    size_t n_part;             /* combinations of the unfinished file */
+    int fd;                    /* of the unfinished file, to append */
+    size_t n;                  /* combinations of the shard */
+    const char **lines;        /* by index in the shard: JSON line; NULL if not finished */
+    bool *failed;              /* by index in the shard */
+    size_t n_done;             /* finished combinations, including failed ones */
+    size_t *todo;              /* indices in the shard of the combinations to run */
     size_t n_todo;
     size_t n_transient;  /* items that were not run because of a fault of the system */
     const char *problem; /* message of the first of them */
@@ -96,12 +98,44 @@ static int print_row(const struct cm_sweep_row *row, struct arena *arena, const 
     return status == CM_OK && *ret ? CM_OK : CM_NO_MEMORY;
 }
 
+/* Hashes the files that describe devices, so that rows of a former description are not kept. */
+static int hash_descriptions(struct running *running) {
+    const struct cm_campaign *campaign = running->campaign;
+    running->descriptions =
+        arena_array(running->arena, campaign->n_devices, sizeof(*running->descriptions));
+    if (running->descriptions == NULL) return diag_no_memory(running->diag);
+    for (size_t i = 0; i < campaign->n_devices; i++) {
+        struct source *source = NULL;
+        char *text = NULL;
+        size_t size = 0;
+        running->descriptions[i] = "";
+        if (!text_ends_with(campaign->devices[i], ".json")) continue;
+        int status = source_open(campaign->devices[i], running->diag, &source);
+        if (status == CM_OK)
+            status = source_read_all(source, FILE_MAX_JSON, running->arena, running->diag,
+                                     &text, &size);
+        source_close(source);
+        if (status < 0) return status;
+        running->descriptions[i] =
+            arena_printf(running->arena, "%016" PRIx64, hash_text(text, size, 0));
+    }
+    return arena_failed(running->arena) ? diag_no_memory(running->diag) : CM_OK;
+}
+
+static const char *key_at(const struct running *running, const struct cm_combination *at) {
+    size_t i = 0;
+    while (i < running->campaign->n_devices && running->campaign->devices[i] != at->device) i++;
+    return shard_key(running->campaign, at,
+                     i < running->campaign->n_devices ? running->descriptions[i] : "",
+                     running->arena);
+}
+
 /* Returns the key of a combination of the campaign; NULL if out of memory. */
 static const char *key_of(const struct running *running, size_t combination) {
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
     struct cm_combination at;
     cm_campaign_at(running->campaign, combination, sizes, &at);
-    return shard_key(running->campaign, &at, running->arena);
+    return key_at(running, &at);
 }
 
 /* Sets *ret to the combination with the key of the row, which has another number if the
@@ -217,7 +251,7 @@ static int write_row(const struct running *running, size_t item, const struct cm
     const bool is_timed = running->campaign->n_devices > 0 || running->campaign->measure[0];
     complete.combination = todo_index(running, item);
     cm_campaign_at(running->campaign, complete.combination, sizes, &at);
-    complete.key = shard_key(running->campaign, &at, running->arena);
+    complete.key = key_at(running, &at);
     if (complete.key == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < at.n_dims; i++)
         dims[i] = (struct cm_named_size){at.model->dims[i].name, (int64_t)sizes[i]};
@@ -530,6 +564,8 @@ static int prepare(struct running *running) {
         .n = (int64_t)running->n,
     };
     if (arena_failed(arena)) return diag_no_memory(running->diag);
+    const int status = hash_descriptions(running);
+    if (status < 0) return status;
     return campaign_options(running->campaign, arena, running->diag, &running->options);
 }
 

@@ -46,7 +46,7 @@ const char *shard_identity(const struct cm_campaign *campaign, bool with_files,
 }
 
 const char *shard_key(const struct cm_campaign *campaign, const struct cm_combination *at,
-                      struct arena *arena) {
+                      const char *description, struct arena *arena) {
     struct text text;
     text_init(&text, arena);
     text_printf(&text, "%s\n%s\n%s\n%s\n%s\n%" PRId64 " %s\n", campaign->convention,
@@ -54,8 +54,8 @@ const char *shard_key(const struct cm_campaign *campaign, const struct cm_combin
                 at->model->bytes, at->model->digest ? at->model->digest : "");
     for (size_t i = 0; i < at->n_dims; i++)
         text_printf(&text, "%s=%zu\n", at->model->dims[i].name, at->dims[i]);
-    text_printf(&text, "%" PRId64 "\n%s\n%s", at->batch, at->precision,
-                at->device[0] != '\0' ? at->device : campaign->measure);
+    text_printf(&text, "%" PRId64 "\n%s\n%s %s", at->batch, at->precision,
+                at->device[0] != '\0' ? at->device : campaign->measure, description);
     if (text.failed) return NULL;
     return arena_printf(arena, "%016" PRIx64, hash_text(text.data, text.length, 0));
 }

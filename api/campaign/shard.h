@@ -25,11 +25,11 @@ struct arena;
 const char *shard_identity(const struct cm_campaign *campaign, bool with_files,
                            struct arena *arena);
 
-/* Returns the key of a row: a hash of the combination, the options and the model's file as
- * recorded in the campaign; NULL if out of memory. A row with another key is of another
- * combination or file. */
+/* Returns the key of a row: a hash of the combination, the options, the model's file as
+ * recorded in the campaign, and `description`, the hash of the device's file ("": built in);
+ * NULL if out of memory. A row with another key is of another combination or file. */
 const char *shard_key(const struct cm_campaign *campaign, const struct cm_combination *at,
-                      struct arena *arena);
+                      const char *description, struct arena *arena);
 
 /* Checks that the path is a regular file or missing: reading a pipe, for example, may block. */
 int shard_check_file(const char *path, struct cm_diagnostics *diag) CM_MUST_CHECK;
