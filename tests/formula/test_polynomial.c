@@ -140,6 +140,13 @@ static void reports_terms_above_2_to_63(void **state) {
         polynomial_term(&found.interpolation, found.numerators[1], &numerator, &denominator));
 }
 
+static void reports_coefficients_above_128_bits(void **state) {
+    static const struct axis axis = {.from = 1 << 28, .step = 1 << 16, .degree = 4};
+    static const int64_t values[] = {INT64_MAX, 0, INT64_MAX, 0, INT64_MAX};
+    const struct found found = interpolate(*state, &axis, 1, values);
+    assert_false(found.fits);
+}
+
 static const struct {
     int64_t values[6];
     int degree;
@@ -183,6 +190,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(large_values_stay_exact, make, end),
         cmocka_unit_test_setup_teardown(fits_a_constant_without_variables, make, end),
         cmocka_unit_test_setup_teardown(reports_terms_above_2_to_63, make, end),
+        cmocka_unit_test_setup_teardown(reports_coefficients_above_128_bits, make, end),
         cmocka_unit_test(differences_determine_the_degree),
         cmocka_unit_test(verifies_a_polynomial_at_a_distant_point),
     };

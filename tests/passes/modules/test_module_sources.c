@@ -187,6 +187,13 @@ static void names_with_slashes_are_scopes(void **state) {
          "out y\n",
          "scopes 4", "() model model.conv model.fc Dense_0",
          "jit(main)/jit(relu)/Dense_0/max=Dense_0 jit(main)/neg="},
+        {NULL,
+         "in x float[1]\nnode a_scope_of_more_letters/fc/Relu Relu x -> 1\n"
+         "node PartitionedCalls/fc/Relu Relu 1 -> y\nout y\n",
+         "scopes 2",
+         "() a_scope_of_more_letters a_scope_of_more_letters.fc PartitionedCalls "
+         "PartitionedCalls.fc",
+         "PartitionedCalls/fc/Relu=PartitionedCalls.fc"},
     };
     (void)state;
     CHECK_SOURCES(rows);
