@@ -466,32 +466,6 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     return arena_failed(arena) ? CM_NO_MEMORY : status;
 }
 
-/* Checks a campaign that was made; frees its arena if it is invalid. */
-static int finish_plan(struct cm_campaign *campaign, struct arena *arena, int status,
-                       struct cm_diagnostics *diag, struct cm_campaign **ret) {
-    if (status == CM_OK) status = campaign_check(campaign, diag);
-    if (status == CM_OK)
-        *ret = campaign;
-    else
-        arena_free(arena);
-    return diag_finish(diag, status);
-}
-
-int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
-                     size_t n_dims, struct cm_diagnostics *diagnostics,
-                     struct cm_campaign **ret_campaign) {
-    int status = arguments_check(ARGUMENT_cm_campaign_dim, dims, n_dims, wanted && ret_campaign,
-                                 diagnostics);
-    if (status == CM_OK)
-        status = arguments_check(ARGUMENT_cm_campaign, wanted, 1, true, diagnostics);
-    if (status < 0) return status;
-    struct arena *arena = arena_new("campaign", 0);
-    struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;
-    status = CM_NO_MEMORY;
-    if (campaign != NULL) status = plan(wanted, dims, n_dims, arena, diagnostics, campaign);
-    return finish_plan(campaign, arena, status, diagnostics, ret_campaign);
-}
-
 /* Returns a list of *n items of `size` bytes, and of those of `more` that it lacks; NULL if out
  * of memory. */
 static void *unite(const void *list, size_t *n, const void *more, size_t n_more, size_t size,
@@ -611,6 +585,36 @@ static int extend(const struct cm_campaign *before, const struct cm_campaign *wa
     return arena_failed(arena) ? CM_NO_MEMORY : status;
 }
 
+/* Makes a campaign of its own, or one that extends `before`; NULL: none. */
+static int make(const struct cm_campaign *before, const struct cm_campaign *wanted,
+                const struct cm_campaign_dim *dims, size_t n_dims, struct cm_diagnostics *diag,
+                struct cm_campaign **ret) {
+    struct arena *arena = arena_new("campaign", 0);
+    struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;
+    int status = CM_NO_MEMORY;
+    if (campaign != NULL && before == NULL)
+        status = plan(wanted, dims, n_dims, arena, diag, campaign);
+    else if (campaign != NULL)
+        status = extend(before, wanted, dims, n_dims, arena, diag, campaign);
+    if (status == CM_OK) status = campaign_check(campaign, diag);
+    if (status == CM_OK)
+        *ret = campaign;
+    else
+        arena_free(arena);
+    return diag_finish(diag, status);
+}
+
+int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
+                     size_t n_dims, struct cm_diagnostics *diagnostics,
+                     struct cm_campaign **ret_campaign) {
+    int status = arguments_check(ARGUMENT_cm_campaign_dim, dims, n_dims, wanted && ret_campaign,
+                                 diagnostics);
+    if (status == CM_OK)
+        status = arguments_check(ARGUMENT_cm_campaign, wanted, 1, true, diagnostics);
+    if (status < 0) return status;
+    return make(NULL, wanted, dims, n_dims, diagnostics, ret_campaign);
+}
+
 int cm_campaign_extend(const struct cm_campaign *before, const struct cm_campaign *wanted,
                        const struct cm_campaign_dim *dims, size_t n_dims,
                        struct cm_diagnostics *diagnostics, struct cm_campaign **ret_campaign) {
@@ -621,10 +625,5 @@ int cm_campaign_extend(const struct cm_campaign *before, const struct cm_campaig
     if (status == CM_OK)
         status = arguments_check(ARGUMENT_cm_campaign, wanted, 1, true, diagnostics);
     if (status < 0) return status;
-    struct arena *arena = arena_new("campaign", 0);
-    struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;
-    status = CM_NO_MEMORY;
-    if (campaign != NULL)
-        status = extend(before, wanted, dims, n_dims, arena, diagnostics, campaign);
-    return finish_plan(campaign, arena, status, diagnostics, ret_campaign);
+    return make(before, wanted, dims, n_dims, diagnostics, ret_campaign);
 }
