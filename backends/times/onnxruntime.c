@@ -369,11 +369,9 @@ static int read_all(struct reader *reader, const struct json_value *list) {
         }
         index++;
     }
-    if (times->runs > 1)
-        times->run =
-            summarize(runs + 1, (size_t)times->runs - 1, (size_t)times->runs - 1).median;
-    else if (times->runs == 1)
-        times->run = runs[0];
+    const size_t n_counted = (size_t)times_n_counted(times);
+    if (n_counted > 0)
+        times->run = summarize(runs + times->runs - n_counted, n_counted, n_counted).median;
     if (times->runs == 0) { /* the profile ended before the first run did */
         times->runs = 1;
         map_init(&times->reads, times->arena); /* incomplete */

@@ -54,7 +54,7 @@ struct cm_times {
     size_t n;
     struct times_layer *layers; /* in execution order */
     struct map reads;    /* by shape that layers read, "[2, 3]": in how many of the runs whose
-                            times    count (times_n_counted); empty if unknown */
+                            times count (times_n_counted); empty if unknown */
     struct arena *arena; /* owns the layers and their texts */
 };
 
