@@ -117,7 +117,6 @@ static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
     uint32_t shown_costs = 0;
     for (size_t i = 0; i < n_columns; i++)
         if (columns[i].of_batch) shown_costs |= column_bit(&columns[i]);
-    const bool has_problem = result->measure && result->measure->problem[0] != '\0';
     if (!is_known(row->batch)) row->batch = result->options.batch;
     row->costs = result->totals;
     row->costs.upper_bound &= shown_costs;
@@ -130,7 +129,7 @@ static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
     row->precision = copy(sweeping, result->options.precision);
     fill_times(sweeping, result, row);
     copy_custom_ops(sweeping, &result->coverage);
-    if (has_problem || !cm_result_complete(result)) {
+    if (cm_result_lacks_times(result) || !cm_result_complete(result)) {
         row->state = "incomplete";
         row->problem = copy(sweeping, sweep_first_message(diag));
     }

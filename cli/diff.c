@@ -204,8 +204,7 @@ static int write_diff(const void *context, FILE *out) {
 
 /* Returns true if times were requested, but the backend is unusable. */
 static bool lacks_times(const struct side *side) {
-    const struct cm_measure *measure = side->result->measure;
-    return !side->is_profile && measure != NULL && measure->problem[0] != '\0';
+    return !side->is_profile && cm_result_lacks_times(side->result);
 }
 
 static int run(struct job *job) {

@@ -285,8 +285,8 @@ static int run_report(const struct invocation *call, const struct request *reque
             if (end_of(&run.sweep->rows[i]) > worst) worst = end_of(&run.sweep->rows[i]);
         exit_status = ends[worst].exit_status;
     } else if (status == CM_OK && result != NULL) {
-        const bool lacks_times = result->measure && result->measure->problem[0] != '\0';
-        if (lacks_times || !cm_result_complete(result)) exit_status = EXIT_INCOMPLETE;
+        if (cm_result_lacks_times(result) || !cm_result_complete(result))
+            exit_status = EXIT_INCOMPLETE;
     }
     if (status == CM_OK && run.is_interrupted) exit_status = EXIT_INTERRUPTED;
     cm_result_free(run.result);

@@ -229,7 +229,7 @@ static void check_times(struct check *check, const struct cm_result *result,
                         struct cm_check_case *ret) {
     const struct limit times = {.text = "the backend is usable", .source = "", .of.key = ""};
     struct gathered gathered;
-    if (result->measure == NULL || result->measure->problem[0] == '\0') return;
+    if (!cm_result_lacks_times(result)) return;
     begin_case(&times, result->options.batch, &gathered, ret);
     ret->compared = 1;
     judge_nothing(result->measure->problem, &gathered);

@@ -531,13 +531,11 @@ static int update(struct check *check) {
     const struct check_request *request = &check->request;
     const char *reason = request->reason == NULL ? "" : request->reason;
     struct cm_baseline *now = NULL;
-    for (size_t i = 0; i < check->n_requested; i++) {
-        const struct cm_measure *measure = check->results[i]->measure;
-        if (measure != NULL && measure->problem[0] != '\0')
+    for (size_t i = 0; i < check->n_requested; i++)
+        if (cm_result_lacks_times(check->results[i]))
             return diag_error(check->call->diag, DIAG_BACKEND,
                               "%s is not written, because it would lack the times",
                               request->baseline);
-    }
     int status =
         cm_baseline_make((const struct cm_result *const *)check->results, check->n_requested,
                          check->baseline, reason, check->call->diag, &now);

@@ -775,6 +775,11 @@ struct cm_sweep {
     void *arena;                         /* private */
 };
 
+/* Returns true if times were requested, but there are none: cm_measure.problem states why. */
+static inline bool cm_result_lacks_times(const struct cm_result *result) {
+    return result != NULL && result->measure != NULL && result->measure->problem[0] != '\0';
+}
+
 /* Returns true if latency_ps is valid. */
 static inline bool cm_result_timed(const struct cm_result *result) {
     return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
