@@ -2,7 +2,7 @@
 /* Tables of the shared options, in help order, and their conversion to cm_options. */
 #include "cli/binding.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -56,16 +56,16 @@ const struct option option_color[] = {
 
 /* clang-format off */
 const struct option binding_batch[] = {
-    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', INTO(TEXT, batch),
-     .value = "N",
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b',
+     INTO(INT64, options.batch), .value = "N", .min = 1, .max = INT64_MAX,
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic)"},
     {.name = NULL},
 };
 
 const struct option binding_batches[] = {
-    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', INTO(TEXT, batch),
-     .value = "N[,N...]",
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b',
+     INTO(INT64S, batches), .value = "N[,N...]", .min = 1, .max = INT64_MAX,
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic); a list such as\n"
              "1,8,32 prints a table"},
@@ -133,7 +133,7 @@ const struct option binding_rest[] = {
 /* clang-format on */
 
 void binding_defaults(struct binding *binding) {
-    *binding = (struct binding){.batch = NULL};
+    *binding = (struct binding){.mode = 0};
     cm_options_init(&binding->options);
     binding->mode = (int)binding->options.mode;
     binding->schedule = (int)binding->options.schedule;
@@ -301,34 +301,10 @@ void binding_free(struct binding *binding) {
     for (size_t i = 0; i < binding->n_described; i++) cm_op_costs_free(binding->described[i]);
 }
 
-/* Parses the value of --batch (NULL: not given). CM_OK, CM_USAGE, CM_NO_MEMORY. */
-static int read_batches(const struct invocation *call, const char *text, struct batches *ret) {
-    *ret = (struct batches){0, NULL};
-    if (text == NULL) return CM_OK;
-    int64_t *items = arena_array(call->arena, MAX_BATCHES, sizeof(*items));
-    if (items == NULL) return diag_no_memory(call->diag);
-    size_t n = 0;
-    for (const char *at = text; at != NULL; n++) {
-        const size_t length = strcspn(at, ",");
-        if (n == MAX_BATCHES)
-            return options_fault(call, "option --batch takes at most %d batches", MAX_BATCHES);
-        if (!text_to_int64(at, length, &items[n]) || items[n] < 1)
-            return options_fault(call,
-                                 "option --batch requires integers from 1 to %" PRId64
-                                 ", separated by commas, got '%s'",
-                                 INT64_MAX, text);
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    *ret = (struct batches){n, items};
-    return CM_OK;
-}
-
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) {
     *options = binding->options;
-    int status = read_batches(call, binding->batch, &binding->batches);
-    if (status != CM_OK) return status;
-    if (binding->batches.n == 1) options->batch = binding->batches.items[0];
+    if (binding->batches.n == 1) options->batch = binding->batches.values[0];
     options->mode = (enum cm_mode)binding->mode;
     options->n_freeze = binding->freeze.n;
     options->freeze = binding->freeze.values;
@@ -337,7 +313,7 @@ int binding_read(const struct invocation *call, struct binding *binding,
     options->schedule = (enum cm_schedule)binding->schedule;
     options->n_dims = binding->dims.n;
     options->n_trip_counts = binding->trip_counts.n;
-    status = read_dims(call, "dim", &binding->dims, &options->dims);
+    int status = read_dims(call, "dim", &binding->dims, &options->dims);
     if (status == CM_OK) status = read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = read_values(call, &binding->values, options);
     if (status == CM_OK)
@@ -355,7 +331,7 @@ int binding_check_output(const struct invocation *call, const struct binding *bi
 }
 
 const char *binding_given(const struct binding *binding) {
-    static const struct option *const tables[] = {binding_batch, binding_model,
+    static const struct option *const tables[] = {binding_batch, binding_batches, binding_model,
                                                   binding_counting, binding_rest};
     struct binding defaults;
     const char *name = NULL;
@@ -363,9 +339,4 @@ const char *binding_given(const struct binding *binding) {
     for (size_t i = 0; name == NULL && i < sizeof(tables) / sizeof(tables[0]); i++)
         name = options_changed(tables[i], binding, &defaults, 0);
     return name;
-}
-
-int binding_check_one(const struct invocation *call, const struct binding *binding) {
-    if (binding->batches.n < 2) return CM_OK;
-    return options_fault(call, "%s requires one batch, got '%s'", call->name, binding->batch);
 }

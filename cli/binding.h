@@ -15,16 +15,8 @@
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 
-#define MAX_BATCHES 64 /* largest length of --batch 1,8,32 */
-
-struct batches {
-    size_t n; /* 0: not given */
-    const int64_t *items;
-};
-
 struct binding {
-    const char *batch;      /* as given; NULL: not given */
-    struct batches batches; /* set by binding_read */
+    struct option_integers batches; /* of binding_batches; one of them becomes options.batch */
     struct option_list dims;
     struct option_list inputs;
     struct option_list values;
@@ -56,8 +48,7 @@ extern const struct option option_color[];
 /* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);
 
-/* Sets *options to binding->options, completed from the other members, and sets
- * binding->batches. Sets options->batch only if one batch was given. CM_OK, CM_USAGE,
+/* Sets *options to binding->options, completed from the other members. CM_OK, CM_USAGE,
  * CM_REFUSED or CM_IO (a file of --op-costs), CM_NO_MEMORY. */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
@@ -71,9 +62,5 @@ int binding_check_output(const struct invocation *call, const struct binding *bi
 
 /* Returns the name of an option that is not at its default; NULL: none. */
 const char *binding_given(const struct binding *binding);
-
-/* Refuses several batches for a command that supports one. CM_OK, CM_USAGE. */
-int binding_check_one(const struct invocation *call,
-                      const struct binding *binding) CM_MUST_CHECK;
 
 #endif

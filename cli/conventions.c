@@ -206,7 +206,6 @@ static int run(struct job *job) {
     if (status == CM_OK && operands.n != 1)
         status = options_fault(call, "conventions requires one model, got %zu", operands.n);
     if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
-    if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status != CM_OK) return command_exit(status);
     job->path = operands.values[0];
     job->shares = arena_array(call->arena, MAX_TYPES, sizeof(*job->shares));

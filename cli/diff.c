@@ -277,7 +277,6 @@ static int read_job(struct job *job) {
             options_fault(call, "diff requires two models or profiles, got %zu", operands.n);
     if (status == CM_OK) status = read_paths(job, operands.values);
     if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
-    if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);
     if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
     if (status == CM_OK) status = read_metric(call, request->sort, &request->report.metric);

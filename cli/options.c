@@ -80,6 +80,29 @@ static int read_integer(const struct parse *parse, const struct option *row, con
                          row->name, row->min, row->max, value);
 }
 
+/* Parses "1,8,32". */
+static int read_integers(const struct parse *parse, const struct option *row, const char *value,
+                         struct option_integers *ret) {
+    int64_t *values = arena_array(parse->call->arena, MAX_INTEGERS, sizeof *values);
+    size_t n = 0;
+    if (values == NULL) return diag_no_memory(parse->call->diag);
+    for (const char *at = value; at != NULL; n++) {
+        const size_t length = strcspn(at, ",");
+        if (n == MAX_INTEGERS)
+            return options_fault(parse->call, "option --%s takes at most %d values", row->name,
+                                 MAX_INTEGERS);
+        if (!text_to_int64(at, length, &values[n]) || values[n] < row->min ||
+            values[n] > row->max)
+            return options_fault(parse->call,
+                                 "option --%s requires integers from %" PRId64 " to %" PRId64
+                                 ", separated by commas, got '%s'",
+                                 row->name, row->min, row->max, value);
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *ret = (struct option_integers){n, values, value};
+    return CM_OK;
+}
+
 static const struct option_choice *find_choice(const struct option *row, const char *name,
                                                size_t length) {
     const struct option_choice *choice = row->choices;
@@ -160,6 +183,8 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
         return status;
     case OPTION_INT64:
         return read_integer(parse, row, value, field);
+    case OPTION_INT64S:
+        return read_integers(parse, row, value, field);
     case OPTION_BYTES:
         if (text_to_bytes(value, field) && *(const int64_t *)field > 0) return CM_OK;
         return options_fault(
@@ -264,6 +289,8 @@ static bool differs(const struct option *row, const char *target, const char *de
         return list->n != before->n ||
                memcmp(list->values, before->values, list->n * sizeof(list->values[0])) != 0;
     }
+    case OPTION_INT64S:
+        return ((const struct option_integers *)have)->n > 0;
     case OPTION_NAME:
     case OPTION_TEXT:
         return !text_equal(*(const char *const *)have, *(const char *const *)was);

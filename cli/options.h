@@ -16,6 +16,7 @@ enum option_kind {
     OPTION_UNSET,   /* bool: false */
     OPTION_INT,     /* int, min .. max */
     OPTION_INT64,   /* int64_t, min .. max */
+    OPTION_INT64S,  /* struct option_integers: some of min .. max, separated by commas */
     OPTION_BYTES,   /* int64_t, 1 .. INT64_MAX: "16GiB" */
     OPTION_CHOICE,  /* int: the value of one of `choices` */
     OPTION_CHOICES, /* struct option_choices: some of `choices`, separated by commas */
@@ -32,6 +33,14 @@ struct option_list {
 struct option_choice {
     const char *name; /* NULL ends the array */
     int value;
+};
+
+#define MAX_INTEGERS 64
+
+struct option_integers {
+    size_t n; /* 0: not given */
+    const int64_t *values;
+    const char *text; /* as given */
 };
 
 #define MAX_CHOICES 16
@@ -73,6 +82,7 @@ struct option {
 #define OPTION_UNSET_TYPE   bool
 #define OPTION_INT_TYPE     int
 #define OPTION_INT64_TYPE   int64_t
+#define OPTION_INT64S_TYPE  struct option_integers
 #define OPTION_BYTES_TYPE   int64_t
 #define OPTION_CHOICE_TYPE  int
 #define OPTION_CHOICES_TYPE struct option_choices

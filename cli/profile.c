@@ -134,13 +134,13 @@ static int warn_of_weights(const struct run *run) {
 static int sweep_model(const struct request *request, struct cm_model *model,
                        const struct cm_options *options, struct cm_diagnostics *diag,
                        struct cm_sweep **ret) {
-    const struct batches *batches = &request->binding.batches;
+    const struct option_integers *batches = &request->binding.batches;
     const struct option_choices *precisions = &request->timing.precisions;
-    struct cm_sweep_point points[MAX_BATCHES + MAX_CHOICES];
+    struct cm_sweep_point points[MAX_INTEGERS + MAX_CHOICES];
     const size_t n = batches->n > 1 ? batches->n : precisions->n;
     for (size_t i = 0; i < n; i++)
         points[i] = (struct cm_sweep_point){
-            .batch = batches->n > 1 ? batches->items[i] : options->batch,
+            .batch = batches->n > 1 ? batches->values[i] : options->batch,
             .n_dims = options->n_dims,
             .dims = options->dims,
             .precision = (enum cm_precision)precisions->values[batches->n > 1 ? 0 : i],
@@ -159,7 +159,7 @@ static int make(struct run *run) {
     const struct request *request = run->request;
     const struct cm_options *options = run->options;
     struct cm_diagnostics *diag = run->diag;
-    const struct batches *batches = &request->binding.batches;
+    const struct option_integers *batches = &request->binding.batches;
     struct cm_options shown = *options;
     struct progress progress;
     int status = cm_load_file(request->model, diag, &run->model, &run->result);
@@ -178,7 +178,7 @@ static int make(struct run *run) {
     if (!request_is_sweep(request))
         status = cm_model_profile(run->model, &shown, diag, &run->result);
     else if (request->format.of.is_page)
-        status = cm_model_sweep_first(run->model, &shown, batches->items, batches->n, diag,
+        status = cm_model_sweep_first(run->model, &shown, batches->values, batches->n, diag,
                                       &run->sweep, &run->result);
     else
         status = sweep_model(request, run->model, &shown, diag, &run->sweep);
@@ -310,7 +310,7 @@ static int check_sweep(const struct invocation *call, const struct request *requ
         return options_fault(call,
                              "only one of --batch and --precision may be a list, got '%s' and "
                              "'%s'; `costmodel sweep` runs all combinations",
-                             request->binding.batch, precisions);
+                             request->binding.batches.text, precisions);
     /* an option or format that requires a single profile */
     const char *single = request_given(request, ONE_BATCH);
     if (single == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
@@ -328,7 +328,7 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                                                 : "");
     if (single != NULL)
         return options_fault(call, "option --%s requires one batch, got '%s'", single,
-                             request->binding.batch);
+                             request->binding.batches.text);
     return CM_OK;
 }
 

@@ -22,8 +22,8 @@ static int add_batch(const struct invocation *call, int64_t batch, int64_t *batc
                      size_t *n) {
     for (size_t i = 0; i < *n; i++)
         if (batches[i] == batch) return CM_OK;
-    if (*n == MAX_BATCHES)
-        return options_fault(call, "at most %d batches are supported", MAX_BATCHES);
+    if (*n == MAX_INTEGERS)
+        return options_fault(call, "at most %d batches are supported", MAX_INTEGERS);
     batches[(*n)++] = batch;
     return CM_OK;
 }
@@ -32,7 +32,7 @@ static int add_batch(const struct invocation *call, int64_t batch, int64_t *batc
 static int choose_batches(const struct invocation *call, const struct check_request *request,
                           const struct cm_budget *budget, const struct cm_baseline *baseline,
                           struct check_plan *plan) {
-    const struct batches *given = &request->binding.batches;
+    const struct option_integers *given = &request->binding.batches;
     const size_t n_budget = given->n > 0 || budget == NULL ? 0 : budget->n_batches;
     const size_t n_baseline =
         given->n > 0 || n_budget > 0 || baseline == NULL ? 0 : baseline->n_profiles;
@@ -43,7 +43,7 @@ static int choose_batches(const struct invocation *call, const struct check_requ
     if (batches == NULL) return diag_no_memory(call->diag);
     plan->batches = batches;
     for (size_t i = 0; i < given->n && status == CM_OK; i++)
-        status = add_batch(call, given->items[i], batches, n);
+        status = add_batch(call, given->values[i], batches, n);
     for (size_t i = 0; i < n_budget && status == CM_OK; i++) {
         if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
             return options_fault(call, "%s: batch must be >= 1, got %zu", request->budget,

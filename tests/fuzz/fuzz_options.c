@@ -43,10 +43,11 @@ static void require_dims(size_t n, const struct cm_dim_option *dims) {
     for (size_t i = 0; i < n; i++) FUZZ_REQUIRE(dims[i].name[0] != '\0' && dims[i].size >= 0);
 }
 
-static void require_options(const struct cm_options *options, const struct batches *batches) {
+static void require_options(const struct cm_options *options,
+                            const struct option_integers *batches) {
     require_dims(options->n_dims, options->dims);
     require_dims(options->n_trip_counts, options->trip_counts);
-    for (size_t i = 0; i < batches->n; i++) FUZZ_REQUIRE(batches->items[i] >= 1);
+    for (size_t i = 0; i < batches->n; i++) FUZZ_REQUIRE(batches->values[i] >= 1);
     for (size_t i = 0; i < options->n_inputs; i++) {
         FUZZ_REQUIRE(options->inputs[i].name[0] != '\0' && options->inputs[i].n_dims > 0);
         for (size_t k = 0; k < options->inputs[i].n_dims; k++)
