@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "costmodel/result.h"
 #include "ops/integers.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/json/json_writer.h"
 #include "support/text.h"
 

@@ -368,7 +368,7 @@ struct op_family {
     const struct op *rows;
     size_t n_rows;
     /* Why its operators without FLOPs have none: "moves elements". NULL: all have FLOPs or are
-     * views (ops/registry.h). */
+     * views (ops/registry/registry.h). */
     const char *why_free;
     unsigned declines; /* bits of enum op_facet: facets that rows lack unless they set them */
 };

@@ -8,7 +8,7 @@
  * ONNX's Attention, masks do not reduce the count, and `keys` are those of past and present.
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 struct attention {

@@ -5,7 +5,7 @@
  * default convention.
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
 
 static int infer_biased(struct op_context *context) {

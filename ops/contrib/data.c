@@ -6,8 +6,8 @@
  * a block floating point format.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 

@@ -5,7 +5,7 @@
  * Weighted sums of streams are products: one MAC per weighted element.
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 /* The bias, if any, has the shape of a row or of the data. Output 1 is the mask: bools, or

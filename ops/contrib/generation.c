@@ -6,7 +6,7 @@
  * number of tokens is data-dependent: one decoder step is counted, with a note.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 /* The dims of a body's first input; in decoders, each beam counts as a text. */

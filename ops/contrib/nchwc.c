@@ -5,7 +5,7 @@
  * channels, spatial…]; costs include the padding, as the weights are padded too.
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 

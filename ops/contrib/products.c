@@ -7,7 +7,7 @@
  * weight is packed.
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 

@@ -9,7 +9,7 @@
  * blocks of keys, by all of its heads: MACs = queries * heads * entries * columns
  */
 #include "ops/contrib/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 struct sizes {

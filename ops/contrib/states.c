@@ -4,7 +4,7 @@
  * delta networks, and causal convolutions over packed requests.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 /* Sizes of an LSTM on X [T, B, I]. `columns`: I plus the columns concatenated to X, if any. */

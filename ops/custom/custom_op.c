@@ -7,7 +7,7 @@
 
 #include "ops/op_context.h"
 #include "ops/product.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -24,10 +24,6 @@ struct evaluation {
 
 bool custom_op_is(const struct op *op) {
     return op->infer == custom_op_infer;
-}
-
-bool custom_op_has_costs(const struct op *op) {
-    return op->cost.macs == custom_op_macs;
 }
 
 const struct custom *custom_op_of_op(const struct op *op) {

@@ -112,9 +112,6 @@ bool custom_op_is(const struct op *op);
 /* Returns the description of a row for which custom_op_is is true. */
 const struct custom *custom_op_of_op(const struct op *op);
 
-/* Returns true if the row has costs of its own, not those of another operator. */
-bool custom_op_has_costs(const struct op *op);
-
 /* The callbacks of these rows (struct op): infer, cost.macs, cost.extra. */
 int custom_op_infer(struct op_context *context) CM_MUST_CHECK;
 void custom_op_macs(const struct op_context *context, struct product *ret);

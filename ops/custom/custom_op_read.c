@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -445,9 +445,6 @@ static int read_identity(struct reading *reading) {
     return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
-static const struct op_facets described_facets = {.lowering.why =
-                                                      "its description specifies no kernel"};
-
 /* Copies the row of `like`, if any. The description may narrow but not widen the range of the
  * number of inputs, because the callbacks of `like` rely on it. */
 static int make_row(const struct reading *reading, struct custom *ret) {
@@ -473,18 +470,22 @@ static int make_row(const struct reading *reading, struct custom *ret) {
         ret->op.max_outputs = (int32_t)ret->n_outputs;
     }
     ret->op.infer = custom_op_infer;
-    if (ret->has_costs)
-        ret->op.cost = (struct op_cost){
-            .macs = custom_op_macs,
-            .macs_formula = arena_printf(reading->arena, "by '%s'", ret->macs.text),
-            .extra = custom_op_other_flops,
-            .extra_description =
-                arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    /* The facets of `like` (conventions, lowering, bounds) do not apply to described costs. */
-    if (ret->has_costs || !ret->like) {
-        ret->op.domain = ret->op.type = "";
-        ret->op.facets = &described_facets;
-    }
+    if (!ret->has_costs) return CM_OK;
+    const struct op_flops flops = {
+        .per_mac = 2,
+        .extra = custom_op_other_flops,
+        .extra_description = arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
+    ret->op.cost = (struct op_cost){.macs = custom_op_macs,
+                                    .macs_formula =
+                                        arena_printf(reading->arena, "by '%s'", ret->macs.text),
+                                    .extra = flops.extra,
+                                    .extra_description = flops.extra_description};
+    ret->op.domain = ret->op.type = "";
+    /* those of `like` (conventions, lowering, bounds) do not apply */
+    const struct op_facets facets = {.lowering.why = "its description specifies no kernel",
+                                     .flops[FLOPS_EXACT] =
+                                         arena_copy(reading->arena, &flops, sizeof(flops))};
+    ret->op.facets = arena_copy(reading->arena, &facets, sizeof(facets));
     return CM_OK;
 }
 

@@ -2,7 +2,6 @@
 /* The table of conventions, and the FLOPs of a node by a convention. */
 #include "ops/flops/conventions.h"
 
-#include "ops/custom/custom_op.h"
 #include "ops/flops/names/convention_names.h"
 #include "ops/integers.h"
 #include "ops/op_context.h"
@@ -13,16 +12,16 @@
 static const char integer_convention[] = "exact";
 
 static const struct convention conventions[] = {
-    /* name, per_mac, backward, table, sees_nodes, counts_all */
-    {"deepspeed", 2, 2, FLOPS_OWN, false, true},
-    {"exact", 2, 0, FLOPS_EXACT, false, true},
-    {"macs", 1, 0, FLOPS_MACS, false, false},
-    {"torch", 2, 0, FLOPS_TORCH, false, false},
-    {"fvcore", 1, 0, FLOPS_FVCORE, false, false},
-    {"ptflops", 1, 0, FLOPS_PTFLOPS, false, false},
-    {"ptflops-aten", 1, 0, FLOPS_PTFLOPS_ATEN, false, false},
-    {"thop", 1, 0, FLOPS_THOP, false, false},
-    {"onnx-tool", 1, 0, FLOPS_ONNX_TOOL, true, false},
+    /* name, per_mac, backward, table, sees_nodes */
+    {"deepspeed", 2, 2, FLOPS_OWN, false},
+    {"exact", 2, 0, FLOPS_EXACT, false},
+    {"macs", 1, 0, FLOPS_MACS, false},
+    {"torch", 2, 0, FLOPS_TORCH, false},
+    {"fvcore", 1, 0, FLOPS_FVCORE, false},
+    {"ptflops", 1, 0, FLOPS_PTFLOPS, false},
+    {"ptflops-aten", 1, 0, FLOPS_PTFLOPS_ATEN, false},
+    {"thop", 1, 0, FLOPS_THOP, false},
+    {"onnx-tool", 1, 0, FLOPS_ONNX_TOOL, true},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -73,9 +72,7 @@ static void add_all(struct sum *sum, const struct convention *convention,
     const struct op_flops own = {2, cost->per_input, cost->per_output, cost->extra,
                                  cost->extra_description};
     const struct op_flops *row = find_row(convention, context->op);
-    if (convention->table == FLOPS_OWN ||
-        (convention->counts_all && custom_op_has_costs(context->op)))
-        row = &own;
+    if (convention->table == FLOPS_OWN) row = &own;
     const int64_t per_mac = row ? row->per_mac : convention->per_mac;
     add_macs(sum, cost->macs ? per_mac : 0);
     if (row && row->per_input != 0)

@@ -27,7 +27,6 @@ struct convention {
      * FLOPS_MACS: MACs only. */
     int table;
     bool sees_nodes; /* counts the nodes of a fused pattern one by one, as tools on ONNX do */
-    bool counts_all; /* includes other_flops of custom operators */
 };
 
 /* Returns the convention with this name; NULL if unknown. */

@@ -11,6 +11,7 @@
  */
 #include "ops/flops/terms.h"
 
+#include "ops/common.h"
 #include "ops/op_context.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -340,4 +341,17 @@ int64_t exact_gemma_rotary(const struct op_context *context) {
 int64_t exact_gates(const struct op_context *context) {
     const int64_t rates = op_has_input(context, 3) ? op_elements(context, 3) : 0;
     return checked_add(checked_mul(5, op_elements(context, 0)), checked_mul(4, rates));
+}
+
+/* Per rotated element: two products, an addition. */
+int64_t exact_rotary(const struct op_context *context) {
+    const int64_t part = op_attr_int(context, "rotary_embedding_dim");
+    const int64_t heads = op_attr_int(context, "num_heads");
+    const int64_t all = op_elements(context, 0);
+    int64_t columns = common_dim(context, 0, 4, 3); /* of one head; in rank 3 they are packed */
+    if (op_rank(context, 0) == 3 && heads > 0)
+        columns = checked_div_floor(op_dim(context, 0, 2), heads);
+    if (part <= 0 || all == 0) return checked_mul(3, all);
+    if (columns == 0) return 0;
+    return checked_mul(3, checked_mul(checked_div_floor(all, columns), part));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions and macros for the FLOPs of a FACETS line (ops/facets.h). */
+/* Functions and macros for the FLOPs of a FACETS line (ops/onnx/facets.h). */
 #ifndef OPS_FLOPS_TERMS_H
 #define OPS_FLOPS_TERMS_H
 
@@ -39,9 +39,7 @@ flops_function exact_batch_norm, exact_layer_norm, exact_rms_norm, exact_instanc
     exact_embedding_norm, exact_contrib_group_norm, exact_fast_gelu, exact_fused,
     exact_mean_variance, exact_lp_norm, exact_dynamic_scale, exact_affine_grid, exact_hardmax,
     exact_roi_align, exact_bias_dropout, exact_branch_norm, exact_gated_norm,
-    exact_gemma_rotary, exact_gates;
-/* ops/onnx/transformer.c */
-flops_function exact_rotary, exact_linear_attention;
+    exact_gemma_rotary, exact_gates, exact_rotary;
 /* tools.c */
 flops_function fvcore_planar_input, fvcore_resize, ptflops_linear_bias, ptflops_recurrence,
     thop_conv_transpose, thop_matmul, thop_softmax, thop_resize, thop_recurrence,

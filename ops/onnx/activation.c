@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 /* clang-format off */
 FOLD(relu,

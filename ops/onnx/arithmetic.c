@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 static bool divides(int64_t a, int64_t b) {
     return b != 0 && !(a == INT64_MIN && b == -1);

@@ -7,7 +7,7 @@
  * the count.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/patterns.h"
 #include "ops/product.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 static int read_target(const struct op_context *context, enum dtype *ret) {
     const char *name = op_attr_string(context, "to"); /* Cast-1: "FLOAT" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Concat: joins tensors along an axis. */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 /* Sets *ret to the axis. Concat-1: the schema has no default, but its documentation specifies
  * 1. */

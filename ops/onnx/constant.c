@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 static const char *const constant_forms[] = {"value",         "value_int",    "value_ints",

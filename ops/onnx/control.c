@@ -2,8 +2,8 @@
 /* Control flow: If, SequenceMap. See also loop.c and scan.c. */
 #include "ops/body.h"
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/merge.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 static int infer_if(struct op_context *context) {

@@ -10,7 +10,7 @@
 #include "ops/onnx/shared.h"
 
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 #include "ops/window.h"
 

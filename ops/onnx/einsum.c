@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 #include "support/arena.h"
 

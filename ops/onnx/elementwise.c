@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 /* Returns x rounded, halves to the even neighbour, in any rounding mode of the process. */
 static double round_even(double x) {

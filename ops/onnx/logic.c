@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/text.h"
 
 /* Bounds a Where with unknown condition by its operands 1 and 2: the larger is an upper bound,

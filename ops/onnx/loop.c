@@ -5,8 +5,8 @@
 
 #include "ops/body.h"
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/merge.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 /*

@@ -4,7 +4,7 @@
  * element per target. MACs 0, FLOPs 0 by the default convention.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 
 static int infer_loss(struct op_context *context) {
     const bool each = text_equal(op_attr_string(context, "reduction"), "none");

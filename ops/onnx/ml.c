@@ -8,7 +8,7 @@
  * Comparisons along the path of a row through a tree are not counted.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 #include "support/arena.h"
 

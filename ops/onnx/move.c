@@ -3,8 +3,8 @@
  * and gather.c.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 /* Reads perm: output axis i is input axis perm[i]. Default: reversed order. */
 static int read_perm(const struct op_context *context, int rank, int *perm) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 
 /* Returns the number of channels: dim 1, or 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {

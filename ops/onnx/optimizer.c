@@ -6,7 +6,7 @@
  * unknown.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 /* Operands 0 and 1 are the learning rate and the step number. */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 struct margins {

@@ -8,7 +8,7 @@
 #include "ops/onnx/shared.h"
 
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/window.h"
 
 /* Returns the number of spatial axes from the rank of the input or the length of kernel_shape;

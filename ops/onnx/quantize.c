@@ -4,7 +4,7 @@
  * operators (convolution.c, matmul.c). QuantizeLinear and DequantizeLinear: MACs 0, FLOPs 0.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
 #include "ops/product.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random tensors. They are never folded, because each run gives other values. */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 
 static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
     *ret = otherwise;

@@ -5,7 +5,7 @@
  *     MACs = D * B * T * (G h I + G h h)
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 struct sizes {

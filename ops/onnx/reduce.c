@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 struct axes {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 /* The target shape of a Reshape. The dim at -1 is product(input dims) / product(target dims).
  * Dims that the target copies from the input are left out of both products, so that [?,3,4]

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {

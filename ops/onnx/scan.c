@@ -2,7 +2,7 @@
 /* Scan: runs a body over slices of its operands. */
 #include "ops/body.h"
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "support/checked.h"
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scatter, ScatterElements, ScatterND, TensorScatter: write updates into a copy of the data. */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 
 enum { SCATTER_DATA, SCATTER_INDICES, SCATTER_UPDATES };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 /* k is an attribute (TopK-1) or operand 1. */

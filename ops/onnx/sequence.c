@@ -5,8 +5,8 @@
  * SequenceAt returns for a known index.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/merge.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 static int check_sequence(const struct op_context *context) {

@@ -8,7 +8,7 @@
  * MACs / 2 additions are not part of a MAC; only the convention `exact` counts them.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 static int infer_window(struct op_context *context) {

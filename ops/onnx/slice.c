@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slice and Split: parts of a tensor. */
 #include "ops/common.h"
-#include "ops/facets.h"
 #include "ops/fold.h"
+#include "ops/onnx/facets.h"
 #include "support/arena.h"
 
 /* Source coordinate = begin + step * output coordinate, per axis. */

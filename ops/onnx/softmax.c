@@ -5,7 +5,7 @@
  * normalize over all axes from `axis` (default 1) on; from 13 on only over `axis` (default -1).
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 
 static int infer_softmax(struct op_context *context) {
     int64_t axis = op_attr_int(context, "axis");

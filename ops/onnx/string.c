@@ -5,7 +5,7 @@
  */
 #include "ops/common.h"
 
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include <string.h>
 
 static const struct constant *texts_of(const struct op_context *context) {

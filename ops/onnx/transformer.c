@@ -4,7 +4,7 @@
  * a recurrent state), and the short causal convolution before it.
  */
 #include "ops/common.h"
-#include "ops/facets.h"
+#include "ops/onnx/facets.h"
 #include "ops/product.h"
 
 static int infer_rotary(struct op_context *context) {
@@ -89,7 +89,7 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
 
 /* Returns the FLOPs besides MACs: the scale of the output, the decay of the state, and the
  * difference and rate of a delta rule. */
-int64_t exact_linear_attention(const struct op_context *context) {
+static int64_t exact_linear_attention(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
@@ -146,18 +146,6 @@ static const char *causal_conv_saved(const struct op_context *context) {
     const char *activation = op_attr_string(context, "activation");
     const bool silu = text_equal(activation, "silu") || text_equal(activation, "swish");
     return silu ? "0123" : "1,03,,1";
-}
-
-int64_t exact_rotary(const struct op_context *context) {
-    const int64_t part = op_attr_int(context, "rotary_embedding_dim");
-    const int64_t heads = op_attr_int(context, "num_heads");
-    const int64_t all = op_elements(context, 0);
-    int64_t columns = common_dim(context, 0, 4, 3); /* of one head; in rank 3 they are packed */
-    if (op_rank(context, 0) == 3 && heads > 0)
-        columns = checked_div_floor(op_dim(context, 0, 2), heads);
-    if (part <= 0 || all == 0) return checked_mul(3, all);
-    if (columns == 0) return 0;
-    return checked_mul(3, checked_mul(checked_div_floor(all, columns), part));
 }
 
 /* clang-format off */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/diag.h"

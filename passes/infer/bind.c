@@ -10,7 +10,7 @@
 
 #include "ops/custom/custom_op.h"
 #include "ops/product.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "passes/infer/context.h"
 #include "passes/pass.h"
 #include "support/arena.h"

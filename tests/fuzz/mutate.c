@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "wire.h"
 
 #define MAX_SMALL 4096 /* bytes of a generated field */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "ops/product.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/arena.h"
 #include "support/text.h"
 

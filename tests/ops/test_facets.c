@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every operator states or declines each facet of its row: see ops/op.h and ops/facets.h. */
+/* Every operator states or declines each facet of its row: see ops/op.h and ops/onnx/facets.h.
+ */
 #include "ops/op.h"
 
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 
 static bool has_fold(const struct op *op) {
     return op->fold != NULL;

@@ -19,7 +19,7 @@
 #include "ops/lowering/lowering.h"
 #include "ops/product.h"
 #include "ops/qdq_propagation.h"
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/arena.h"
 #include "support/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry, and checks of every row: see ops/registry.h and ops/op.h. */
-#include "ops/registry.h"
+/* The registry, and checks of every row: see ops/registry/registry.h and ops/op.h. */
+#include "ops/registry/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 #include "support/text.h"
 
 #define CELLS     6

@@ -4,8 +4,8 @@
  *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
  * `declines` of a family lists the facets that an operator lacks if its line does not set them.
  */
-#ifndef OPS_FACETS_H
-#define OPS_FACETS_H
+#ifndef OPS_ONNX_FACETS_H
+#define OPS_ONNX_FACETS_H
 
 #include "ops/flops/terms.h"
 #include "ops/lowering/lowering.h"

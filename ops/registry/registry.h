@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All operator rows. registry.c lists the families. */
-#ifndef OPS_REGISTRY_H
-#define OPS_REGISTRY_H
+#ifndef OPS_REGISTRY_REGISTRY_H
+#define OPS_REGISTRY_REGISTRY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * The list of the families, each of which is defined at the end of its own file, and the search
  * over their rows. The search is linear: pass bind looks up each operator type of a model once.
  */
-#include "ops/registry.h"
+#include "ops/registry/registry.h"
 
 #include "support/diag.h"
 #include "support/text.h"
