@@ -15,7 +15,7 @@ struct request {
 /* clang-format off */
 const struct option schema_options[] = {
     {.heading = "Output", .name = "markdown", OPTION_INTO(SET, struct request, markdown),
-     .help = "print Markdown tables, as in docs/json.md"},
+     .help = "print Markdown tables; without NAME those of docs/json-reference.md"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -39,8 +39,10 @@ int command_schema(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     int status = options_parse(schema_options, call, &request, &operands);
     if (status != CM_OK) return command_exit(status);
-    if (operands.n != 1) return command_exit(require_name(call, &operands));
-    status = cm_schema_write(operands.values[0], request.markdown, stdout);
+    if (operands.n > 1 || (operands.n == 0 && !request.markdown))
+        return command_exit(require_name(call, &operands));
+    status =
+        cm_schema_write(operands.n > 0 ? operands.values[0] : NULL, request.markdown, stdout);
     if (status == CM_USAGE) return command_exit(require_name(call, &operands));
     return command_finish(call, status == CM_OK ? EXIT_DONE : EXIT_REFUSED);
 }

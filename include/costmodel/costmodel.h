@@ -482,8 +482,9 @@ CM_API int cm_result_write_explanations(const struct cm_result *result,
 /* Returns the name of a JSON schema by index, "profile" first; NULL past the last. */
 CM_API const char *cm_schema_at(size_t index);
 
-/* Writes a schema as JSON Schema (draft 2020-12), or its keys as Markdown tables. CM_OK,
- * CM_USAGE (unknown name), CM_IO. */
+/* Writes a schema as JSON Schema (draft 2020-12), or its keys as Markdown tables; with name
+ * NULL the tables of all schemas. CM_OK, CM_USAGE (unknown name, or NULL without Markdown),
+ * CM_IO. */
 CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
 
 /* Writes one JSON object, schema "costmodel/profile/2" (docs/json.md). CM_OK, CM_IO,

@@ -14,14 +14,14 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
                "JSON_SIZES handles both structs");
 
 /* clang-format off */
-const struct json_record json_type = RECORD(struct cm_type, "type", "A type",
-    VALUE("dtype", JSON_DTYPE, struct cm_type, kind, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
+const struct json_record json_type = RECORD(struct cm_type, "type", "The type of a value. If it is not a dense tensor, `dtype` is an object: `{\"sequence\": {\"dtype\": \"float\", \"shape\": [1, null]}}`, likewise `optional` and `sparse_tensor`, or `{\"map\": {\"dtype\": \"float\", \"shape\": [], \"key\": \"int64\"}}` of value and key types; types nest",
+    VALUE("dtype", JSON_DTYPE, struct cm_type, kind, "ONNX data type in lower case (`float`, `int64`); an object (see type) if the value is not a dense tensor; `null` if unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_type, kind, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
     OPTIONAL("shape_upper_bound", JSON_UPPER_BOUNDS, struct cm_type, kind, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"));
 
 const struct json_record json_value = RECORD(struct cm_value, "value", "A tensor or another ONNX value",
     VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an omitted optional output"),
-    VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
+    VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX data type in lower case (`float`, `int64`); an object (see type) if the value is not a dense tensor; `null` if unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
     OPTIONAL("shape_upper_bound", JSON_UPPER_BOUNDS, struct cm_value, type, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"),
     OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "stored size; a packed 4-bit element takes half a byte; computed from shape_upper_bound if present; `null` if a dim is unknown"));
@@ -41,7 +41,7 @@ const struct json_record json_options = RECORD(struct cm_result, "options", "Opt
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "value of each symbolic dim that was bound, by name"),
     OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "trip counts set with --trip-count, by Loop"),
     OPTIONAL("counting", JSON_COUNT, struct cm_result, options.counting, "version of the counting rules: figures of equal models and options are comparable only if it is equal; `null`: not recorded"),
-    OPTIONAL("precision", JSON_NULLABLE, struct cm_result, options.precision, "precision of all bytes, times and limits of the document: `fp32`, `tf32`, `fp16`, `bf16`, `int8`, `fp8` or `amp`"),
+    OPTIONAL("precision", JSON_NULLABLE, struct cm_result, options.precision, "precision of all bytes, times and limits of the document: `fp32`, `tf32`, `fp16`, `bf16`, `int8`, `fp8` or `amp` (docs/precision.md)"),
     OPTIONAL("file_precision", JSON_NULLABLE, struct cm_result, options.file_precision, "precision of most floats in the file: `fp32`, `fp16` or `bf16`"),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention, "FLOP counting convention: `deepspeed` or another value of --convention"),
     VALUE("mode", JSON_TEXT, struct cm_result, options.mode, "`model` (the mode that each node specifies), `training` or `inference`"),
@@ -59,7 +59,7 @@ const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figur
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
     OPTIONAL("framework_params", JSON_COUNT, struct cm_result, framework.params, "elements of the parameters of the framework's model, before the exporter folded and merged tensors; `null` if the exporter did not list them or the file does not determine their sizes"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_result, totals.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"));
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_result, totals.partial, "keys of the figures above that leave out nodes or iterations; missing if none does"));
 
 const struct json_record json_step = RECORD(struct cm_step, "step", "A share of a training step",
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "MACs of all required gradients"),
@@ -83,7 +83,7 @@ static const struct json_record module_record = RECORD(struct cm_module, "module
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "peak of live bytes of the outputs of its nodes; for the root the peak of the model, with inputs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_module, costs.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"),
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_module, costs.partial, "keys of the figures above that leave out nodes or iterations; missing if none does"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
     POINTER("achieved", struct cm_module, achieved, json_achieved, "achieved throughput; only if a node of the module has a time"));
 
@@ -190,7 +190,7 @@ const struct json_record json_training = RECORD(struct cm_training, "training", 
     VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "`sgd`, `momentum`, `adam` or `adamw`"),
     MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of frozen parameters"),
     MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint, "patterns of modules with activation checkpointing"),
-    FIGURE(learned, "number of trained parameters"),
+    FIGURE(learned, "number of learned parameters that are not frozen"),
     FIGURE(frozen, "number of frozen parameters"),
     FIGURE(backward_macs, "MACs of all required gradients"),
     FIGURE(backward_flops, "the corresponding FLOPs, by the convention"),
@@ -265,20 +265,20 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     WHOLE("model", model_record, "the file that was profiled"),
     WHOLE("options", json_options, "options of the profile"),
     WHOLE("totals", json_totals, "figures of the whole model"),
-    LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root"),
+    LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root (docs/modules.md)"),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "all nodes in file order; the nodes of a control-flow body follow the node that contains it"),
-    OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "fused patterns: nodes that the exporter wrote for one operation, in the order of their results"),
+    OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "nodes that the exporter wrote for one operation, in the order of their results (docs/counting.md)"),
     OBJECT("coverage", struct cm_result, coverage, json_coverage, "operators and shapes that could not be analyzed"),
-    LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that contained the batch size of the file, with old and new values"),
+    LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that contained the batch size of the file, with old and new values (docs/counting.md)"),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record, "notes and warnings"),
-    OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness"),
-    PART("training", struct cm_result, training, json_training, "with --optimizer: one training step"),
-    OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument"),
+    OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness (docs/memory.md)"),
+    PART("training", struct cm_result, training, json_training, "with --optimizer: one training step (docs/training.md)"),
+    OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument (docs/conventions.md)"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
-    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device, --times or --backend: the times and what they depend on"),
+    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device, --times or --backend: the times and what they depend on (docs/measuring.md, docs/times.md, docs/import.md)"),
     OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"),
-    POINTER("input_pipeline", struct cm_result, input_pipeline, json_input_pipeline, "with --sample-bytes and times: the demand for input samples"));
+    POINTER("input_pipeline", struct cm_result, input_pipeline, json_input_pipeline, "with --sample-bytes and times: the demand for input samples (docs/measuring.md)"));
 
 static const struct json_record sweep_plans_record = RECORD(struct cm_sweep_plans, "sweep_plans", "The plans of one row of a sweep",
     VALUE("planned_macs", JSON_COUNT, struct cm_sweep_plans, planned_macs, "MACs of the nodes that have a plan"),
@@ -306,12 +306,12 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "number of nodes with work and without a time, which latency_ps omits; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "number of primitives measured in earlier runs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of the metrics above that are upper bounds; missing if all are exact"),
-    OPTIONAL("partial", JSON_BOUNDS, struct cm_sweep_row, costs.partial, "keys of the figures above that leave out nodes or iterations, and of the times that omit nodes without a time; missing if they omit none"),
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_sweep_row, costs.partial, "keys of the figures above that leave out nodes or iterations; missing if none does"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
     OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"),
     OPTIONAL("speedup", JSON_RATIO, struct cm_sweep_row, speedup, "with `layers`: samples per second divided by those of the first row; `null` if the nodes with a time differ"),
-    POINTER("plans", struct cm_sweep_row, plans, sweep_plans_record, "with --cudnn-plan: the plans of the layers"));
+    POINTER("plans", struct cm_sweep_row, plans, sweep_plans_record, "with --cudnn-plan: the plans of the layers (docs/planning.md)"));
 
 static const struct json_record layer_plan_record = RECORD(struct cm_layer_plan, "layer_plan", "The plan of a layer in one row of a sweep",
     VALUE("workspace_bytes", JSON_COUNT, struct cm_layer_plan, workspace_bytes, "workspace of the plan"),
@@ -334,7 +334,7 @@ static const struct json_record sweep_layer_record = RECORD(struct cm_sweep_laye
     VALUE("nodes", JSON_COUNT, struct cm_sweep_layer, nodes, "number of nodes"),
     LIST("times", struct cm_sweep_layer, times, n_times, layer_time_record, "one entry per row, in the same order"));
 
-static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches or precisions",
+static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches or precisions, or of a campaign (docs/cluster.md)",
     VALUE("model", JSON_TEXT, struct cm_sweep, model, "path; empty: each row of a campaign has its own"),
     VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
     VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),

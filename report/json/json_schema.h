@@ -2,7 +2,7 @@
 /*
  * The schemas of all documents, such as "costmodel/profile/2", as tables: each struct is a
  * record, each key a row with the offset and kind of its value. Writer, reader, the published
- * JSON Schema and the tables of docs/json.md all use these rows.
+ * JSON Schema and the tables of docs/json-reference.md all use these rows.
  */
 #ifndef REPORT_JSON_JSON_SCHEMA_H
 #define REPORT_JSON_JSON_SCHEMA_H
@@ -61,7 +61,8 @@ struct json_field {
                             columns to write; 0: writes all columns that the result has */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
-    const char *about; /* for the published schema and docs/json.md; columns have their own */
+    const char *about; /* for the published schema and docs/json-reference.md; columns have
+                          their own */
 };
 
 struct json_record {

@@ -17,7 +17,7 @@ static const struct json_record model_record = CLOSED_RECORD(struct cm_campaign_
     OPTIONAL("digest", JSON_NULLABLE, struct cm_campaign_model, digest, "hash of the file without its weights; `null`: not recorded"),
     OPTIONAL_MANY("dims", JSON_LIST, struct cm_campaign_model, dims, n_dims, &dim_record, "symbolic dims to vary, at most 8"));
 
-static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campaign, "campaign", "Models, and the batches, precisions and devices to profile each of them for",
+static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campaign, "campaign", "Models, and the batches, precisions and devices to profile each of them for (docs/cluster.md)",
     LIST("models", struct cm_campaign, models, n_models, model_record, "the models"),
     OPTIONAL_MANY("batches", JSON_INDICES, struct cm_campaign, batches, n_batches, NULL, "batches; none: the batch of each file"),
     OPTIONAL_MANY("precisions", JSON_TEXTS, struct cm_campaign, precisions, n_precisions, NULL, "values of --precision; none: file"),
@@ -29,7 +29,7 @@ static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campai
     OPTIONAL("optimizer", JSON_TEXT, struct cm_campaign, optimizer, "value of --optimizer; empty: no training step"),
     OPTIONAL("amp", JSON_FLAG, struct cm_campaign, amp, "must be `false`: `amp` is a value of `precisions`"));
 
-const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard",
+const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard, before the lines of sweep_row (docs/cluster.md)",
     VALUE("schema", JSON_TEXT, struct shard_header, schema, "`costmodel/shard/1`"),
     OPTIONAL("counting", JSON_COUNT, struct shard_header, counting, "version of the counting rules"),
     VALUE("campaign", JSON_TEXT, struct shard_header, campaign, "hash of the manifest, without `schema` and `tool`"),

@@ -45,12 +45,12 @@ static const struct json_record operator_record = RECORD(struct diff_operator, "
     VALUE("op", JSON_TEXT, struct diff_operator, op, "`Conv`; of another domain `com.microsoft::Gelu`"),
     KEYED("metrics", struct diff_operator, metrics, n_metrics, metric_record, "metrics that differ, by key"));
 
-static const struct json_record diff_record = RECORD(struct diff_document, "diff", "Changes between two models",
+static const struct json_record diff_record = RECORD(struct diff_document, "diff", "Changes between two models (docs/diff.md)",
     OBJECT("old", struct diff_document, old_side, side_record, "the first file"),
     OBJECT("new", struct diff_document, new_side, side_record, "the second file"),
     VALUE("comparable", JSON_FLAG, struct diff_document, comparable, "`true` if no condition is `incomparable`"),
     LIST("conditions", struct diff_document, conditions, n_conditions, condition_record, "most severe first"),
-    KEYED("totals", struct diff_document, totals, n_totals, metric_record, "metrics of either side, by key"),
+    KEYED("totals", struct diff_document, totals, n_totals, metric_record, "metrics of either side, by key of `totals`, `memory` or `coverage` of a profile, or of `training` with a prefix: `training.peak_bytes`"),
     VALUE("sorted_by", JSON_TEXT, struct diff_document, sorted_by, "key of the metric by whose change modules and operators are sorted"),
     LIST("modules", struct diff_document, modules, n_modules, module_record, "modules that account for a change, largest first; then modules that were only renamed"),
     LIST("operators", struct diff_document, operators, n_operators, operator_record, "operators that changed, largest first"));

@@ -42,7 +42,7 @@ static const struct json_record module_record = RECORD(struct cm_formula_module,
     VALUE("depth", JSON_DEPTH, struct cm_formula_module, depth, "0 for the root"),
     LIST("polynomials", struct cm_formula_module, polynomials, n_polynomials, polynomial_record, "one for each metric"));
 
-static const struct json_record formula_record = RECORD(struct cm_formula, "formula", "Costs of an ONNX model as formulas in the batch and its symbolic dims",
+static const struct json_record formula_record = RECORD(struct cm_formula, "formula", "Costs of an ONNX model as formulas in the batch and its symbolic dims (docs/formula.md)",
     VALUE("model", JSON_TEXT, struct cm_formula, model, "path"),
     VALUE("convention", JSON_TEXT, struct cm_formula, convention, "FLOP counting convention"),
     OPTIONAL("precision", JSON_NULLABLE, struct cm_formula, precision, "precision of bytes; `null`: as in the file"),

@@ -8,11 +8,11 @@
 #include "support/diag.h"
 
 /* clang-format off */
-static const struct json_record budget_record = CLOSED_RECORD(struct cm_budget, "budget", "Limits, and the batches and dims at which to check them",
+static const struct json_record budget_record = CLOSED_RECORD(struct cm_budget, "budget", "Limits, and the batches and dims at which to check them (docs/gate.md)",
     OPTIONAL("convention", JSON_TEXT, struct cm_budget, convention, "FLOP counting convention, a value of `--convention`"),
     OPTIONAL_MANY("batches", JSON_INDICES, struct cm_budget, batches, n_batches, NULL, "batches at which each limit is checked"),
     OPTIONAL_MANY("dims", JSON_SIZES, struct cm_budget, dims, n_dims, NULL, "values of symbolic dims by name, as in `--dim`"),
-    MANY("limits", JSON_TEXTS, struct cm_budget, limits, n_limits, "limits such as `macs <= 4.1G` (docs/gate.md)"));
+    MANY("limits", JSON_TEXTS, struct cm_budget, limits, n_limits, "limits such as `macs <= 4.1G`"));
 
 static const struct json_record times_record = RECORD(struct cm_baseline_times, "times", "Times, and the conditions under which they are comparable",
     VALUE("state", JSON_TEXT, struct cm_baseline_times, state, "`measured`, `modelled`, `imported` or `invented` (by a table, for tests)"),
@@ -104,17 +104,17 @@ static const struct json_record case_record = RECORD(struct cm_check_case, "case
     LIST("blame", struct cm_check_case, blame, n_blame, blame_record, "for a regression of the whole model: the modules that cause it, largest increase first"),
     VALUE("more_blame", JSON_COUNT, struct cm_check_case, more_blame, "number of entries not listed"));
 
-static const struct json_record verdict_record = RECORD(struct cm_verdict, "check", "Result of `costmodel check`",
+static const struct json_record verdict_record = RECORD(struct cm_verdict, "check", "Result of `costmodel check` (docs/gate.md)",
     VALUE("model", JSON_TEXT, struct cm_verdict, model, "path"),
     VALUE("convention", JSON_TEXT, struct cm_verdict, convention, "FLOP counting convention"),
     OPTIONAL("precision", JSON_TEXT, struct cm_verdict, precision, "precision; empty: as in the file"),
     VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline, "model name in the baseline; empty: no baseline"),
     VALUE("times", JSON_TEXT, struct cm_verdict, times, "source and device of the times; empty: none"),
     VALUE("state", JSON_TEXT, struct cm_verdict, state, "worst state of the cases; `regression` takes precedence over `not-compared`"),
-    VALUE("passed", JSON_COUNT, struct cm_verdict, passed, "number of cases"),
-    VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions, "number of cases"),
-    VALUE("ambiguous", JSON_COUNT, struct cm_verdict, ambiguous, "number of cases"),
-    VALUE("not_compared", JSON_COUNT, struct cm_verdict, not_compared, "number of cases"),
+    VALUE("passed", JSON_COUNT, struct cm_verdict, passed, "number of cases in state `pass`"),
+    VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions, "number of cases in state `regression`"),
+    VALUE("ambiguous", JSON_COUNT, struct cm_verdict, ambiguous, "number of cases in state `ambiguous`"),
+    VALUE("not_compared", JSON_COUNT, struct cm_verdict, not_compared, "number of cases in state `not-compared`"),
     VALUE("fail_ambiguous", JSON_FLAG, struct cm_verdict, fail_ambiguous, "`true` if an ambiguous case counts as a regression, `false` if it is undecided"),
     VALUE("accept", JSON_TEXT, struct cm_verdict, accept, "command that accepts the changes; empty: none"),
     OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL, "batches of the baseline that were not compared"),

@@ -57,9 +57,9 @@ static const char dtype_schema[] =
     "      }}\n"
     "    ]}";
 
-#define MAX_RECORDS 64
+#define MAX_RECORDS 128
 
-/* The distinct records of a document, outermost first. */
+/* Distinct records of documents, outermost first. */
 struct records {
     size_t n;
     const struct json_record *items[MAX_RECORDS];
@@ -77,10 +77,11 @@ static void add_record(struct records *records, const struct json_record *record
     records->items[records->n++] = record;
 }
 
-/* Lists the records breadth-first: appends while iterating. A dtype may contain types. */
+/* Appends the records that are not listed yet, breadth-first: appends while iterating. A dtype
+ * may contain types. */
 static void list_records(const struct json_document *document, struct records *ret) {
-    *ret = (struct records){1, {document->record}};
-    for (size_t i = 0; i < ret->n; i++)
+    size_t i = ret->n;
+    for (add_record(ret, document->record); i < ret->n; i++)
         for (size_t k = 0; k < ret->items[i]->n_fields; k++) {
             const struct json_field *field = &ret->items[i]->fields[k];
             add_record(ret, field->record);
@@ -172,7 +173,7 @@ static void put_record(const struct json_record *record, FILE *out) {
 
 static void put_schema(const struct json_document *document, FILE *out) {
     const bool closed = document->record->closed;
-    struct records records;
+    struct records records = {.n = 0};
     bool is_first = false;
     list_records(document, &records);
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
@@ -231,12 +232,14 @@ static void put_table(const struct json_record *record, FILE *out) {
     }
 }
 
-static void put_markdown(const struct json_document *document, FILE *out) {
-    struct records records;
-    list_records(document, &records);
-    for (size_t i = 0; i < records.n; i++) {
-        const struct json_record *record = records.items[i];
-        if (i == 0)
+/* Writes the tables of the records that are not listed yet, and lists them. */
+static void put_markdown(const struct json_document *document, struct records *listed,
+                         FILE *out) {
+    const size_t first = listed->n;
+    list_records(document, listed);
+    for (size_t i = first; i < listed->n; i++) {
+        const struct json_record *record = listed->items[i];
+        if (i == first)
             fprintf(out,
                     "%s. The first keys are `schema` (`%s`) and `tool` (name and version of "
                     "the writing program), followed by:\n\n",
@@ -253,12 +256,29 @@ const char *cm_schema_at(size_t index) {
     return NULL;
 }
 
+/* Writes all documents and the first line of a shard, each record once. */
+static void put_reference(FILE *out) {
+    struct records listed = {.n = 0};
+    for (size_t i = 0; json_documents[i] != NULL; i++) {
+        fprintf(out, "## %s\n\n", json_documents[i]->what);
+        put_markdown(json_documents[i], &listed, out);
+        fputc('\n', out);
+    }
+    fprintf(out, "## %s\n\n%s.\n\n", json_shard.name, json_shard.about);
+    put_table(&json_shard, out);
+}
+
 int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
-    if (out == NULL) return CM_USAGE;
+    struct records listed = {.n = 0};
+    if (out == NULL || (name == NULL && !as_markdown)) return CM_USAGE;
+    if (name == NULL) {
+        put_reference(out);
+        return output_flush(out);
+    }
     for (size_t i = 0; json_documents[i] != NULL; i++) {
         if (!text_equal(json_documents[i]->what, name)) continue;
         if (as_markdown)
-            put_markdown(json_documents[i], out);
+            put_markdown(json_documents[i], &listed, out);
         else
             put_schema(json_documents[i], out);
         return output_flush(out);

@@ -37,9 +37,9 @@ const struct column columns[] = {
     {"activation_bytes", "activation bytes", NULL, NUMBER_BYTES, AT(activation_bytes), .sums = true,
      .about = "newly allocated node outputs: without views, constants and shape arithmetic"},
     {"latency_ps", "fwd latency", "fwd latency", NUMBER_TIME, AT(latency_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true,
-     .about = "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes; modelled: the expected time"},
+     .about = "time of all runs with cold caches, picoseconds; modelled: the expected time; `null` for a node without a time, which sums omit"},
     {"lower_bound_ps", "lower bound", NULL, NUMBER_TIME, AT(lower_bound_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true, .modelled = true, .recent = true,
-     .about = "modelled time that no implementation undercuts, picoseconds; `null` and sums as in latency_ps"},
+     .about = "modelled time that no implementation undercuts, picoseconds; `null` as latency_ps"},
 };
 /* clang-format on */
 

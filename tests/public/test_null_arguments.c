@@ -169,6 +169,7 @@ static void null_is_a_usage_error_of_reports(void **state) {
         ROW(cm_result_write_explanations(P, NULL, P)),
         ROW(cm_result_write_explanations(P, P, NULL)),
         ROW(cm_schema_write(P, false, NULL)),
+        ROW(cm_schema_write(NULL, false, P)),
         ROW(cm_result_write_json(NULL, P)),
         ROW(cm_result_write_json(P, NULL)),
         ROW(cm_result_write_html(NULL, P, d, P)),
