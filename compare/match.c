@@ -22,6 +22,69 @@
 #include "support/hash.h"
 #include "support/text.h"
 
+/* Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
+ * most half full. Lookup skips taken items, each of them only once. Keys are hashes: callers
+ * that need certainty compare the items. */
+struct bins {
+    size_t mask;
+    uint64_t *keys; /* BINS_NO_KEY: free */
+    size_t *heads;  /* first item of the key that is not known to be taken; CM_NO_INDEX: none */
+    size_t *nexts;  /* by item: next item of its key; CM_NO_INDEX: last */
+};
+
+#define BINS_NO_KEY 0 /* key of an item that is not inserted; no hash has this value */
+
+/* Returns a hash of the ordered pair (a, b), finalized as in MurmurHash3 (public domain). */
+static uint64_t bins_mix(uint64_t a, uint64_t b) {
+    uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    hash ^= hash >> 33;
+    return hash == BINS_NO_KEY ? 1 : hash;
+}
+
+static uint64_t bins_text(const char *text) {
+    return bins_mix(hash_bytes(HASH_BYTES_BEGIN, text, strlen(text)), 0);
+}
+
+static size_t find_slot(const struct bins *bins, uint64_t key) {
+    size_t slot = (size_t)key & bins->mask;
+    while (bins->keys[slot] != BINS_NO_KEY && bins->keys[slot] != key)
+        slot = (slot + 1) & bins->mask;
+    return slot;
+}
+
+/* Inserts items 0 .. n - 1 by keys[item]. Returns false if out of memory. */
+static bool bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena) {
+    size_t capacity = 16;
+    while (capacity / 2 < n) capacity *= 2;
+    *bins = (struct bins){
+        .mask = capacity - 1,
+        .keys = arena_array(arena, capacity, sizeof(*bins->keys)),
+        .heads = arena_array(arena, capacity, sizeof(*bins->heads)),
+        .nexts = arena_array(arena, n, sizeof(*bins->nexts)),
+    };
+    if (!bins->keys || !bins->heads || !bins->nexts) return false;
+    for (size_t i = n; i-- > 0;) { /* backwards, so that the first item becomes the head */
+        if (keys[i] == BINS_NO_KEY) continue;
+        const size_t slot = find_slot(bins, keys[i]);
+        const bool is_new = bins->keys[slot] == BINS_NO_KEY;
+        bins->nexts[i] = is_new ? CM_NO_INDEX : bins->heads[slot];
+        bins->keys[slot] = keys[i];
+        bins->heads[slot] = i;
+    }
+    return true;
+}
+
+/* Returns the first item of the key with taken[item] == CM_NO_INDEX; CM_NO_INDEX: none. */
+static size_t bins_first(struct bins *bins, uint64_t key, const size_t *taken) {
+    const size_t slot = find_slot(bins, key);
+    if (key == BINS_NO_KEY || bins->keys[slot] == BINS_NO_KEY) return CM_NO_INDEX;
+    size_t *head = &bins->heads[slot];
+    while (*head != CM_NO_INDEX && taken[*head] != CM_NO_INDEX) *head = bins->nexts[*head];
+    return *head;
+}
+
 /*
  * align() pairs the items of two sequences without crossings, in O(n log n). The items are
  * children with numeric names, for example the layers of a Sequential. Each step aligns the
@@ -82,27 +145,9 @@ static void trim(const struct aligner *aligner, enum step step, struct span *spa
         pair_items(aligner, --span->before_end, --span->after_end);
 }
 
-struct keyed {
-    uint64_t key;
-    size_t at;
-};
-
-static int compare_keyed(const void *a, const void *b) {
-    const struct keyed *x = a;
-    const struct keyed *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Lists items with their keys, sorted by key; STEP_EQUAL: only anchors. Returns the number. */
-static size_t collect(const struct align_item *items, size_t from, size_t to, enum step step,
-                      struct keyed *ret) {
-    size_t n = 0;
-    for (size_t i = from; i < to; i++)
-        if (step != STEP_EQUAL || items[i].anchors)
-            ret[n++] = (struct keyed){key_of(&items[i], step), i};
-    if (n > 0) qsort(ret, n, sizeof(*ret), compare_keyed);
-    return n;
+/* Returns the key of an item for finding candidates; BINS_NO_KEY: it has none. */
+static uint64_t candidate_key(const struct align_item *item, enum step step) {
+    return step == STEP_EQUAL && !item->anchors ? BINS_NO_KEY : key_of(item, step);
 }
 
 /* Returns the candidate in `before` of each item of `after`; CM_NO_INDEX: none. The k-th
@@ -112,20 +157,21 @@ static size_t *find_candidates(const struct aligner *aligner, enum step step,
                                const struct span *span) {
     const size_t n_before = span->before_end - span->before;
     const size_t n_after = span->after_end - span->after;
-    struct keyed *before = arena_array(aligner->arena, n_before, sizeof(*before));
-    struct keyed *after = arena_array(aligner->arena, n_after, sizeof(*after));
+    uint64_t *keys = arena_array(aligner->arena, n_before, sizeof(*keys));
+    size_t *taken = arena_array(aligner->arena, n_before, sizeof(*taken));
     size_t *candidates = arena_array(aligner->arena, n_after, sizeof(*candidates));
-    if (!before || !after || !candidates) return NULL;
-    const size_t n = collect(aligner->before, span->before, span->before_end, step, before);
-    const size_t m = collect(aligner->after, span->after, span->after_end, step, after);
-    for (size_t i = 0; i < n_after; i++) candidates[i] = CM_NO_INDEX;
-    for (size_t i = 0, k = 0; i < n && k < m;) {
-        if (before[i].key == after[k].key)
-            candidates[after[k++].at - span->after] = before[i++].at;
-        else if (before[i].key < after[k].key)
-            i++;
-        else
-            k++;
+    struct bins bins;
+    if (!keys || !taken || !candidates) return NULL;
+    for (size_t i = 0; i < n_before; i++) {
+        keys[i] = candidate_key(&aligner->before[span->before + i], step);
+        taken[i] = CM_NO_INDEX;
+    }
+    if (!bins_make(&bins, keys, n_before, aligner->arena)) return NULL;
+    for (size_t i = 0; i < n_after; i++) {
+        const struct align_item *item = &aligner->after[span->after + i];
+        const size_t found = bins_first(&bins, candidate_key(item, step), taken);
+        candidates[i] = found == CM_NO_INDEX ? found : span->before + found;
+        if (found != CM_NO_INDEX) taken[found] = i;
     }
     return candidates;
 }
@@ -214,69 +260,6 @@ static void align(struct align_items before, struct align_items after, struct ar
     for (size_t i = 0; i < before.n; i++) before.items[i].mate = CM_NO_INDEX;
     for (size_t i = 0; i < after.n; i++) after.items[i].mate = CM_NO_INDEX;
     align_span(&aligner, STEP_EQUAL, all);
-}
-
-/* Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
- * most half full. Lookup skips taken items, each of them only once. Keys are hashes: callers
- * that need certainty compare the items. */
-struct bins {
-    size_t mask;
-    uint64_t *keys; /* BINS_NO_KEY: free */
-    size_t *heads;  /* first item of the key that is not known to be taken; CM_NO_INDEX: none */
-    size_t *nexts;  /* by item: next item of its key; CM_NO_INDEX: last */
-};
-
-#define BINS_NO_KEY 0 /* key of an item that is not inserted; no hash has this value */
-
-/* Returns a hash of the ordered pair (a, b), finalized as in MurmurHash3 (public domain). */
-static uint64_t bins_mix(uint64_t a, uint64_t b) {
-    uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-    hash ^= hash >> 33;
-    return hash == BINS_NO_KEY ? 1 : hash;
-}
-
-static uint64_t bins_text(const char *text) {
-    return bins_mix(hash_bytes(HASH_BYTES_BEGIN, text, strlen(text)), 0);
-}
-
-static size_t find_slot(const struct bins *bins, uint64_t key) {
-    size_t slot = (size_t)key & bins->mask;
-    while (bins->keys[slot] != BINS_NO_KEY && bins->keys[slot] != key)
-        slot = (slot + 1) & bins->mask;
-    return slot;
-}
-
-/* Inserts items 0 .. n - 1 by keys[item]. Returns false if out of memory. */
-static bool bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena) {
-    size_t capacity = 16;
-    while (capacity / 2 < n) capacity *= 2;
-    *bins = (struct bins){
-        .mask = capacity - 1,
-        .keys = arena_array(arena, capacity, sizeof(*bins->keys)),
-        .heads = arena_array(arena, capacity, sizeof(*bins->heads)),
-        .nexts = arena_array(arena, n, sizeof(*bins->nexts)),
-    };
-    if (!bins->keys || !bins->heads || !bins->nexts) return false;
-    for (size_t i = n; i-- > 0;) { /* backwards, so that the first item becomes the head */
-        if (keys[i] == BINS_NO_KEY) continue;
-        const size_t slot = find_slot(bins, keys[i]);
-        const bool is_new = bins->keys[slot] == BINS_NO_KEY;
-        bins->nexts[i] = is_new ? CM_NO_INDEX : bins->heads[slot];
-        bins->keys[slot] = keys[i];
-        bins->heads[slot] = i;
-    }
-    return true;
-}
-
-/* Returns the first item of the key with taken[item] == CM_NO_INDEX; CM_NO_INDEX: none. */
-static size_t bins_first(struct bins *bins, uint64_t key, const size_t *taken) {
-    const size_t slot = find_slot(bins, key);
-    if (key == BINS_NO_KEY || bins->keys[slot] == BINS_NO_KEY) return CM_NO_INDEX;
-    size_t *head = &bins->heads[slot];
-    while (*head != CM_NO_INDEX && taken[*head] != CM_NO_INDEX) *head = bins->nexts[*head];
-    return *head;
 }
 
 /* Fingerprints of modules, independent of names. */
