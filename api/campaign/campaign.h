@@ -13,6 +13,10 @@ struct arena;
 int campaign_check(const struct cm_campaign *campaign,
                    struct cm_diagnostics *diag) CM_MUST_CHECK;
 
+/* Refuses equal values in a list. `what` is the kind of value: "device". */
+int campaign_check_texts(const char *what, const char *const *texts, size_t n,
+                         struct arena *arena, struct cm_diagnostics *diag) CM_MUST_CHECK;
+
 /* Returns the bytes of a regular file; CM_UNKNOWN if the path is not one. */
 int64_t campaign_file_bytes(const char *path);
 
