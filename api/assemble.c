@@ -9,10 +9,28 @@
 
 #include "api/assembly.h"
 #include "backends/primitive.h"
+#include "passes/batch/batch.h"
+#include "passes/cost/count.h"
 #include "passes/costs.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/latency/advice.h"
+#include "passes/latency/breakdown.h"
+#include "passes/latency/gradient_kernels.h"
+#include "passes/latency/input_pipeline.h"
+#include "passes/latency/roofline_bounds.h"
+#include "passes/memory/arena_plan.h"
 #include "passes/memory/arena_planner.h"
+#include "passes/memory/in_place.h"
 #include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
+#include "passes/summary/explain.h"
+#include "passes/summary/memory_required.h"
+#include "passes/summary/peak_memory.h"
 #include "passes/training/optimizers.h"
+#include "passes/training/training.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -51,7 +69,7 @@ static bool is_same_type(const struct value_info *a, const struct value_info *b)
 
 /* `before` is value id - 1, or NULL. If both values have the same type, they share the dims. */
 static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
-    const struct infer_table *infer = &assembly->analysis->infer;
+    const struct infer_table *infer = assembly->analysis->infer;
     const struct value_info *info = &infer->infos[id];
     const struct value_info *upper = &infer->upper->infos[id];
     struct cm_value *value = &assembly->values[id];
@@ -67,7 +85,7 @@ static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_v
 
 /* Adds the parameters and buffers that the node reads. */
 static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
-    const struct params_table *params = &assembly->analysis->params;
+    const struct params_table *params = assembly->analysis->params;
     for (size_t i = 0; i < params->n_used[id]; i++) {
         const struct param *param = &params->params[params->used[id][i]];
         if (param->kind == PARAM_LEARNED)
@@ -92,11 +110,11 @@ static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_ste
 static void complete_nodes(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const size_t n = analysis->model->n_nodes;
-    struct cm_node *nodes = analysis->count.nodes;
+    struct cm_node *nodes = analysis->count->nodes;
     size_t n_inputs = 0;
     for (size_t i = 0; i < n; i++) n_inputs += analysis->model->nodes[i].n_inputs;
     const char **inputs = arena_array(assembly->arena, n_inputs, sizeof(*inputs));
-    const struct cm_step *steps = copy_steps(assembly, analysis->training.of_node, n);
+    const struct cm_step *steps = copy_steps(assembly, analysis->training->of_node, n);
     for (uint32_t id = 0; id < n && !arena_failed(assembly->arena); id++) {
         const struct node *node = &analysis->model->nodes[id];
         struct cm_node *ret = &nodes[id];
@@ -107,7 +125,7 @@ static void complete_nodes(struct assembly *assembly) {
         ret->name = assembly_text(assembly, node->name);
         ret->op = assembly_shared(assembly, node->type);
         ret->domain = assembly_shared(assembly, node->domain);
-        ret->module = analysis->modules.of_node[id];
+        ret->module = analysis->modules->of_node[id];
         ret->n_inputs = node->n_inputs;
         ret->inputs = inputs;
         ret->n_outputs = node->n_outputs;
@@ -124,19 +142,19 @@ static void complete_nodes(struct assembly *assembly) {
 /* Completes the rows that pass modules created in the result's arena. */
 static void complete_modules(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
-    const struct modules_table *table = &analysis->modules;
+    const struct modules_table *table = analysis->modules;
     struct cm_result *result = assembly->result;
     const struct cm_step *steps =
-        copy_steps(assembly, analysis->training.of_module, table->n_modules);
+        copy_steps(assembly, analysis->training->of_module, table->n_modules);
     for (size_t i = 0; i < table->n_modules && !arena_failed(assembly->arena); i++) {
         struct cm_module *module = &table->modules[i];
         const uint32_t first = table->first_output[i];
         module->n_outputs = table->first_output[i + 1] - first;
         module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
-        module->peak_activation_bytes = public_count(analysis->peak_memory.of_module[i]);
-        if (analysis->roofline_bounds.done)
+        module->peak_activation_bytes = public_count(analysis->peak_memory->of_module[i]);
+        if (analysis->roofline_bounds->done)
             module->achieved =
-                assembly_achieved(assembly, &analysis->roofline_bounds.of_module[i]);
+                assembly_achieved(assembly, &analysis->roofline_bounds->of_module[i]);
         module->training = steps ? &steps[i] : NULL;
         costs_publish(&module->costs);
     }
@@ -148,7 +166,7 @@ static void complete_modules(struct assembly *assembly) {
 }
 
 static void copy_framework(struct assembly *assembly) {
-    const struct framework_table *table = &assembly->analysis->params.framework;
+    const struct framework_table *table = &assembly->analysis->params->framework;
     assembly->result->framework = (struct cm_framework){
         .params = public_count(table->elements),
         .n_absent = (int64_t)table->n_absent,
@@ -160,14 +178,14 @@ static void copy_framework(struct assembly *assembly) {
 }
 
 static void copy_fused_patterns(struct assembly *assembly) {
-    const struct fused_patterns_table *table = &assembly->analysis->fused_patterns;
+    const struct fused_patterns_table *table = assembly->analysis->fused_patterns;
     struct cm_fused_pattern *list = arena_array(assembly->arena, table->n, sizeof(*list));
     for (size_t i = 0; list && i < table->n; i++) {
         const struct fused_pattern *from = &table->items[i];
         list[i] = (struct cm_fused_pattern){
             .name = assembly_text(assembly, from->name),
             .op = assembly_text(assembly, from->op->type),
-            .module = assembly->analysis->modules.of_node[from->last],
+            .module = assembly->analysis->modules->of_node[from->last],
             .last = from->last,
             .n_nodes = from->n_nodes,
             .nodes = assembly_indices(assembly, from->nodes, from->n_nodes),
@@ -223,14 +241,14 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
 }
 
 static const char *file_precision(const struct analysis *analysis) {
-    const enum dtype dtype = analysis->infer.file_dtype;
+    const enum dtype dtype = analysis->infer->file_dtype;
     if (dtype == DTYPE_BFLOAT16) return "bf16";
     return dtype == DTYPE_FLOAT16 ? "fp16" : "fp32";
 }
 
 static void copy_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
-    const struct batch_table *batch = &assembly->analysis->batch;
+    const struct batch_table *batch = assembly->analysis->batch;
     struct cm_result *result = assembly->result;
     struct cm_named_size *dims = arena_array(assembly->arena, batch->n_symbols, sizeof(*dims));
     for (size_t i = 0; dims && i < batch->n_symbols; i++)
@@ -264,7 +282,7 @@ static void copy_options(struct assembly *assembly) {
 
 static void copy_rebatched(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
-    const struct batch_table *batch = &analysis->batch;
+    const struct batch_table *batch = analysis->batch;
     struct cm_rebatched *list = arena_array(assembly->arena, batch->n_rebatched, sizeof(*list));
     for (size_t i = 0; list && i < batch->n_rebatched; i++) {
         const struct rebatched *from = &batch->rebatched[i];
@@ -301,8 +319,8 @@ static const char *const *copy_patterns(struct assembly *assembly, const char *c
 static void copy_training(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
-    const struct training_table *table = &analysis->training;
-    const struct gradient_kernels_table *times = &analysis->gradient_kernels;
+    const struct training_table *table = analysis->training;
+    const struct gradient_kernels_table *times = analysis->gradient_kernels;
     if (!table->optimizer) return;
     assembly->result->training = (struct cm_training){
         .present = true,
@@ -385,15 +403,15 @@ static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory)
     memory->placed = placed;
     for (uint32_t id = 0; placed && id < n; id++) {
         uint32_t node = analysis->model->values[id].node;
-        if (!is_known(analysis->arena_plan.offsets[id])) continue;
+        if (!is_known(analysis->arena_plan->offsets[id])) continue;
         placed[memory->n_placed++] = (struct cm_placed){
             .value = assembly_value(assembly, id).name,
-            .offset = analysis->arena_plan.offsets[id],
+            .offset = analysis->arena_plan->offsets[id],
             .bytes = assembly_value(assembly, id).bytes,
             .made = node == ID_NONE ? CM_NO_INDEX : node,
-            .last = analysis->liveness.n_steps == 0
+            .last = analysis->liveness->n_steps == 0
                         ? CM_NO_INDEX
-                        : analysis->liveness.node_at[analysis->liveness.last[id]],
+                        : analysis->liveness->node_at[analysis->liveness->last[id]],
         };
     }
 }
@@ -403,9 +421,9 @@ static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory)
 static void copy_memory_lists(struct assembly *assembly, struct cm_memory *memory) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
-    const struct liveness_table *liveness = &analysis->liveness;
-    const struct peak_memory_table *peak = &analysis->peak_memory;
-    const int64_t *planned = analysis->arena_plan.by_planner;
+    const struct liveness_table *liveness = analysis->liveness;
+    const struct peak_memory_table *peak = analysis->peak_memory;
+    const int64_t *planned = analysis->arena_plan->by_planner;
     memory->n_schedule = options->schedule == CM_SCHEDULE_MIN_MEMORY ? liveness->n_steps : 0;
     memory->schedule = assembly_indices(assembly, liveness->node_at, memory->n_schedule);
     memory->n_curve = options->memory_curve ? liveness->n_steps : 0;
@@ -431,15 +449,15 @@ static void copy_memory_lists(struct assembly *assembly, struct cm_memory *memor
 }
 
 static void assemble_memory(struct assembly *assembly) {
-    const struct liveness_table *liveness = &assembly->analysis->liveness;
-    const struct arena_plan_table *plan = &assembly->analysis->arena_plan;
-    const struct memory_required_table *required = &assembly->analysis->memory_required;
+    const struct liveness_table *liveness = assembly->analysis->liveness;
+    const struct arena_plan_table *plan = assembly->analysis->arena_plan;
+    const struct memory_required_table *required = assembly->analysis->memory_required;
     struct cm_memory *memory = &assembly->result->memory;
     int64_t alignment = assembly->analysis->options->memory_alignment;
     uint32_t node = liveness->peak_node;
     *memory = (struct cm_memory){
         .peak_activation_bytes = public_count(liveness->peak_bytes),
-        .peak_in_place_bytes = public_count(assembly->analysis->in_place.peak_bytes),
+        .peak_in_place_bytes = public_count(assembly->analysis->in_place->peak_bytes),
         .arena_bytes = public_count(plan->arena_bytes),
         .arena_in_place_bytes = public_count(plan->arena_in_place_bytes),
         .alignment = alignment > 1 ? alignment : 1,
@@ -485,13 +503,13 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
     assemble_measure(&assembly);
     copy_messages(&assembly, &extras->loading, &extras->analysis);
     /* Passes have created these rows in the result's arena. */
-    result->n_explanations = analysis->explain.n;
-    result->explanations = analysis->explain.items;
-    result->n_operators = analysis->breakdown.n_operators;
-    result->operators = analysis->breakdown.operators;
-    result->n_advice = analysis->advice.n;
-    result->advice = analysis->advice.items;
-    result->input_pipeline = analysis->input_pipeline.pipeline;
+    result->n_explanations = analysis->explain->n;
+    result->explanations = analysis->explain->items;
+    result->n_operators = analysis->breakdown->n_operators;
+    result->operators = analysis->breakdown->operators;
+    result->n_advice = analysis->advice->n;
+    result->advice = analysis->advice->items;
+    result->input_pipeline = analysis->input_pipeline->pipeline;
     if (arena_failed(assembly.arena) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);
     *ret = result;

@@ -5,7 +5,10 @@
 #include "api/assembly.h"
 #include "backends/primitive.h"
 #include "backends/times/times.h"
+#include "passes/cost/count.h"
+#include "passes/latency/breakdown.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
 #include "passes/latency/roofline_bounds.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
@@ -87,8 +90,8 @@ static struct cm_clock_state copy_clocks(struct assembly *assembly,
 
 static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
     const struct analysis *analysis = assembly->analysis;
-    const struct cm_primitive *primitive = &analysis->primitives.items[index];
-    const struct cm_measurement *from = &analysis->estimate.items[index];
+    const struct cm_primitive *primitive = &analysis->primitives->items[index];
+    const struct cm_measurement *from = &analysis->estimate->items[index];
     const bool is_cold = from->cold.median > 0;
     const bool is_warm = from->warm.median > 0;
     struct text text = {.arena = assembly->arena};
@@ -107,7 +110,8 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .product = primitive_is_product(primitive),
         .flops = public_count(primitive->flops),
         .bytes = public_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
-        .achieved = assembly_achieved(assembly, &analysis->roofline_bounds.of_primitive[index]),
+        .achieved =
+            assembly_achieved(assembly, &analysis->roofline_bounds->of_primitive[index]),
         .clocks = copy_clocks(assembly, &from->clocks),
         .median_ps = picoseconds(from->cold.median),
         .q1_ps = is_cold ? picoseconds(from->cold.q1) : CM_UNKNOWN,
@@ -130,19 +134,19 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
                                          struct cm_timed *ret) {
     const double seconds = layer->timing.median;
     struct achieved sum = {.present = seconds > 0 && layer->n_nodes > 0 &&
-                                      analysis->roofline_bounds.done};
+                                      analysis->roofline_bounds->done};
     double longest = -1;
     double flops = 0;
     double bytes = 0;
     for (size_t i = 0; i < layer->n_nodes; i++) {
         const uint32_t node = layer->nodes[i];
-        const uint32_t index = analysis->primitives.of_node[node];
-        const struct achieved *achieved = &analysis->roofline_bounds.of_primitive[index];
-        const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        const uint32_t index = analysis->primitives->of_node[node];
+        const struct achieved *achieved = &analysis->roofline_bounds->of_primitive[index];
+        const int64_t runs = analysis->count->runs[analysis->model->nodes[node].graph];
         const double n = is_known(runs) ? (double)runs : 1;
-        const double share = analysis->estimate.items[index].cold.median * n;
-        flops += (double)analysis->primitives.items[index].flops * n;
-        bytes += roofline_bounds_bytes(&analysis->primitives.items[index]) * n;
+        const double share = analysis->estimate->items[index].cold.median * n;
+        flops += (double)analysis->primitives->items[index].flops * n;
+        bytes += roofline_bounds_bytes(&analysis->primitives->items[index]) * n;
         if (!achieved->present) continue;
         sum.lower_bound_s = achieved->lower_bound_s < 0 || sum.lower_bound_s < 0
                                 ? -1
@@ -192,13 +196,13 @@ static void copy_layer(struct assembly *assembly, const struct imported_layer *f
         .nodes = assembly_indices(assembly, from->nodes, from->n_nodes),
     };
     if (from->n_nodes == 0)
-        ret->import.module = module_common(&analysis->modules, from->places, from->n_places);
+        ret->import.module = module_common(analysis->modules, from->places, from->n_places);
     const struct achieved achieved = achieved_of_layer(analysis, from, ret);
     ret->achieved = assembly_achieved(assembly, &achieved);
 }
 
 static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
-    const struct imported *imported = assembly->analysis->estimate.imported;
+    const struct imported *imported = assembly->analysis->estimate->imported;
     struct cm_timed *list = arena_array(assembly->arena, imported->n, sizeof(*list));
     for (size_t i = 0; list && i < imported->n; i++)
         copy_layer(assembly, &imported->layers[i], &list[i]);
@@ -214,7 +218,7 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 static void copy_limiters(struct assembly *assembly, struct cm_measure *ret) {
-    const struct roofline_bounds_table *table = &assembly->analysis->roofline_bounds;
+    const struct roofline_bounds_table *table = assembly->analysis->roofline_bounds;
     struct cm_limiter_share *limiters =
         arena_array(assembly->arena, N_LIMITED_BY, sizeof(*limiters));
     for (int i = 0; limiters && i < N_LIMITED_BY; i++)
@@ -226,7 +230,7 @@ static void copy_limiters(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 static void copy_facts(struct assembly *assembly, struct cm_measure *ret) {
-    const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
+    const struct cm_device_facts *facts = &assembly->analysis->estimate->facts;
     ret->modelled = facts->modelled != 0;
     if (ret->modelled)
         ret->runtime = primitive_runtime_name((int32_t)assembly->analysis->options->runtime);
@@ -261,7 +265,7 @@ static const char *date_text(struct assembly *assembly, int64_t seconds) {
 /* Copies the primitives, each with the list of its nodes. */
 static void copy_primitives(struct assembly *assembly, struct cm_measure *ret) {
     const struct analysis *analysis = assembly->analysis;
-    const size_t n = analysis->primitives.n;
+    const size_t n = analysis->primitives->n;
     const size_t n_nodes = analysis->model->n_nodes;
     struct cm_timed *list = arena_array(assembly->arena, n, sizeof(*list));
     size_t **nodes = arena_array(assembly->arena, n, sizeof(*nodes));
@@ -286,8 +290,8 @@ static void copy_primitives(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
-    const struct breakdown_table *breakdown = &assembly->analysis->breakdown;
-    const struct estimate_table *estimate = &assembly->analysis->estimate;
+    const struct breakdown_table *breakdown = assembly->analysis->breakdown;
+    const struct estimate_table *estimate = assembly->analysis->estimate;
     copy_limiters(assembly, ret);
     copy_facts(assembly, ret);
     if (estimate->imported)
@@ -308,7 +312,7 @@ static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
 
 /* Copies the measured ceilings; rates that were not measured are left out. */
 static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure) {
-    const struct ceilings *from = &assembly->analysis->estimate.ceilings;
+    const struct ceilings *from = &assembly->analysis->estimate->ceilings;
     const bool is_tf32 = assembly->analysis->options->precision == CM_PRECISION_TF32;
     struct cm_ceilings *ret = arena_array(assembly->arena, 1, sizeof(*ret));
     struct cm_named_size *rates = arena_array(assembly->arena, CM_N_ELEMENTS, sizeof(*rates));
@@ -331,7 +335,7 @@ static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure)
 
 /* Sets the ceilings of a modelled device: its published rates. */
 static void copy_published(struct assembly *assembly, struct cm_measure *measure) {
-    const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
+    const struct cm_device_facts *facts = &assembly->analysis->estimate->facts;
     struct cm_ceilings *ret = arena_array(assembly->arena, 1, sizeof(*ret));
     struct cm_named_size *rates = arena_array(assembly->arena, CM_MAX_RATES, sizeof(*rates));
     if (!ret || !rates) return;
@@ -348,7 +352,7 @@ static void copy_published(struct assembly *assembly, struct cm_measure *measure
 
 static void copy_network(struct assembly *assembly, struct cm_measure *measure) {
     const struct analysis *analysis = assembly->analysis;
-    const struct network_time *from = &analysis->estimate.network;
+    const struct network_time *from = &analysis->estimate->network;
     const struct cm_timing *timing = &from->measurement.warm;
     struct cm_end_to_end *ret = arena_array(assembly->arena, 1, sizeof(*ret));
     if (!ret) return;
@@ -363,7 +367,7 @@ static void copy_network(struct assembly *assembly, struct cm_measure *measure) 
         .sum_warm_ps = public_count(from->sum_warm_ps),
     };
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        const int64_t macs = analysis->count.nodes[id].costs.macs;
+        const int64_t macs = analysis->count->nodes[id].costs.macs;
         if (!from->included[id]) continue;
         ret->nodes++;
         if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
@@ -381,7 +385,7 @@ void assemble_measure(struct assembly *assembly) {
         .backend = assembly_text(assembly, analysis->options->backend),
         .placed_share = CM_UNKNOWN,
         .run_ps = CM_UNKNOWN,
-        .problem = assembly_text(assembly, analysis->estimate.problem),
+        .problem = assembly_text(assembly, analysis->estimate->problem),
         .planned = analysis->options->plan_only,
         .layout = primitive_layout_name((int32_t)analysis->options->layout),
         .device = "",
@@ -398,9 +402,9 @@ void assemble_measure(struct assembly *assembly) {
         .measured_macs_share = CM_UNKNOWN,
         .cached_since = "",
     };
-    if (analysis->estimate.done) copy_times(assembly, measure);
-    if (analysis->estimate.network.included) copy_network(assembly, measure);
-    if (analysis->estimate.has_ceilings) copy_ceilings(assembly, measure);
+    if (analysis->estimate->done) copy_times(assembly, measure);
+    if (analysis->estimate->network.included) copy_network(assembly, measure);
+    if (analysis->estimate->has_ceilings) copy_ceilings(assembly, measure);
     if (measure->modelled) copy_published(assembly, measure);
     assembly->result->measure = measure;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "passes/latency/roofline_bounds.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
 #include "support/checked.h"

@@ -10,15 +10,17 @@
 #include "ops/custom/custom_op.h"
 #include "ops/signatures.gen.h"
 #include "passes/cost/count.h"
-#include "passes/infer/bind.h"
 #include "passes/memory/liveness.h"
+#include "passes/training/training.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
 
 static bool is_run(const struct analysis *analysis, uint32_t graph) {
     for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent)
-        if (analysis->infer.runs[graph] == 0) return false;
+        if (analysis->infer->runs[graph] == 0) return false;
     return true;
 }
 
@@ -109,9 +111,9 @@ static const struct cm_incomplete *find_incomplete(const struct analysis *analys
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const uint32_t graph = analysis->model->nodes[id].graph;
         if (!is_run(analysis, graph)) continue;
-        if (bind_is_unknown(analysis->bind.ops[id]))
+        if (bind_is_unknown(analysis->bind->ops[id]))
             found.unknown_operators++;
-        else if ((analysis->count.nodes[id].costs.partial & ~times) == 0)
+        else if ((analysis->count->nodes[id].costs.partial & ~times) == 0)
             continue;
         else if (count_is_assumed(analysis, graph))
             found.unknown_trip_counts++;
@@ -135,13 +137,13 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
-        const int64_t unknown = unknown_outputs(&analysis->infer, node);
+        const int64_t unknown = unknown_outputs(analysis->infer, node);
         unknown_shapes += unknown;
         /* Outputs without an upper bound are unknown in the table of upper bounds too. */
-        if (unknown > 0) unbounded += unknown_outputs(analysis->infer.upper, node);
-        const struct op *op = analysis->bind.ops[id];
-        const bool has_no_gradient = analysis->training.optimizer && bind_hides_gradient(op) &&
-                                     analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN;
+        if (unknown > 0) unbounded += unknown_outputs(analysis->infer->upper, node);
+        const struct op *op = analysis->bind->ops[id];
+        const bool has_no_gradient = analysis->training->optimizer && bind_hides_gradient(op) &&
+                                     analysis->training->of_node[id].saved_bytes == DIM_UNKNOWN;
         int status = CM_OK;
         if (bind_is_unknown(op))
             status = tally_add(&tallies.unknown, node, op);
@@ -196,8 +198,8 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
  * of one expert per token. 0 for other nodes. */
 static int64_t gathered_bytes(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
-    const struct op *op = analysis->bind.ops[id];
-    const struct value_info *infos = analysis->infer.infos;
+    const struct op *op = analysis->bind->ops[id];
+    const struct value_info *infos = analysis->infer->infos;
     if (!op->facets || (op->facets->lookups & 1) == 0 || node->n_outputs == 0 ||
         node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
         return 0;
@@ -206,7 +208,7 @@ static int64_t gathered_bytes(const struct analysis *analysis, uint32_t id) {
     if (!infos[node->inputs[0]].is_constant || table->rank < 3 || rows->rank < 3 ||
         table->dims[table->rank - 1] != rows->dims[rows->rank - 1] ||
         table->dims[table->rank - 2] != rows->dims[rows->rank - 2] ||
-        analysis->liveness.storage[node->outputs[0]] != STORAGE_ACTIVATION)
+        analysis->liveness->storage[node->outputs[0]] != STORAGE_ACTIVATION)
         return 0;
     const int64_t bytes = liveness_bytes(&infos[node->outputs[0]]);
     return is_known(bytes) ? bytes : 0;

@@ -14,8 +14,11 @@
 #include "backends/device/devices.h"
 #include "backends/device/kernel_time.h"
 #include "backends/primitive.h"
+#include "passes/cost/count.h"
+#include "passes/latency/gradient_kernels.h"
+#include "passes/latency/primitives.h"
 #include "passes/pass.h"
-#include "passes/pipeline.h"
+#include "passes/pipeline/pipeline.h"
 #include "passes/training/optimizers.h"
 #include "support/arena.h"
 #include "support/arguments.h"
@@ -54,14 +57,14 @@ struct fitting {
 /* Collects the primitives of the nodes that the time covers. */
 static int collect_work(struct fitting *fitting, const struct analysis *analysis,
                         const struct cm_measured_time *time, struct timed_work *ret) {
-    const struct primitives_table *table = &analysis->primitives;
-    const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
+    const struct primitives_table *table = analysis->primitives;
+    const struct gradient_kernels_table *gradients = analysis->gradient_kernels;
     double *runs_of = arena_array(analysis->arena, table->n, sizeof(*runs_of));
     size_t n = 0;
     if (!runs_of) return diag_no_memory(fitting->diag);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const struct node *node = &analysis->model->nodes[id];
-        const int64_t times = analysis->count.runs[node->graph];
+        const int64_t times = analysis->count->runs[node->graph];
         const bool is_covered = time->node == NULL || text_equal(node->name, time->node);
         if (table->lowered[id] == LOWERED_PRIMITIVE && is_covered && is_known(times))
             runs_of[table->of_node[id]] += (double)times;
@@ -99,7 +102,8 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     struct analysis analysis = {
         .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
-    int status = pipeline_run_to(&analysis, time->optimizer ? HAS_GRADIENT_KERNELS : HAS_COSTS);
+    int status =
+        pipeline_run_to(&analysis, time->optimizer ? TABLE_GRADIENT_KERNELS : TABLE_COUNT);
     for (size_t i = first; i < end && status == CM_OK; i++)
         status = collect_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
     arena_free(analysis.arena);

@@ -2,7 +2,8 @@
 /* Runs the passes up to the one that binds dims, and drops their messages. */
 #include "api/handle.h"
 
-#include "passes/pipeline.h"
+#include "passes/batch/batch.h"
+#include "passes/pipeline/pipeline.h"
 #include "support/arena.h"
 #include "support/arguments.h"
 #include "support/checked.h"
@@ -13,8 +14,8 @@ int dims_bind(struct model *model, const struct cm_options *options, struct aren
     struct cm_diagnostics *unheard = cm_diagnostics_new();
     struct analysis analysis = {
         .model = model, .arena = arena, .diag = unheard, .options = options};
-    const int status = unheard ? pipeline_run_to(&analysis, HAS_BATCH) : CM_NO_MEMORY;
-    *ret = analysis.batch;
+    const int status = unheard ? pipeline_run_to(&analysis, TABLE_BATCH) : CM_NO_MEMORY;
+    if (analysis.batch) *ret = *analysis.batch;
     cm_diagnostics_free(unheard);
     return status == CM_NO_MEMORY ? diag_no_memory(diag) : CM_OK;
 }

@@ -6,7 +6,10 @@
  */
 #include "api/assemble.h"
 
-#include "passes/pipeline.h"
+#include "passes/batch/batch.h"
+#include "passes/latency/estimate.h"
+#include "passes/pipeline/pipeline.h"
+#include "passes/summary/memory_required.h"
 #include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -49,9 +52,9 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     options.dump_after = NULL;
     options.dump = NULL;
     *ret = (struct trial){batch, TOO_MUCH};
-    if (arena && diag) status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
-    if (status == CM_OK && is_known(trial.memory_required.required_bytes))
-        ret->bytes = trial.memory_required.required_bytes;
+    if (arena && diag) status = pipeline_run_to(&trial, TABLE_MEMORY_REQUIRED);
+    if (status == CM_OK && is_known(trial.memory_required->required_bytes))
+        ret->bytes = trial.memory_required->required_bytes;
     bool is_past_range = false;
     for (size_t i = 0; status < 0 && i < cm_diagnostics_count(diag); i++)
         is_past_range |= cm_diagnostics_get(diag, i)->severity == CM_ERROR &&
@@ -162,11 +165,11 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
 }
 
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
-    int64_t batch = analysis->batch.batch;
-    int64_t required = analysis->memory_required.required_bytes;
+    int64_t batch = analysis->batch->batch;
+    int64_t required = analysis->memory_required->required_bytes;
     struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
-    if (search.limit == 0 && analysis->options->fit_device && analysis->estimate.done)
-        search.limit = analysis->estimate.facts.memory_bytes;
+    if (search.limit == 0 && analysis->options->fit_device && analysis->estimate->done)
+        search.limit = analysis->estimate->facts.memory_bytes;
     if (search.limit <= 0) return CM_OK;
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);

@@ -4,6 +4,7 @@
 #define API_HANDLE_H
 
 #include "api/assemble.h"
+#include "passes/batch/batch.h"
 
 struct arena;
 struct batch_table;

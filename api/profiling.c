@@ -5,7 +5,7 @@
 #include "api/assemble.h"
 #include "api/handle.h"
 #include "ir/graph.h"
-#include "passes/pipeline.h"
+#include "passes/pipeline/pipeline.h"
 #include "support/diag.h"
 
 /* Returns the options; with an optimizer the default mode is training. */
@@ -42,7 +42,7 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
     };
     int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
     if (status < 0) return end_step(diagnostics, status);
-    status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
+    status = pipeline_run_to(&profiling->analysis, TABLE_ARENA_PLAN | TABLE_PARAMS);
     profiling->result_mark = arena_save(profiling->result_arena);
     profiling->arena_mark = arena_save(profiling->arena);
     return end_step(diagnostics, status);
@@ -52,7 +52,7 @@ static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostic
                   struct cm_result **ret) {
     struct analysis *analysis = &profiling->analysis;
     struct assemble_extras extras = {.loading = profiling->model->notes};
-    int status = pipeline_run_from(analysis, HAS_KERNELS);
+    int status = pipeline_run_from(analysis, TABLE_KERNELS);
     if (status < 0) return status;
     if (coverage_of(analysis, &extras.coverage) < 0) return diag_no_memory(diagnostics);
     status = assemble_warnings(analysis, &extras.coverage);

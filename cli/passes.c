@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "passes/pipeline.h"
+#include "passes/pipeline/pipeline.h"
 
 int command_passes(const struct invocation *call) {
     if (call->argc > 0)

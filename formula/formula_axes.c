@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "passes/batch/batch.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"

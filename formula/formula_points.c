@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-#include "passes/pipeline.h"
+#include "passes/batch/batch.h"
+#include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
+#include "passes/pipeline/pipeline.h"
+#include "passes/summary/peak_memory.h"
 #include "passes/work.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
@@ -82,7 +86,7 @@ int points_profile(const struct points *points, const int64_t *sizes,
 
 static int copy_values(struct points *points, const struct analysis *analysis,
                        struct point *point) {
-    const struct modules_table *modules = &analysis->modules;
+    const struct modules_table *modules = analysis->modules;
     const size_t n_metrics = points->n_metrics;
     if (points->n_modules == 0) {
         points->n_modules = modules->n_modules;
@@ -107,10 +111,11 @@ static int copy_values(struct points *points, const struct analysis *analysis,
     for (size_t i = 0; i < n - n_nodes; i++) {
         const struct column *column = metric_column(i % n_metrics);
         values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
-                           : analysis->peak_memory.of_module[i / n_metrics];
+                           : analysis->peak_memory->of_module[i / n_metrics];
     }
-    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
-        values[n - n_nodes + analysis->liveness.node_at[step]] = analysis->liveness.live[step];
+    for (uint32_t step = 0; step < analysis->liveness->n_steps; step++)
+        values[n - n_nodes + analysis->liveness->node_at[step]] =
+            analysis->liveness->live[step];
     point->values = values;
     return CM_OK;
 }
@@ -124,10 +129,10 @@ static int profile(struct points *points, struct arena *arena, struct cm_diagnos
                                 .options = &options,
                                 .work = points->work};
     if (!options.dims) return CM_NO_MEMORY;
-    const int status = pipeline_run_to(&analysis, HAS_PEAKS);
+    const int status = pipeline_run_to(&analysis, TABLE_PEAK_MEMORY);
     if (status == CM_NO_MEMORY) return status;
     if (status < 0) return CM_OK;
-    points->fixed = analysis.batch.batch;
+    points->fixed = analysis.batch->batch;
     return copy_values(points, &analysis, point);
 }
 

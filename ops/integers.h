@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Splits an operator's arithmetic into integer and floating-point operations, by its type and
- * the dtypes of its operands. passes/params/dequantized.h handles products of dequantized
+ * the dtypes of its operands. passes/cost/dequantized.h handles products of dequantized
  * operands, which depend on the graph around the node. Rationale: docs/decisions/integers.md.
  */
 #ifndef OPS_INTEGERS_H

@@ -7,12 +7,14 @@
  * --batch binds the leading symbol of the first input, wherever it occurs, by default to 1.
  * rebatch.c handles files exported with a fixed batch.
  */
+#include "passes/batch/batch.h"
+
 #include <string.h>
 
 #include "ops/fold.h"
 #include "passes/batch/rebatch.h"
-#include "passes/infer/walk.h"
 #include "passes/pass.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"

@@ -2,6 +2,7 @@
 /* The batch axis of each value, one node at a time: see batch_axis.h. */
 #include "passes/batch/batch_axis.h"
 
+#include "passes/walk/context.h"
 #include "support/arena.h"
 #include "support/diag.h"
 

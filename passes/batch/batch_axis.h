@@ -6,7 +6,7 @@
 #ifndef PASSES_BATCH_BATCH_AXIS_H
 #define PASSES_BATCH_BATCH_AXIS_H
 
-#include "passes/infer/walk.h"
+#include "passes/walk/walk.h"
 
 /* Batch of the second walk: a prime larger than any plausible dim, so that a dim holds the
  * batch if it grows by the same factor. */

@@ -25,7 +25,7 @@
 
 #include <string.h>
 
-#include "passes/infer/context.h"
+#include "passes/walk/context.h"
 #include "support/arena.h"
 
 #define MAX_PLACES 3 /* axes of a value that may be its batch axis */

@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "ops/product.h"
+#include "passes/batch/batch.h"
 #include "passes/batch/fixed_products.h"
-#include "passes/infer/context.h"
+#include "passes/walk/context.h"
 #include "support/arena.h"
 #include "support/text.h"
 
@@ -451,7 +452,7 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
     struct search search = {
         .analysis = analysis,
         .probe = {.model = analysis->model,
-                  .ops = analysis->bind.ops,
+                  .ops = analysis->bind->ops,
                   .batch = old,
                   .assumed = ID_NONE,
                   .trials_left =

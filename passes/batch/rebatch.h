@@ -14,6 +14,7 @@
 #ifndef PASSES_BATCH_REBATCH_H
 #define PASSES_BATCH_REBATCH_H
 
+#include "passes/batch/batch.h"
 #include "passes/batch/batch_axis.h"
 #include "passes/pass.h"
 #include "support/diag.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "passes/infer/context.h"
+#include "passes/walk/context.h"
 #include "support/arena.h"
 
 /* ALL_OPERANDS: scale all operands together. Each operand alone is tried too if a node has at

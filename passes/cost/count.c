@@ -8,14 +8,18 @@
 #include "passes/cost/count.h"
 
 #include "ops/flops/conventions.h"
+#include "passes/cost/dequantized.h"
 #include "passes/costs.h"
-#include "passes/infer/context.h"
-#include "passes/infer/iterations.h"
-#include "passes/infer/precision.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/infer/infer.h"
 #include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
-#include "passes/params/dequantized.h"
 #include "passes/pass.h"
+#include "passes/precision/precision.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/iterations.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -29,7 +33,7 @@
 static bool writes_anything(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            analysis->liveness.storage[node->outputs[i]] == STORAGE_ACTIVATION)
+            analysis->liveness->storage[node->outputs[i]] == STORAGE_ACTIVATION)
             return true;
     return false;
 }
@@ -46,7 +50,7 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
             continue; /* only the host reads it: shapes, axes */
         const uint32_t value = context->node->inputs[i];
         const int64_t owned = value != ID_NONE ? liveness_owned(analysis, value) : 0;
-        const bool is_owner = owned != 0 && info == &analysis->infer.upper->infos[value];
+        const bool is_owner = owned != 0 && info == &analysis->infer->upper->infos[value];
         const int64_t part = op_elements_of_part(context->op, context->node, i, &info->shape,
                                                  &context->outputs[0].shape);
         *ret_read = checked_add(*ret_read, is_known(part) ? dtype_bytes(info->dtype, part)
@@ -55,7 +59,7 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
     }
     for (size_t i = 0; i < context->n_outputs; i++) {
         const uint32_t value = context->node->outputs[i];
-        if (value != ID_NONE && analysis->liveness.storage[value] == STORAGE_ACTIVATION)
+        if (value != ID_NONE && analysis->liveness->storage[value] == STORAGE_ACTIVATION)
             *ret_written = checked_add(*ret_written, liveness_bytes(&context->outputs[i]));
     }
     return true;
@@ -69,7 +73,7 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
 static void find_terms(const struct analysis *analysis, const struct convention *convention,
                        const struct op_source *source, struct op_context *context,
                        struct count_terms *ret) {
-    const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
+    const struct fused_patterns_table *fused_patterns = analysis->fused_patterns;
     const uint32_t index = fused_patterns->of_node[context->node_id];
     ret->n = 0;
     if (index != ID_NONE && !convention->sees_nodes) {
@@ -99,8 +103,8 @@ static int64_t iteration_runs(const struct model *model, const struct iteration 
 
 /* Returns true if shapes of operands or outputs differ between the iterations of a Loop. */
 static bool varies(const struct analysis *analysis, const struct node *node) {
-    const struct value_info *infos = analysis->infer.infos;
-    if (!iterations_exist(&analysis->infer, node->graph)) return false;
+    const struct value_info *infos = analysis->infer->infos;
+    if (!iterations_exist(analysis->infer, node->graph)) return false;
     for (size_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] != ID_NONE && infos[node->inputs[i]].varies) return true;
     for (size_t i = 0; i < node->n_outputs; i++)
@@ -123,18 +127,18 @@ static void add_terms(const struct count_terms *run, int64_t runs, struct count_
 /* Sums the terms over all runs: runs with 1, 2, 3 and 4 output elements give one term of 10. */
 static void sum_terms(const struct analysis *analysis, const struct convention *convention,
                       uint32_t id, struct count_terms *ret) {
-    const struct infer_table *infer = &analysis->infer;
+    const struct infer_table *infer = analysis->infer;
     const struct iterations *of_graph = &infer->iterations[analysis->model->nodes[id].graph];
-    struct op_source source = context_source(analysis);
+    struct op_source source = infer_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     int64_t macs = 0;
-    source.infos = analysis->count.run_infos;
+    source.infos = analysis->count->run_infos;
     *ret = (struct count_terms){.runs = 1};
     for (const struct iteration *at = of_graph->last; at; at = at->before) {
-        const int64_t runs = iteration_runs(analysis->model, at, analysis->count.runs);
+        const int64_t runs = iteration_runs(analysis->model, at, analysis->count->runs);
         struct op_context context;
         struct count_terms run;
-        iterations_load(infer, at, analysis->count.run_infos);
+        iterations_load(infer, at, analysis->count->run_infos);
         if (context_make_inferred(&source, id, &context) < 0) return;
         macs = checked_add(macs, checked_mul(product_macs(&context), runs));
         find_terms(analysis, convention, &source, &context, &run);
@@ -150,13 +154,13 @@ void count_terms(const struct analysis *analysis, const struct convention *conve
         sum_terms(analysis, convention, node, ret);
         return;
     }
-    struct op_source source = context_source(analysis);
+    struct op_source source = infer_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
-    const struct count_table *table = &analysis->count;
+    const struct count_table *table = analysis->count;
     const uint32_t graph = analysis->model->nodes[node].graph;
     const bool is_most = table->nodes[node].costs.upper_bound != 0;
     struct op_context context;
-    if (is_most) source.infos = analysis->infer.upper->infos;
+    if (is_most) source.infos = analysis->infer->upper->infos;
     *ret =
         (struct count_terms){.runs = is_most ? table->upper_runs[graph] : table->runs[graph]};
     if (context_make_inferred(&source, node, &context) < 0) return;
@@ -244,14 +248,14 @@ static void drop_cheaper_branches(const struct analysis *analysis, struct count_
     for (uint32_t id = 0; id < model->n_nodes; id++) best[id] = ID_NONE;
     for (uint32_t id = 0; id < model->n_graphs; id++) {
         uint32_t owner = model->graphs[id].owner;
-        if (!analysis->infer.alternative[id]) continue;
+        if (!analysis->infer->alternative[id]) continue;
         if (best[owner] == ID_NONE || is_more_expensive(&costs[id], &costs[best[owner]]))
             best[owner] = id;
     }
     for (uint32_t id = 0; id < model->n_graphs; id++) {
         const struct graph *graph = &model->graphs[id];
         bool outer = graph->parent != ID_NONE && dropped[graph->parent];
-        bool worse = analysis->infer.alternative[id] && best[graph->owner] != id;
+        bool worse = analysis->infer->alternative[id] && best[graph->owner] != id;
         dropped[id] = outer || worse;
     }
 }
@@ -277,15 +281,15 @@ static void count_node(const struct analysis *analysis, const struct convention 
 /* Returns true if an operand, an output or the number of runs is an upper bound. */
 static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
-    const struct infer_table *upper = analysis->infer.upper;
-    if (upper == &analysis->infer) return false;
+    const struct infer_table *upper = analysis->infer->upper;
+    if (upper == analysis->infer) return false;
     for (size_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] != ID_NONE && upper->infos[node->inputs[i]].is_upper_bound)
             return true;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE && upper->infos[node->outputs[i]].is_upper_bound)
             return true;
-    return analysis->count.runs[node->graph] != analysis->count.upper_runs[node->graph];
+    return analysis->count->runs[node->graph] != analysis->count->upper_runs[node->graph];
 }
 
 /* Replaces data-dependent figures by their upper bounds, except bounds so large that a sum over
@@ -294,11 +298,11 @@ static void count_upper_bounds(const struct analysis *analysis,
                                const struct convention *convention, uint32_t id,
                                struct cm_costs *costs) {
     if (!is_bounded(analysis, id)) return;
-    struct op_source source = context_source(analysis);
+    struct op_source source = infer_source(analysis);
     struct cm_costs upper = {0};
-    source.infos = analysis->infer.upper->infos;
+    source.infos = analysis->infer->upper->infos;
     count_node(analysis, convention, &source, id, &upper);
-    scale(&upper, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
+    scale(&upper, analysis->count->upper_runs[analysis->model->nodes[id].graph]);
     const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
     for (size_t i = 0; i < N_COSTS; i++) {
         const int64_t bound = *costs_figure(&upper, i);
@@ -314,13 +318,13 @@ static void count_upper_bounds(const struct analysis *analysis,
 static void count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
-    struct op_source source = context_source(analysis);
+    struct op_source source = infer_source(analysis);
     struct op_room room;
     source.room = &room;
     BUG_ON(!convention); /* names are checked before the passes run */
     const struct arena_mark mark = arena_save(analysis->arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
-        if (iterations_exist(&analysis->infer, model->nodes[id].graph)) continue;
+        if (iterations_exist(analysis->infer, model->nodes[id].graph)) continue;
         struct cm_costs *costs = &table->nodes[id].costs;
         count_node(analysis, convention, &source, id, costs);
         scale(costs, table->runs[model->nodes[id].graph]);
@@ -351,7 +355,7 @@ static void bound_unknown(const struct analysis *analysis, const struct conventi
     struct cm_costs bounded = *costs;
     count_upper_bounds(analysis, convention, id, &bounded);
     uint32_t mixed = analysis->model->nodes[id].graph; /* both branches of its If are counted */
-    while (mixed != ID_NONE && !analysis->infer.iterations[mixed].is_mixed)
+    while (mixed != ID_NONE && !analysis->infer->iterations[mixed].is_mixed)
         mixed = analysis->model->graphs[mixed].parent;
     for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(costs, i);
@@ -367,16 +371,16 @@ static void count_iterations(const struct analysis *analysis, struct count_table
                              uint32_t graph_id) {
     const struct graph *graph = &analysis->model->graphs[graph_id];
     const struct convention *convention = convention_find(analysis->options->convention);
-    struct op_source source = context_source(analysis);
+    struct op_source source = infer_source(analysis);
     struct op_room room;
     bool is_assumed = false;
     source.room = &room;
     source.infos = table->run_infos;
     const struct arena_mark mark = arena_save(analysis->arena);
-    for (const struct iteration *at = analysis->infer.iterations[graph_id].last; at;
+    for (const struct iteration *at = analysis->infer->iterations[graph_id].last; at;
          at = at->before) {
         const int64_t runs = iteration_runs(analysis->model, at, table->runs);
-        iterations_load(&analysis->infer, at, table->run_infos);
+        iterations_load(analysis->infer, at, table->run_infos);
         is_assumed = is_assumed || at->is_assumed;
         for (size_t i = 0; i < graph->n_nodes; i++) {
             struct cm_costs costs = {0};
@@ -393,8 +397,8 @@ static void count_iterations(const struct analysis *analysis, struct count_table
 /* Marks the times of nodes with work but without a time as partial, because sums of times omit
  * them. Does not mark nodes in an opaque block: the block's time counts for a module. */
 static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
-    const bool is_modelled = analysis->estimate.facts.modelled;
-    if (!analysis->estimate.done) return;
+    const bool is_modelled = analysis->estimate->facts.modelled;
+    if (!analysis->estimate->done) return;
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const enum cm_measure_state state = estimate_state(analysis, id);
         struct cm_costs *costs = &table->nodes[id].costs;
@@ -407,18 +411,19 @@ static void mark_untimed(const struct analysis *analysis, struct count_table *ta
 
 bool count_is_assumed(const struct analysis *analysis, uint32_t graph) {
     for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent) {
-        bool is_assumed = !iterations_exist(&analysis->infer, graph);
-        const struct iteration *at = is_assumed ? NULL : analysis->infer.iterations[graph].last;
+        bool is_assumed = !iterations_exist(analysis->infer, graph);
+        const struct iteration *at =
+            is_assumed ? NULL : analysis->infer->iterations[graph].last;
         for (; at && !is_assumed; at = at->before) is_assumed = at->is_assumed;
-        if (is_assumed && analysis->infer.upper->assumed[graph]) return true;
+        if (is_assumed && analysis->infer->upper->assumed[graph]) return true;
     }
     return false;
 }
 
 static int fail_overflow(const struct analysis *analysis, uint32_t id) {
     struct node_frame place = {.model = analysis->model,
-                               .op = analysis->bind.ops[id],
-                               .infos = analysis->infer.infos,
+                               .op = analysis->bind->ops[id],
+                               .infos = analysis->infer->infos,
                                .pass = "count",
                                .node = id};
     node_frame_push(&place, analysis->diag);
@@ -437,7 +442,7 @@ static int check_figures(const struct analysis *analysis, const struct count_tab
     const uint32_t graph = analysis->model->nodes[id].graph;
     const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
     const uint32_t of_all_runs =
-        NOT_PER_RUN | (analysis->estimate.imported ? CM_COST_BIT(latency_ps) : 0);
+        NOT_PER_RUN | (analysis->estimate->imported ? CM_COST_BIT(latency_ps) : 0);
     int64_t any = 0; /* negative if a figure is not known */
     for (size_t i = 0; i < N_COSTS; i++)
         any |= costs_contain(NOT_BOUNDED, i) ? 0 : costs_value(costs, i);
@@ -463,16 +468,16 @@ int pass_count(const struct analysis *analysis, void *own) {
     if (!table->runs || !table->upper_runs || !dropped || !table->nodes)
         return diag_no_memory(analysis->diag);
     table->dequantized = dequantized_find(analysis);
-    total_runs(analysis, &analysis->infer, table->runs);
-    total_runs(analysis, analysis->infer.upper, table->upper_runs);
+    total_runs(analysis, analysis->infer, table->runs);
+    total_runs(analysis, analysis->infer->upper, table->upper_runs);
     count_nodes(analysis, table);
-    if (analysis->infer.iterations) {
-        table->run_infos = arena_copy(analysis->arena, analysis->infer.infos,
+    if (analysis->infer->iterations) {
+        table->run_infos = arena_copy(analysis->arena, analysis->infer->infos,
                                       model->n_values * sizeof *table->run_infos);
         if (!table->run_infos) return diag_no_memory(analysis->diag);
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
-        if (iterations_exist(&analysis->infer, id)) count_iterations(analysis, table, id);
+        if (iterations_exist(analysis->infer, id)) count_iterations(analysis, table, id);
     drop_cheaper_branches(analysis, table, dropped);
     if (arena_failed(analysis->arena)) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < model->n_graphs; id++)
@@ -483,7 +488,7 @@ int pass_count(const struct analysis *analysis, void *own) {
         status = check_figures(analysis, table, id);
     }
     /* imported times are those of all runs, including branches that are not counted */
-    const struct imported *imported = analysis->estimate.imported;
+    const struct imported *imported = analysis->estimate->imported;
     for (uint32_t id = 0; imported && id < model->n_nodes; id++)
         if (is_known(imported->node_ps[id]))
             table->nodes[id].costs.latency_ps = imported->node_ps[id];

@@ -5,7 +5,27 @@
 
 #include "ops/flops/conventions.h"
 #include "ops/product.h"
+#include "ops/qdq_propagation.h"
 #include "passes/pass.h"
+
+/* Tables that pass count reads. */
+#define COUNT_READS                                                                            \
+    (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS |          \
+     TABLE_PRIMITIVES | TABLE_ESTIMATE)
+
+struct count_table {
+    /* By node: rows of the result, in `result_arena`. Only `costs` is set, without figures of
+     * parameters, for all runs of the node's graph; a figure is CM_UNKNOWN if unknown,
+     * DIM_OVERFLOW past 2^63. api/assemble.c fills in the rest. */
+    struct cm_node *nodes;
+    int64_t *runs;           /* by graph: per run of the model; 0 for a branch not counted */
+    int64_t *upper_runs;     /* by graph: upper bound of `runs` if unknown */
+    scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
+    struct value_info *run_infos; /* scratch, by value: infos in the one run of a body that is
+                                     being counted; NULL if no Loop is executed */
+};
+
+pass_run pass_count;
 
 struct count_terms {
     int64_t runs;        /* of the node per run of the model; 1 if the terms are of all runs */

@@ -12,6 +12,7 @@
 
 #include "ops/registry/registry.h"
 #include "passes/pass.h"
+#include "passes/walk/bind.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -52,7 +53,7 @@ static bool is_type(struct word word, const char *type) {
 }
 
 static size_t n_nodes_of(const struct search *search, struct word type) {
-    const struct bind_table *bind = &search->analysis->bind;
+    const struct bind_table *bind = search->analysis->bind;
     size_t n = 0;
     for (size_t i = 0; i < bind->n_kinds; i++)
         if (is_type(type, bind->kinds[i]->type)) n += search->kinds[i].n_nodes;
@@ -156,7 +157,7 @@ static bool calls(const struct match_patterns *patterns, const struct pattern *p
 
 /* Sets the pattern's bit in the sets of each kind. */
 static void classify_kinds(struct search *search, size_t at, struct word key) {
-    const struct bind_table *bind = &search->analysis->bind;
+    const struct bind_table *bind = search->analysis->bind;
     const struct match_pattern *pattern = &search->patterns.items[at];
     const bool must_subtract = subtracts(pattern->tree);
     const pattern_set bit = pattern_bit(at);
@@ -182,10 +183,10 @@ static int find_patterns(struct search *search) {
     struct word *keys = arena_array(analysis->scratch, n, sizeof *keys);
     patterns->items = arena_array(analysis->arena, n, sizeof *patterns->items);
     search->kinds =
-        arena_array(analysis->scratch, analysis->bind.n_kinds, sizeof *search->kinds);
+        arena_array(analysis->scratch, analysis->bind->n_kinds, sizeof *search->kinds);
     if (!keys || !patterns->items || !search->kinds) return CM_NO_MEMORY;
     for (size_t i = 0; i < analysis->model->n_nodes; i++)
-        search->kinds[analysis->bind.kind_of[i]].n_nodes++;
+        search->kinds[analysis->bind->kind_of[i]].n_nodes++;
     for (size_t i = 0; i < n; i++) {
         const struct pattern_row *row = patterns_at(i);
         if (!find_key(search, row->pattern, &keys[patterns->n])) continue;
@@ -212,7 +213,7 @@ int candidates_find(const struct analysis *analysis, struct candidates *ret) {
     pattern_set *ends_at = arena_array_raw(analysis->scratch, model->n_nodes, sizeof *ends_at);
     if (!passed_on || !ends_at) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
-        const struct kind *kind = &search.kinds[analysis->bind.kind_of[id]];
+        const struct kind *kind = &search.kinds[analysis->bind->kind_of[id]];
         const struct node *node = &model->nodes[id];
         struct reached set = {{0}}; /* the patterns that reach the node through its operands */
         for (size_t i = 0; i < node->n_inputs; i++) {

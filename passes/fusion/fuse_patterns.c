@@ -5,12 +5,17 @@
  * form matches: a LayerNorm with scale and shift is found before the bare one inside it. The
  * nodes stay in the graph; later passes count, name and describe the operation by its row.
  */
+#include "passes/fusion/fuse_patterns.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/product.h"
 #include "passes/fusion/match.h"
+#include "passes/infer/infer.h"
 #include "passes/pass.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -65,7 +70,7 @@ static bool set_attr(const struct finder *finder, const char *source, struct att
     const struct match_name *found = match_name(&finder->match, name);
     if (dot) { /* dim 1 of g for "g.1" */
         if (!found || found->value == ID_NONE) return false;
-        const struct shape *shape = &finder->analysis->infer.infos[found->value].shape;
+        const struct shape *shape = &finder->analysis->infer->infos[found->value].shape;
         const int axis = dot[1] - '0';
         attr->kind = ATTR_INT;
         attr->i = axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
@@ -196,7 +201,7 @@ static bool fits_mode(const struct match *match) {
 int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     const size_t n = analysis->model->n_nodes;
     struct finder finder = {
-        .analysis = analysis, .table = own, .source = context_source(analysis)};
+        .analysis = analysis, .table = own, .source = infer_source(analysis)};
     finder.table->of_node = arena_array_raw(analysis->arena, n, sizeof *finder.table->of_node);
     if (!finder.table->of_node) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n; i++) finder.table->of_node[i] = ID_NONE;
@@ -209,7 +214,7 @@ int pass_fuse_patterns(const struct analysis *analysis, void *own) {
         const pattern_set ends_here = finder.candidates.ends_at[i];
         const struct node *node = &analysis->model->nodes[i];
         if (ends_here == 0 || finder.table->of_node[i] != ID_NONE || node->n_outputs == 0 ||
-            node->outputs[0] == ID_NONE || analysis->infer.infos[node->outputs[0]].is_constant)
+            node->outputs[0] == ID_NONE || analysis->infer->infos[node->outputs[0]].is_constant)
             continue;
         const struct match_patterns *patterns = &finder.candidates.patterns;
         size_t at = 0;

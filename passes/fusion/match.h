@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "ops/onnx/patterns.h"
-#include "passes/infer/context.h"
+#include "passes/walk/context.h"
 
 /* --- The tree of a pattern. --- */
 

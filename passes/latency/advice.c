@@ -7,15 +7,23 @@
  * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
  * 90 % of the device; trtexec and HTA: launches), else round figures.
  */
+#include "passes/latency/advice.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/primitive.h"
+#include "passes/cost/count.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/kernels.h"
+#include "passes/latency/primitives.h"
 #include "passes/latency/roofline_bounds.h"
+#include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
+#include "passes/summary/memory_required.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -64,17 +72,17 @@ static void append_bytes(struct advice_case *advice, double bytes) {
 
 static const struct cm_primitive *primitive_of(const struct advice_case *advice,
                                                uint32_t node) {
-    return &advice->analysis->primitives.items[estimate_primitive(advice->analysis, node)];
+    return &advice->analysis->primitives->items[estimate_primitive(advice->analysis, node)];
 }
 
 static const struct cm_measurement *measurement_of(const struct advice_case *advice,
                                                    uint32_t node) {
-    return &advice->analysis->estimate.items[estimate_primitive(advice->analysis, node)];
+    return &advice->analysis->estimate->items[estimate_primitive(advice->analysis, node)];
 }
 
 static const struct achieved *achieved_of(const struct advice_case *advice, uint32_t node) {
     return &advice->analysis->roofline_bounds
-                .of_primitive[estimate_primitive(advice->analysis, node)];
+                ->of_primitive[estimate_primitive(advice->analysis, node)];
 }
 
 static double tensor_bytes(const struct cm_tensor *tensor) {
@@ -111,7 +119,7 @@ static bool is_eligible(const struct advice_case *advice,
 
 /* R1. Returns the sum of the layer times / the time of the whole network; 1: unknown. */
 static double utilisation(const struct advice_case *advice) {
-    const struct network_time *network = &advice->analysis->estimate.network;
+    const struct network_time *network = &advice->analysis->estimate->network;
     const double seconds = network->measurement.warm.median;
     const bool has_time = network->included != NULL && estimate_has_time(&network->measurement);
     if (!has_time || seconds <= 0 || !is_known(network->sum_warm_ps)) return 1;
@@ -122,11 +130,11 @@ static double utilisation(const struct advice_case *advice) {
 static bool pick_idle(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     (void)ret_gain_s;
     return utilisation(advice) < MIN_UTILISATION && advice->seconds[node] > 0 &&
-           advice->analysis->estimate.network.included[node];
+           advice->analysis->estimate->network.included[node];
 }
 
 static void write_idle(struct advice_case *advice) {
-    const double network_s = advice->analysis->estimate.network.measurement.warm.median;
+    const double network_s = advice->analysis->estimate->network.measurement.warm.median;
     text_printf(
         &advice->text,
         "Of the %.3f ms that the network takes its layers take %.2f%%: the device waits "
@@ -138,7 +146,7 @@ static void write_idle(struct advice_case *advice) {
  * fp32 unless the precision is tf32. */
 static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
                                       double *ret_gain_s) {
-    const struct cm_device_facts *facts = &advice->analysis->estimate.facts;
+    const struct cm_device_facts *facts = &advice->analysis->estimate->facts;
     if (!facts->has_tensor_cores || advice->seconds[node] <= 0) return false;
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_measurement *measurement = measurement_of(advice, node);
@@ -200,7 +208,7 @@ static bool has_odd_channels(const struct cm_primitive *primitive) {
  * alignment of channels. */
 static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
                               double *ret_gain_s) {
-    if (!advice->analysis->estimate.facts.has_tensor_cores || advice->seconds[node] <= 0 ||
+    if (!advice->analysis->estimate->facts.has_tensor_cores || advice->seconds[node] <= 0 ||
         !is_eligible(advice, primitive_of(advice, node)) ||
         !has_odd_channels(primitive_of(advice, node)))
         return false;
@@ -211,7 +219,7 @@ static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
 
 /* R5. Returns true if the modelled runtime fuses elementwise nodes. */
 static bool is_compiled_model(const struct advice_case *advice) {
-    return advice->analysis->estimate.facts.modelled &&
+    return advice->analysis->estimate->facts.modelled &&
            advice->analysis->options->runtime == CM_RUNTIME_COMPILED;
 }
 
@@ -224,7 +232,7 @@ static bool is_elementwise(const struct cm_primitive *primitive) {
  * it. */
 static bool is_fusable(const struct advice_case *advice, uint32_t node,
                        const struct value *value) {
-    const uint32_t *kernel = advice->analysis->kernels.kernel;
+    const uint32_t *kernel = advice->analysis->kernels->kernel;
     if (value->node == ID_NONE || value->n_uses != 1 || value->is_graph_output) return false;
     if (advice->seconds[value->node] <= 0) return false;
     if (kernel != NULL && kernel[value->node] == kernel[node]) return false; /* already */
@@ -294,7 +302,7 @@ static bool pick_launches(const struct advice_case *advice, uint32_t node, doubl
 
 static void write_launches(struct advice_case *advice) {
     text_append(&advice->text,
-                advice->analysis->estimate.facts.modelled
+                advice->analysis->estimate->facts.modelled
                     ? " limited by the launch of their kernels"
                     : " within three times the shortest that anything takes, launches rather "
                       "than work");
@@ -304,16 +312,16 @@ static void write_launches(struct advice_case *advice) {
 
 /* R8. Picks the node at the peak if the device's memory is nearly full. */
 static bool pick_memory(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
-    const int64_t have = advice->analysis->estimate.facts.memory_bytes;
-    const int64_t required = advice->analysis->memory_required.required_bytes;
+    const int64_t have = advice->analysis->estimate->facts.memory_bytes;
+    const int64_t required = advice->analysis->memory_required->required_bytes;
     (void)ret_gain_s;
-    return node == advice->analysis->liveness.peak_node && have > 0 && is_known(required) &&
+    return node == advice->analysis->liveness->peak_node && have > 0 && is_known(required) &&
            (double)required > FULL_MEMORY * (double)have;
 }
 
 static void write_memory(struct advice_case *advice) {
-    const double required = (double)advice->analysis->memory_required.required_bytes;
-    const double have = (double)advice->analysis->estimate.facts.memory_bytes;
+    const double required = (double)advice->analysis->memory_required->required_bytes;
+    const double have = (double)advice->analysis->estimate->facts.memory_bytes;
     append_bytes(advice, required);
     text_append(&advice->text, " are required, ");
     text_printf(&advice->text, "%.2f%% of the device's ", 100 * required / have);
@@ -359,7 +367,7 @@ static const struct advice_rule rules[] = {
 /* Lists the picked nodes and their modules, each once, ascending. */
 static int list_picked(const struct advice_case *advice, size_t n, struct cm_advice *ret) {
     const struct analysis *analysis = advice->analysis;
-    const struct modules_table *modules = &analysis->modules;
+    const struct modules_table *modules = analysis->modules;
     size_t *nodes = arena_array(analysis->result_arena, n, sizeof *nodes);
     size_t *list = arena_array(analysis->result_arena, modules->n_modules, sizeof *list);
     bool *has = arena_array(analysis->scratch, modules->n_modules, sizeof *has);
@@ -422,10 +430,10 @@ static int compare(const void *left, const void *right) {
 
 int pass_advice(const struct analysis *analysis, void *own) {
     struct advice_table *table = own;
-    const struct cm_device_facts *facts = &analysis->estimate.facts;
+    const struct cm_device_facts *facts = &analysis->estimate->facts;
     const size_t n_nodes = analysis->model->n_nodes;
     struct advice_case advice = {.analysis = analysis};
-    if (!analysis->roofline_bounds.done) return CM_OK;
+    if (!analysis->roofline_bounds->done) return CM_OK;
     advice.seconds = arena_array(analysis->scratch, n_nodes, sizeof *advice.seconds);
     advice.picked = arena_array(analysis->scratch, n_nodes, sizeof *advice.picked);
     table->items = arena_array(analysis->result_arena, N_RULES, sizeof *table->items);
@@ -433,7 +441,7 @@ int pass_advice(const struct analysis *analysis, void *own) {
         return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < n_nodes; node++) {
         const struct cm_measurement *measurement = estimate_of_node(analysis, node);
-        const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        const int64_t runs = analysis->count->runs[analysis->model->nodes[node].graph];
         if (measurement == NULL || !is_known(runs)) continue;
         advice.seconds[node] =
             measurement->cold.median * estimate_share(analysis, node) * (double)runs;

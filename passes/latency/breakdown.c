@@ -4,14 +4,19 @@
  * and the time by kernel. If a primitive runs several kernels and the backend did not time each
  * of them, the primitive has one row.
  */
+#include "passes/latency/breakdown.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/primitive.h"
+#include "passes/cost/count.h"
 #include "passes/costs.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
+#include "passes/walk/bind.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -67,7 +72,7 @@ static int sum_states(const struct analysis *analysis, const struct state_totals
     struct state_totals all = {{0}, {0}};
     int64_t macs = 0;
     table->measured_share = -1;
-    if (!analysis->estimate.done) return CM_OK;
+    if (!analysis->estimate->done) return CM_OK;
     for (size_t i = 0; i < table->n_operators; i++) {
         struct cm_operator *row = &table->operators[i];
         for (size_t k = 0; k < CM_N_MEASURE_STATES; k++) {
@@ -102,14 +107,14 @@ static int compare_operators(const void *left, const void *right) {
 }
 
 static int list_operators(const struct analysis *analysis, struct breakdown_table *table) {
-    const size_t capacity = analysis->bind.n_kinds; /* some kinds have equal names */
+    const size_t capacity = analysis->bind->n_kinds; /* some kinds have equal names */
     struct map index;
     struct state_totals *totals = arena_array(analysis->scratch, capacity, sizeof *totals);
     table->operators = arena_array(analysis->result_arena, capacity, sizeof *table->operators);
     if (!totals || !table->operators) return CM_NO_MEMORY;
     map_init(&index, analysis->arena);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        const struct cm_costs *costs = &analysis->count.nodes[id].costs;
+        const struct cm_costs *costs = &analysis->count->nodes[id].costs;
         const char *name = operator_name(analysis, id);
         uint32_t at = MAP_NONE;
         if (!name || map_add(&index, name, (uint32_t)table->n_operators, &at) < 0)
@@ -124,7 +129,7 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
         }
         row->nodes++;
         costs_add(&row->costs, costs, OPERATOR_COSTS);
-        if (!analysis->estimate.done) continue;
+        if (!analysis->estimate->done) continue;
         add_time(&row->costs.latency_ps, costs->latency_ps);
         add_time(&row->costs.lower_bound_ps, costs->lower_bound_ps);
         const enum cm_measure_state state = estimate_state(analysis, id);
@@ -145,13 +150,13 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
 
 /* Returns why the node has no time; NULL if it has a time, needs none, or never runs. */
 static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
-    const struct primitives_table *primitives = &analysis->primitives;
-    const bool is_imported = analysis->estimate.imported != NULL;
-    if (analysis->count.runs[analysis->model->nodes[id].graph] == 0) return NULL;
+    const struct primitives_table *primitives = analysis->primitives;
+    const bool is_imported = analysis->estimate->imported != NULL;
+    if (analysis->count->runs[analysis->model->nodes[id].graph] == 0) return NULL;
     if (primitives->lowered[id] == LOWERED_NOTHING && !is_imported) return NULL;
     if (primitives->lowered[id] == LOWERED_NOT && !is_imported) return primitives->why_not[id];
     const struct cm_measurement *measurement =
-        &analysis->estimate.items[estimate_primitive(analysis, id)];
+        &analysis->estimate->items[estimate_primitive(analysis, id)];
     const bool is_fine = estimate_has_time(measurement) || measurement->state == CM_VIEW ||
                          measurement->state == CM_PLANNED || measurement->state == CM_OPAQUE;
     return is_fine ? NULL : measurement->reason.text;
@@ -188,7 +193,7 @@ static int list_untimed(const struct analysis *analysis, struct breakdown_table 
             if (!rows[at].op || !rows[at].reason) return CM_NO_MEMORY;
         }
         rows[at].nodes++;
-        rows[at].macs = checked_add_known(rows[at].macs, analysis->count.nodes[id].costs.macs);
+        rows[at].macs = checked_add_known(rows[at].macs, analysis->count->nodes[id].costs.macs);
     }
     if (table->n_untimed > 0) qsort(rows, table->n_untimed, sizeof *rows, compare_untimed);
     for (size_t i = 0; i < table->n_untimed; i++) rows[i].macs = public_count(rows[i].macs);
@@ -266,7 +271,7 @@ static int find_row(struct kernel_list *list, uint32_t primitive,
                     const struct cm_kernel *kernel, struct kernel_sum **ret) {
     const struct analysis *analysis = list->analysis;
     struct arena *arena = analysis->result_arena;
-    const struct cm_how *how = &analysis->estimate.items[primitive].how;
+    const struct cm_how *how = &analysis->estimate->items[primitive].how;
     uint32_t at = MAP_NONE;
     struct text text;
     if (kernel && map_add(&list->index, kernel->name, (uint32_t)list->n, &at) < 0)
@@ -277,7 +282,7 @@ static int find_row(struct kernel_list *list, uint32_t primitive,
     if (kernel)
         text_append(&text, kernel->name);
     else
-        primitive_print(&analysis->primitives.items[primitive], &text);
+        primitive_print(&analysis->primitives->items[primitive], &text);
     (*ret)->row = (struct cm_kernel_row){
         .name = text_string(&text),
         .primitive = kernel ? CM_NO_INDEX : primitive,
@@ -299,18 +304,18 @@ static int32_t count_shares(const struct cm_how *how) {
  * the kernels in proportion to their times, if these are known. */
 static int sum_kernels(struct kernel_list *list) {
     const struct analysis *analysis = list->analysis;
-    const size_t n_primitives = analysis->primitives.n;
+    const size_t n_primitives = analysis->primitives->n;
     int64_t *runs = arena_array(analysis->scratch, n_primitives, sizeof *runs);
     if (!runs) return CM_NO_MEMORY;
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const uint32_t primitive =
             estimate_runs(analysis, id) ? estimate_primitive(analysis, id) : ID_NONE;
-        const int64_t of_graph = analysis->count.runs[analysis->model->nodes[id].graph];
+        const int64_t of_graph = analysis->count->runs[analysis->model->nodes[id].graph];
         if (primitive != ID_NONE)
             runs[primitive] = checked_add_known(runs[primitive], of_graph);
     }
     for (uint32_t i = 0; i < n_primitives; i++) {
-        const struct cm_measurement *measurement = &analysis->estimate.items[i];
+        const struct cm_measurement *measurement = &analysis->estimate->items[i];
         const struct cm_how *how = &measurement->how;
         const int64_t median = estimate_ps(measurement->cold.median);
         if (!estimate_has_time(measurement) || !is_known(median) || runs[i] == 0) continue;
@@ -337,8 +342,8 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
     struct kernel_list list = {.analysis = analysis};
     size_t capacity = 0;
     map_init(&list.index, analysis->arena);
-    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
-        const int32_t shares = count_shares(&analysis->estimate.items[i].how);
+    for (uint32_t i = 0; i < analysis->primitives->n; i++) {
+        const int32_t shares = count_shares(&analysis->estimate->items[i].how);
         capacity += shares > 1 ? (size_t)shares : 1;
     }
     list.sums = arena_array(analysis->scratch, capacity, sizeof *list.sums);
@@ -366,9 +371,9 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
 
 int pass_breakdown(const struct analysis *analysis, void *own) {
     int status = list_operators(analysis, own);
-    if (status == CM_OK && analysis->estimate.done) status = list_untimed(analysis, own);
-    if (status == CM_OK && analysis->estimate.done && !analysis->estimate.facts.modelled &&
-        !analysis->estimate.imported)
+    if (status == CM_OK && analysis->estimate->done) status = list_untimed(analysis, own);
+    if (status == CM_OK && analysis->estimate->done && !analysis->estimate->facts.modelled &&
+        !analysis->estimate->imported)
         status = list_kernels(analysis, own);
     return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }

@@ -16,6 +16,7 @@
 #include "backends/process/subprocess.h"
 #include "backends/repeat.h"
 #include "passes/latency/network.h"
+#include "passes/latency/primitives.h"
 #include "passes/latency/times_import.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -51,61 +52,61 @@ const char *estimate_tensor_cores_name(int32_t tensor_cores) {
 /* Returns the primitive of the node's group if it was measured or planned; ID_NONE if not, or
  * if the node is in no group. */
 static uint32_t group_primitive(const struct analysis *analysis, uint32_t node) {
-    const struct primitives_table *primitives = &analysis->primitives;
+    const struct primitives_table *primitives = analysis->primitives;
     if (!primitives->group || primitives->group[node] == ID_NONE ||
-        !analysis->estimate.unfused_s)
+        !analysis->estimate->unfused_s)
         return ID_NONE;
     const uint32_t product = primitives->group[node];
     const uint32_t fused = primitives->fused[product];
-    const struct cm_measurement *whole = &analysis->estimate.items[fused];
+    const struct cm_measurement *whole = &analysis->estimate->items[fused];
     const bool is_measured =
-        estimate_has_time(whole) && analysis->estimate.unfused_s[product] > 0;
+        estimate_has_time(whole) && analysis->estimate->unfused_s[product] > 0;
     return is_measured || whole->state == CM_PLANNED ? fused : ID_NONE;
 }
 
 uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node) {
     const uint32_t fused = group_primitive(analysis, node);
-    return fused != ID_NONE ? fused : analysis->primitives.of_node[node];
+    return fused != ID_NONE ? fused : analysis->primitives->of_node[node];
 }
 
 double estimate_share(const struct analysis *analysis, uint32_t node) {
-    const struct primitives_table *primitives = &analysis->primitives;
+    const struct primitives_table *primitives = analysis->primitives;
     if (group_primitive(analysis, node) == ID_NONE) return 1;
-    const struct cm_measurement *own = &analysis->estimate.items[primitives->of_node[node]];
-    return own->cold.median / analysis->estimate.unfused_s[primitives->group[node]];
+    const struct cm_measurement *own = &analysis->estimate->items[primitives->of_node[node]];
+    return own->cold.median / analysis->estimate->unfused_s[primitives->group[node]];
 }
 
 bool estimate_runs(const struct analysis *analysis, uint32_t node) {
     return group_primitive(analysis, node) == ID_NONE ||
-           analysis->primitives.group[node] == node;
+           analysis->primitives->group[node] == node;
 }
 
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
-    const struct primitives_table *primitives = &analysis->primitives;
-    const bool is_imported = analysis->estimate.imported != NULL;
+    const struct primitives_table *primitives = analysis->primitives;
+    const bool is_imported = analysis->estimate->imported != NULL;
     if (primitives->lowered[node] == LOWERED_NOTHING && !is_imported) return CM_VIEW;
     if (primitives->lowered[node] == LOWERED_NOT && !is_imported) return CM_UNSUPPORTED;
-    return (enum cm_measure_state)analysis->estimate.items[estimate_primitive(analysis, node)]
+    return (enum cm_measure_state)analysis->estimate->items[estimate_primitive(analysis, node)]
         .state;
 }
 
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node) {
     const uint32_t primitive = estimate_primitive(analysis, node);
     if (primitive == ID_NONE) return NULL;
-    const struct cm_measurement *measurement = &analysis->estimate.items[primitive];
+    const struct cm_measurement *measurement = &analysis->estimate->items[primitive];
     return estimate_has_time(measurement) ? measurement : NULL;
 }
 
 void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_costs *ret) {
     ret->latency_ps = DIM_UNKNOWN;
     ret->lower_bound_ps = DIM_UNKNOWN;
-    if (!analysis->estimate.done) return;
+    if (!analysis->estimate->done) return;
     const struct cm_measurement *measurement = estimate_of_node(analysis, node);
     const bool is_view = estimate_state(analysis, node) == CM_VIEW;
     if (measurement == NULL && !is_view) return;
     ret->latency_ps =
         is_view ? 0 : estimate_ps(measurement->cold.median * estimate_share(analysis, node));
-    if (analysis->estimate.facts.modelled)
+    if (analysis->estimate->facts.modelled)
         ret->lower_bound_ps = is_view ? 0 : estimate_ps(measurement->lower_bound);
 }
 
@@ -157,7 +158,7 @@ static void measure_ceiling(void *context, const struct cm_primitive *primitive,
 static void measure_missing(void *context, size_t index, struct cm_measurement *ret) {
     const struct session *session = context;
     subprocess_measure(session->child,
-                       &session->analysis->primitives.items[session->missing[index]], ret);
+                       &session->analysis->primitives->items[session->missing[index]], ret);
 }
 
 static void report_round(void *context, int round, size_t done, size_t total) {
@@ -167,7 +168,7 @@ static void report_round(void *context, int round, size_t done, size_t total) {
 /* Uses cached times and measures the other primitives. */
 static void measure_layers(struct session *session, struct cm_measurement *found,
                            struct estimate_table *ret) {
-    const struct primitives_table *primitives = &session->analysis->primitives;
+    const struct primitives_table *primitives = session->analysis->primitives;
     const struct repeat_job job = {measure_missing, report_round, session};
     size_t n = 0;
     for (size_t i = 0; i < primitives->n; i++) {
@@ -222,7 +223,7 @@ static int run_network(const struct session *session, struct estimate_table *ret
     subprocess_measure_network(session->child, &network.network, &time->measurement);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         if (!time->included[id]) continue;
-        const struct cm_measurement *item = &ret->items[analysis->primitives.of_node[id]];
+        const struct cm_measurement *item = &ret->items[analysis->primitives->of_node[id]];
         time->sum_cold_ps = checked_add(time->sum_cold_ps, estimate_ps(item->cold.median));
         time->sum_warm_ps = checked_add(time->sum_warm_ps, estimate_ps(item->warm.median));
     }
@@ -232,7 +233,7 @@ static int run_network(const struct session *session, struct estimate_table *ret
 
 /* Sums the separate times of the members of each group; -INFINITY if a member has no time. */
 static int sum_groups(const struct analysis *analysis, struct estimate_table *ret) {
-    const struct primitives_table *primitives = &analysis->primitives;
+    const struct primitives_table *primitives = analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
     if (!primitives->group) return CM_OK;
     ret->unfused_s = arena_array(analysis->arena, n_nodes, sizeof(*ret->unfused_s));
@@ -248,7 +249,7 @@ static int sum_groups(const struct analysis *analysis, struct estimate_table *re
 
 /* Notes the groups whose nodes run one by one. */
 static void report_unfused(const struct analysis *analysis) {
-    const struct primitives_table *primitives = &analysis->primitives;
+    const struct primitives_table *primitives = analysis->primitives;
     const char *why = NULL;
     size_t n_groups = 0;
     size_t n_unfused = 0;
@@ -256,7 +257,7 @@ static void report_unfused(const struct analysis *analysis) {
         if (primitives->group[id] != id) continue;
         n_groups++;
         if (group_primitive(analysis, id) != ID_NONE) continue;
-        const char *text = analysis->estimate.items[primitives->fused[id]].reason.text;
+        const char *text = analysis->estimate->items[primitives->fused[id]].reason.text;
         if (n_unfused++ == 0) why = text[0] != '\0' ? text : "a node of it has no time";
     }
     if (n_unfused > 0)
@@ -270,7 +271,7 @@ static void report_unfused(const struct analysis *analysis) {
  * then the network end to end. */
 static int measure_all(struct session *session, struct estimate_table *ret) {
     const struct analysis *analysis = session->analysis;
-    const size_t n = analysis->primitives.n;
+    const size_t n = analysis->primitives->n;
     ret->items = arena_array(analysis->arena, n, sizeof(*ret->items));
     session->missing = arena_array(analysis->arena, n, sizeof(*session->missing));
     struct cm_measurement *found = arena_array(analysis->arena, n, sizeof(*found));
@@ -278,7 +279,7 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
     if (!ret->facts.modelled && n > 0 && !analysis->options->plan_only) {
         const struct ceilings_job job = {measure_ceiling, session};
         bool wanted[CM_N_ELEMENTS];
-        ceilings_wanted(analysis->primitives.items, n, wanted);
+        ceilings_wanted(analysis->primitives->items, n, wanted);
         ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
         ret->has_ceilings = ceilings_any(&ret->ceilings);
     }
@@ -358,7 +359,7 @@ static int run_session(const struct analysis *analysis, const struct request *re
 /* Discards the result with a warning if no layer has a time: the sum would read as 0. */
 static int discard_if_untimed(const struct analysis *analysis, const char *name,
                               struct estimate_table *ret) {
-    const size_t n = analysis->primitives.n;
+    const size_t n = analysis->primitives->n;
     struct cm_reason reason = {""};
     size_t first = n;
     for (size_t i = 0; i < n; i++) {
@@ -461,6 +462,6 @@ int pass_estimate(const struct analysis *analysis, void *own) {
     if (status < 0 || !is_imported || table->problem != NULL) return status;
     if (table->items == NULL)
         table->items =
-            arena_array(analysis->arena, analysis->primitives.n, sizeof(*table->items));
+            arena_array(analysis->arena, analysis->primitives->n, sizeof(*table->items));
     return table->items ? times_import(analysis, table) : diag_no_memory(analysis->diag);
 }

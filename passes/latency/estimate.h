@@ -7,11 +7,66 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/device/ceilings.h"
 #include "costmodel/backend.h"
+#include "passes/pass.h"
 #include "support/checked.h"
 
-struct analysis;
-struct cm_costs;
+/* Tables that pass estimate reads. */
+#define ESTIMATE_READS (TABLE_INFER | TABLE_LIVENESS | TABLE_PRIMITIVES)
+
+/* Latency of the nodes run as one network. */
+struct network_time {
+    struct cm_measurement measurement; /* only its warm times are used */
+    const bool *included;              /* by node; NULL if not requested */
+    int64_t sum_cold_ps;               /* sum of the separate cold times of these nodes */
+    int64_t sum_warm_ps;
+};
+
+/* A layer of cm_options.times. */
+struct imported_layer {
+    const struct times_layer *from;
+    enum cm_measure_state state; /* imported, split, opaque, a copy or unplaced */
+    struct cm_timing timing;     /* as times_layer.timing */
+    double mean;                 /* as times_layer.mean */
+    int64_t latency_ps;          /* timing.median */
+    size_t n_nodes;
+    const uint32_t *nodes; /* nodes that share its time */
+    size_t n_places;
+    const uint32_t *places; /* nodes that locate a layer without nodes: its time counts for the
+                               smallest module that contains them; for the model if none */
+    size_t n_inside;
+    const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
+    double expected_s;      /* seconds of its nodes on the modelled device; 0: unknown */
+};
+
+struct imported {
+    const char *tools;   /* "onnxruntime" */
+    const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
+    size_t n;
+    struct imported_layer *layers; /* in execution order */
+    const char *other_shape; /* why the times belong to other shapes than those of the model;
+                                NULL: they do not, or the files have no shapes */
+    double run;              /* sum of cm_times.run of the files, seconds; 0: unknown */
+    double placed_share; /* share of the time outside CM_UNPLACED layers; negative: no time */
+    int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
+};
+
+struct estimate_table {
+    bool done;                    /* latencies are available */
+    const char *problem;          /* why requested latencies are missing, or NULL */
+    struct cm_device_facts facts; /* of the device */
+    struct cm_measurement *items; /* by primitive */
+    double *unfused_s;    /* by product of a group: sum of its members, seconds; or NULL */
+    size_t n_cached;      /* primitives that were measured in an earlier run of the program */
+    int64_t cached_since; /* oldest of these measurements, seconds since 1970 */
+    bool has_ceilings;    /* false for modelled devices */
+    struct ceilings ceilings;
+    struct network_time network;
+    const struct imported *imported; /* NULL unless cm_options.times */
+};
+
+pass_run pass_estimate;
 
 /* Returns true if the time was measured (also by proxy), modelled, imported or invented. */
 bool estimate_has_time(const struct cm_measurement *measurement);

@@ -12,14 +12,19 @@
  *
  * As in pass kernels, a compiled runtime moves only the inputs and outputs of a fused kernel.
  */
+#include "passes/latency/gradient_kernels.h"
+
 #include <string.h>
 
 #include "backends/primitive.h"
 #include "passes/latency/estimate.h"
 #include "passes/latency/kernels.h"
 #include "passes/latency/primitive_index.h"
+#include "passes/latency/primitives.h"
 #include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
 #include "passes/training/training.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -47,12 +52,12 @@ struct backward {
 };
 
 static int64_t elements_of(const struct listing *listing, uint32_t value) {
-    return shape_elements(&listing->analysis->infer.infos[value].shape);
+    return shape_elements(&listing->analysis->infer->infos[value].shape);
 }
 
 /* Returns the bytes of a value in memory; its gradient has the same size. */
 static int64_t bytes_of(const struct listing *listing, uint32_t value) {
-    return liveness_bytes(&listing->analysis->infer.infos[value]);
+    return liveness_bytes(&listing->analysis->infer->infos[value]);
 }
 
 static void add_item(struct listing *listing, const struct cm_primitive *item, int64_t runs) {
@@ -156,7 +161,7 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
  * recomputes or has already read. `last_read`, by value: 1 + the kernel that last read it. */
 static void read_once(const struct listing *listing, struct backward *backward,
                       uint32_t *last_read, uint32_t value, uint32_t source) {
-    const struct kernels_table *kernels = &listing->analysis->kernels;
+    const struct kernels_table *kernels = listing->analysis->kernels;
     const uint32_t mark = kernels->kernel[backward->id] + 1;
     if (!listing->eager && (!kernels->stored[source] || last_read[source] == mark)) return;
     last_read[source] = mark;
@@ -168,7 +173,7 @@ static void read_saved(const struct listing *listing, struct backward *backward,
                        uint32_t value) {
     if (kernels_depends_on_input(listing->analysis, value))
         read_once(listing, backward, listing->read, value,
-                  listing->analysis->kernels.source[value]);
+                  listing->analysis->kernels->source[value]);
 }
 
 /* Adds the reads of the values listed in a cell of `saved_for_backward` (ops/op.h). */
@@ -212,7 +217,7 @@ static bool shares_kernel(const struct listing *listing, const struct operation 
 static void list_operand(const struct listing *listing, struct backward *backward,
                          size_t slot) {
     const struct operation *operation = backward->operation;
-    const struct kernels_table *kernels = &listing->analysis->kernels;
+    const struct kernels_table *kernels = listing->analysis->kernels;
     struct cm_primitive *kernel = &backward->kernel;
     const uint32_t operand = operation->node->inputs[slot];
     const uint32_t result = operation->node->outputs[0];
@@ -267,11 +272,11 @@ static void list_other_operator(struct listing *listing, struct backward *backwa
 static void list_node(struct listing *listing, uint32_t id) {
     const struct analysis *analysis = listing->analysis;
     const struct operation *operation = &listing->training->operations[id];
-    const uint32_t at = analysis->primitives.of_node[id];
+    const uint32_t at = analysis->primitives->of_node[id];
     if (operation->node == NULL || at == ID_NONE) return;
     const int64_t runs = training_runs(listing->training, operation->node->graph);
     struct backward backward = {
-        .id = id, .operation = operation, .forward = &analysis->primitives.items[at]};
+        .id = id, .operation = operation, .forward = &analysis->primitives->items[at]};
     if (training_is_recomputed(listing->training, operation))
         add_item(listing, backward.forward, runs);
     if (!operation->has_backward || runs <= 0) return;
@@ -298,7 +303,7 @@ static void list_node(struct listing *listing, uint32_t id) {
  * directly, and the read of weights, which forward has already read.
  */
 static void list_optimizer_kernel(struct listing *listing) {
-    const struct training_table *training = &listing->analysis->training;
+    const struct training_table *training = listing->analysis->training;
     const int64_t weights = training->gradient_bytes;
     struct cm_primitive item = {
         .kind = CM_ELTWISE, .n_inputs = 1, .n_outputs = 1, .groups = 1, .n_steps = 1};
@@ -319,7 +324,7 @@ static void list_optimizer_kernel(struct listing *listing) {
 /* Computes the time of the step: forward, backward including recomputation, and optimizer. */
 static int time_step(const struct listing *listing, size_t n_backward) {
     const struct analysis *analysis = listing->analysis;
-    const struct cm_costs *forward = &analysis->modules.modules[0].costs;
+    const struct cm_costs *forward = &analysis->modules->modules[0].costs;
     struct gradient_kernels_table *table = listing->table;
     struct modelled_time *times = arena_array(analysis->scratch, table->n, sizeof(*times));
     if (!times) return diag_no_memory(analysis->diag);
@@ -345,14 +350,17 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
     /* Per node: recomputation and two gradients; one for the optimizer. */
     const size_t capacity = 3 * model->n_nodes + 1;
     struct gradient_kernels_table *table = own;
+    const struct training *flow = analysis->training->flow;
+    struct training training = flow ? *flow : (struct training){0};
+    training.analysis = analysis; /* that of pass training has ended */
     struct listing listing = {.analysis = analysis,
-                              .training = analysis->training.flow,
+                              .training = &training,
                               .table = table,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER};
     table->backward_ps = table->update_ps = DIM_UNKNOWN;
     table->iteration_ps = table->iteration_lower_bound_ps = DIM_UNKNOWN;
-    if (!listing.training || !analysis->kernels.fusion || !analysis->estimate.done ||
-        analysis->estimate.imported)
+    if (!flow || !analysis->kernels->fusion || !analysis->estimate->done ||
+        analysis->estimate->imported)
         return CM_OK;
     table->runs = arena_array(analysis->arena, capacity, sizeof(*table->runs));
     listing.read = arena_array(analysis->scratch, model->n_values, sizeof(*listing.read));
@@ -363,8 +371,8 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
     if (primitive_index_init(&listing.index, capacity, analysis->arena) < 0 ||
         arena_failed(analysis->scratch) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);
-    for (uint32_t step = analysis->liveness.n_steps; step-- > 0;)
-        list_node(&listing, analysis->liveness.node_at[step]);
+    for (uint32_t step = analysis->liveness->n_steps; step-- > 0;)
+        list_node(&listing, analysis->liveness->node_at[step]);
     const size_t n_backward = listing.index.n;
     list_optimizer_kernel(&listing);
     table->n = listing.index.n;

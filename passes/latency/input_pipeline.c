@@ -5,8 +5,14 @@
  *     demand = samples per step * bytes per sample / seconds per step
  * Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s.
  */
+#include "passes/latency/input_pipeline.h"
+
 #include <math.h>
 
+#include "passes/batch/batch.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/gradient_kernels.h"
+#include "passes/modules/modules.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
 #include "support/arena.h"
@@ -51,7 +57,7 @@ static const char *advise(const struct analysis *analysis,
         return pipeline->step_ps == 0
                    ? "The demand is unknown: the step takes no time."
                    : "The demand is unknown: the times belong to other shapes.";
-    if ((analysis->modules.modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0)
+    if ((analysis->modules->modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0)
         text_append(&text,
                     "The step omits nodes without a time: the demand is an upper bound. ");
     while (i < N_LINKS && links[i].bytes_per_s < pipeline->bytes_per_s) i++;
@@ -74,13 +80,13 @@ static const char *advise(const struct analysis *analysis,
 int pass_input_pipeline(const struct analysis *analysis, void *own) {
     struct input_pipeline_table *table = own;
     const int64_t bytes = analysis->options->sample_bytes;
-    const int64_t batch = analysis->batch.batch;
-    const int64_t training_ps = analysis->gradient_kernels.iteration_ps;
-    const int64_t forward_ps = analysis->modules.modules[0].costs.latency_ps;
-    const double host_link = analysis->estimate.facts.host_link;
-    const struct imported *imported = analysis->estimate.imported;
+    const int64_t batch = analysis->batch->batch;
+    const int64_t training_ps = analysis->gradient_kernels->iteration_ps;
+    const int64_t forward_ps = analysis->modules->modules[0].costs.latency_ps;
+    const double host_link = analysis->estimate->facts.host_link;
+    const struct imported *imported = analysis->estimate->imported;
     const bool other_shape = imported != NULL && imported->other_shape != NULL;
-    if (bytes <= 0 || !analysis->estimate.done) return CM_OK;
+    if (bytes <= 0 || !analysis->estimate->done) return CM_OK;
     struct cm_input_pipeline *pipeline = arena_alloc(analysis->result_arena, sizeof(*pipeline));
     struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
     if (pipeline == NULL || list == NULL) return diag_no_memory(analysis->diag);

@@ -17,9 +17,14 @@
 #include "backends/backend_registry.h"
 #include "backends/plugin/settings.h"
 #include "backends/primitive.h"
-#include "passes/infer/precision.h"
+#include "passes/fusion/fuse_patterns.h"
 #include "passes/latency/kernels.h"
+#include "passes/memory/liveness.h"
 #include "passes/pass.h"
+#include "passes/precision/precision.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -58,7 +63,7 @@ struct mapping {
 };
 
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
-    return &mapping->analysis->infer.infos[value];
+    return &mapping->analysis->infer->infos[value];
 }
 
 static int64_t elements_of(const struct mapping *mapping, uint32_t value) {
@@ -70,7 +75,7 @@ static bool is_float(const struct mapping *mapping, uint32_t value) {
 }
 
 static const struct fused_pattern *pattern_of(const struct mapping *mapping, uint32_t id) {
-    const struct fused_patterns_table *patterns = &mapping->analysis->fused_patterns;
+    const struct fused_patterns_table *patterns = mapping->analysis->fused_patterns;
     const uint32_t index = patterns->of_node[id];
     return index == ID_NONE ? NULL : &patterns->items[index];
 }
@@ -84,7 +89,7 @@ static const struct node *whole_node(const struct mapping *mapping, uint32_t id)
 
 static const struct op *op_of(const struct mapping *mapping, uint32_t id) {
     const struct fused_pattern *pattern = pattern_of(mapping, id);
-    return pattern ? pattern->op : mapping->analysis->bind.ops[id];
+    return pattern ? pattern->op : mapping->analysis->bind->ops[id];
 }
 
 static const struct op_lowering *lowering_of(const struct mapping *mapping, uint32_t id) {
@@ -109,11 +114,11 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
     if (pattern && pattern->last != id) return ROLE_NONE;
     if (node->n_outputs == 0 ||
         !kernels_depends_on_input(mapping->analysis, node->outputs[0]) ||
-        analysis->bind.ops[id]->memory == MEMORY_CONTROL)
+        analysis->bind->ops[id]->memory == MEMORY_CONTROL)
         return ROLE_NONE;
     *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     if (*ret_source != ID_NONE && kernels_depends_on_input(mapping->analysis, *ret_source) &&
-        (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
+        (analysis->liveness->storage[node->outputs[0]] == STORAGE_VIEW ||
          is_strided_view(mapping, lowering)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;

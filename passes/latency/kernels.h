@@ -3,13 +3,32 @@
 #ifndef PASSES_LATENCY_KERNELS_H
 #define PASSES_LATENCY_KERNELS_H
 
+#include "costmodel/backend.h"
+#include "passes/memory/liveness.h"
 #include "passes/pass.h"
 #include "support/checked.h"
+
+/* Tables that pass kernels reads. */
+#define KERNELS_READS (TABLE_BIND | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS)
+
+/* Empty unless a device is modelled. */
+struct kernels_table {
+    /* By node: */
+    int64_t *read;            /* bytes that its kernel reads for the node */
+    int64_t *written;         /* bytes that its kernel writes for the node */
+    struct cm_fusion *fusion; /* in_graph is 0 for views and nodes counted with another node */
+    uint32_t *kernel;         /* identifies the kernel of the node */
+    /* By value: */
+    uint32_t *source; /* the value that it is a view of, or itself */
+    bool *stored;     /* a kernel writes it to memory */
+};
+
+pass_run pass_kernels;
 
 /* Returns true for values in device memory that depend on the input. */
 static inline bool kernels_depends_on_input(const struct analysis *analysis, uint32_t value) {
     if (value == ID_NONE) return false;
-    const enum storage storage = analysis->liveness.storage[value];
+    const enum storage storage = analysis->liveness->storage[value];
     return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
 }
 

@@ -9,8 +9,12 @@
 #include "passes/latency/network.h"
 
 #include "backends/primitive.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
 #include "passes/memory/arena_planner.h"
+#include "passes/memory/liveness.h"
 #include "passes/pass.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -45,10 +49,10 @@ static uint32_t match(struct building *building, const uint32_t *values, size_t 
     const int64_t bytes = round_up(primitive_span(tensor));
     for (size_t i = *at; i < n; i++) {
         if (values[i] == ID_NONE) continue;
-        const int64_t elements = shape_elements(&analysis->infer.infos[values[i]].shape);
+        const int64_t elements = shape_elements(&analysis->infer->infos[values[i]].shape);
         const int64_t room = checked_mul(elements, primitive_element_size(tensor->element));
         if (!is_known(room) || primitive_span(tensor) > room) continue;
-        const uint32_t root = analysis->liveness.root[values[i]];
+        const uint32_t root = analysis->liveness->root[values[i]];
         *at = i + 1;
         if (is_overflow(bytes) || bytes > building->bytes[root]) building->bytes[root] = bytes;
         return root;
@@ -62,12 +66,12 @@ static uint32_t match(struct building *building, const uint32_t *values, size_t 
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct analysis *analysis = building->analysis;
     struct cm_network *network = &building->ret->network;
-    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++) {
-        const uint32_t id = analysis->liveness.node_at[step];
+    for (uint32_t step = 0; step < analysis->liveness->n_steps; step++) {
+        const uint32_t id = analysis->liveness->node_at[step];
         const struct node *node = &analysis->model->nodes[id];
-        const uint32_t at = analysis->primitives.of_node[id];
+        const uint32_t at = analysis->primitives->of_node[id];
         if (at == ID_NONE) continue;
-        const struct cm_primitive *primitive = &analysis->primitives.items[at];
+        const struct cm_primitive *primitive = &analysis->primitives->items[at];
         const int32_t state = times->items[at].state;
         if (state != CM_MEASURED && state != CM_PROXY && state != CM_INVENTED) continue;
         if (node->graph != 0) return false;
@@ -94,7 +98,7 @@ static bool list_steps(struct building *building, const struct estimate_table *t
 /* Assigns consecutive offsets to the weights, and plans the arena of the activations. */
 static int place_values(struct building *building) {
     const struct analysis *analysis = building->analysis;
-    const struct liveness_table *liveness = &analysis->liveness;
+    const struct liveness_table *liveness = analysis->liveness;
     const size_t n_values = analysis->model->n_values;
     struct cm_network *network = &building->ret->network;
     struct block *blocks = arena_array(analysis->arena, n_values, sizeof(*blocks));
@@ -129,7 +133,7 @@ static struct cm_place place(const struct building *building, uint32_t root,
         return ret;
     }
     ret.offset = building->offsets[root];
-    if (is_in_arena(building->analysis->liveness.storage[root])) ret.block = CM_BLOCK_ARENA;
+    if (is_in_arena(building->analysis->liveness->storage[root])) ret.block = CM_BLOCK_ARENA;
     return ret;
 }
 
@@ -137,8 +141,8 @@ int network_build(const struct analysis *analysis, const struct estimate_table *
                   struct network *ret) {
     struct arena *arena = analysis->arena;
     const struct model *model = analysis->model;
-    const size_t n_steps = analysis->liveness.n_steps;
-    const size_t n_primitives = analysis->primitives.n;
+    const size_t n_steps = analysis->liveness->n_steps;
+    const size_t n_primitives = analysis->primitives->n;
     struct building building = {
         .analysis = analysis,
         .ret = ret,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "costmodel/backend.h"
+#include "passes/latency/estimate.h"
 
 struct analysis;
 struct estimate_table;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "backends/primitive.h"
+#include "passes/latency/primitives.h"
+#include "passes/memory/liveness.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -91,7 +93,7 @@ static bool is_bias(const struct fusing *fusing, const struct node *node,
                     const struct cm_tensor *other) {
     const struct cm_primitive *fused = &fusing->fused;
     const uint32_t value = node->inputs[node->inputs[0] == fusing->value];
-    const enum storage storage = fusing->analysis->liveness.storage[value];
+    const enum storage storage = fusing->analysis->liveness->storage[value];
     return fused->kind == CM_GEMM && fused->n_inputs == 2 && fused->n_steps == 0 &&
            other->rank == 1 && (storage == STORAGE_WEIGHT || storage == STORAGE_CONSTANT) &&
            other->dims[0] == fused->outputs[0].dims[fused->outputs[0].rank - 1];

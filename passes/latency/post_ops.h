@@ -5,6 +5,7 @@
 #define PASSES_LATENCY_POST_OPS_H
 
 #include "passes/latency/primitive_index.h"
+#include "passes/latency/primitives.h"
 #include "passes/pass.h"
 
 /*

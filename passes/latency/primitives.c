@@ -13,13 +13,17 @@
 #include "ops/op_context.h"
 #include "ops/product.h"
 #include "passes/cost/count.h"
-#include "passes/infer/context.h"
-#include "passes/infer/precision.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/infer/infer.h"
 #include "passes/latency/kernels.h"
 #include "passes/latency/post_ops.h"
 #include "passes/latency/primitive_index.h"
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
+#include "passes/precision/precision.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -42,7 +46,7 @@ struct classes {
 };
 
 static enum op_images images_of(const struct analysis *analysis, uint32_t id) {
-    const struct op *op = analysis->bind.ops[id];
+    const struct op *op = analysis->bind->ops[id];
     return op->facets ? op->facets->lowering.images : IMAGES_NONE;
 }
 
@@ -64,7 +68,7 @@ static void join(const struct classes *classes, uint32_t a, uint32_t b) {
 /* Returns the rank of a value that may be an image, else 0. */
 static int rank_of(const struct classes *classes, uint32_t value) {
     if (value == ID_NONE) return 0;
-    const struct value_info *info = &classes->analysis->infer.infos[value];
+    const struct value_info *info = &classes->analysis->infer->infos[value];
     const bool fits = info->kind == CM_TYPE_TENSOR && !info->is_constant &&
                       info->shape.rank >= MIN_RANK && info->shape.rank <= MAX_RANK;
     return fits ? info->shape.rank : 0;
@@ -83,7 +87,7 @@ static uint32_t main_value(const struct classes *classes, const struct node *nod
 /* Joins the values of the node that have the same layout. */
 static void connect(const struct classes *classes, uint32_t id) {
     const struct analysis *analysis = classes->analysis;
-    const struct value_info *infos = analysis->infer.infos;
+    const struct value_info *infos = analysis->infer->infos;
     const struct node *node = &analysis->model->nodes[id];
     const enum op_images images = images_of(analysis, id);
     const uint32_t x = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
@@ -102,7 +106,7 @@ static void connect(const struct classes *classes, uint32_t id) {
             if (rank_of(classes, node->outputs[i]) == rank)
                 join(classes, main, node->outputs[i]);
     }
-    if (x != ID_NONE && y != ID_NONE && analysis->liveness.storage[y] == STORAGE_VIEW &&
+    if (x != ID_NONE && y != ID_NONE && analysis->liveness->storage[y] == STORAGE_VIEW &&
         shape_equal(&infos[x].shape, &infos[y].shape))
         join(classes, x, y);
 }
@@ -173,7 +177,7 @@ struct lowering_job {
  * unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
-    const struct kernels_table *kernels = &job->analysis->kernels;
+    const struct kernels_table *kernels = job->analysis->kernels;
     ret->flops = convention_all_operations(job->exact, context, product_macs(context));
     if (kernels->fusion) {
         ret->bytes_read = kernels->read[job->node];
@@ -194,7 +198,7 @@ static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) 
 static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
                  const char **ret_why) {
     const struct analysis *analysis = job->analysis;
-    const struct kernels_table *kernels = &analysis->kernels;
+    const struct kernels_table *kernels = analysis->kernels;
     int64_t read = 0;
     int64_t written = 0;
     const bool works = kernels->fusion
@@ -232,11 +236,12 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct primitive_index *index) {
     const struct analysis *analysis = job->analysis;
-    const struct op_source source = context_source(analysis);
+    const struct op_source source = infer_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
-    const uint32_t at = analysis->fused_patterns.of_node[id];
-    const struct fused_pattern *pattern =
-        analysis->kernels.fusion && at != ID_NONE ? &analysis->fused_patterns.items[at] : NULL;
+    const uint32_t at = analysis->fused_patterns->of_node[id];
+    const struct fused_pattern *pattern = analysis->kernels->fusion && at != ID_NONE
+                                              ? &analysis->fused_patterns->items[at]
+                                              : NULL;
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
     job->node = id;
@@ -280,7 +285,7 @@ int pass_primitives(const struct analysis *analysis, void *own) {
     if (options->layout == CM_LAYOUT_NHWC) status = find_images(analysis, &job.images);
     for (uint32_t id = 0; status == CM_OK && id < n; id++)
         status = lower_node(&job, id, table, &index);
-    if (status == CM_OK && options->fuse && options->backend && !analysis->kernels.fusion)
+    if (status == CM_OK && options->fuse && options->backend && !analysis->kernels->fusion)
         status = post_ops_find(analysis, table, &index);
     table->n = index.n;
     return status;

@@ -11,7 +11,10 @@
 #include <math.h>
 
 #include "backends/primitive.h"
+#include "passes/cost/count.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
+#include "passes/modules/modules.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -35,14 +38,14 @@ double roofline_bounds_bytes(const struct cm_primitive *primitive) {
 
 /* Prefers the measured bandwidth to the published one. */
 double roofline_bounds_bandwidth(const struct analysis *analysis) {
-    const double measured = analysis->estimate.ceilings.copy_bytes_per_s;
-    return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
+    const double measured = analysis->estimate->ceilings.copy_bytes_per_s;
+    return measured > 0 ? measured : analysis->estimate->facts.bandwidth;
 }
 
 /* Returns the seconds that an empty primitive takes; 0: unknown. */
 static double launch_floor(const struct analysis *analysis) {
-    const double measured = analysis->estimate.ceilings.floor_s;
-    return measured > 0 ? measured : analysis->estimate.facts.floor;
+    const double measured = analysis->estimate->ceilings.floor_s;
+    return measured > 0 ? measured : analysis->estimate->facts.floor;
 }
 
 /* Returns true if every kernel has fewer blocks than multiprocessors. */
@@ -73,7 +76,7 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
     const double bandwidth = roofline_bounds_bandwidth(analysis);
     const int32_t element = primitive->inputs[0].element;
     const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
-    const double rate = is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
+    const double rate = is_element ? analysis->estimate->ceilings.flops_per_s[element] : 0;
     /* Negative: unknown. */
     const double memory = bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
     double compute = primitive_is_product(primitive) ? -1 : 0;
@@ -111,7 +114,7 @@ void roofline_bounds_compute(const struct analysis *analysis,
     if (!ret->present) return;
     ret->flops_per_s = (double)primitive->flops / seconds;
     ret->bytes_per_s = roofline_bounds_bytes(primitive) / seconds;
-    if (analysis->estimate.imported)
+    if (analysis->estimate->imported)
         judge_import(analysis, measurement, ret);
     else if (measurement->state == CM_MODELLED)
         judge_model(measurement, ret);
@@ -153,17 +156,17 @@ static struct achieved of_tally(const struct tally *tally) {
 
 static int compute_modules(const struct analysis *analysis,
                            struct roofline_bounds_table *table) {
-    const struct modules_table *modules = &analysis->modules;
+    const struct modules_table *modules = analysis->modules;
     struct tally *tallies = arena_array(analysis->arena, modules->n_modules, sizeof(*tallies));
     table->of_module =
         arena_array(analysis->arena, modules->n_modules, sizeof(*table->of_module));
     if (!tallies || !table->of_module) return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
-        const int64_t graph_runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        const int64_t graph_runs = analysis->count->runs[analysis->model->nodes[node].graph];
         const struct cm_measurement *measurement = estimate_of_node(analysis, node);
         if (measurement == NULL || !is_known(graph_runs) || graph_runs == 0) continue;
         const uint32_t at = estimate_primitive(analysis, node);
-        const struct cm_primitive *primitive = &analysis->primitives.items[at];
+        const struct cm_primitive *primitive = &analysis->primitives->items[at];
         const struct achieved *achieved = &table->of_primitive[at];
         if (!achieved->present) continue;
         struct limit_total *total = &table->totals[achieved->limited_by];
@@ -172,7 +175,7 @@ static int compute_modules(const struct analysis *analysis,
         const double seconds = measurement->cold.median * runs;
         total->nodes++;
         total->latency_ps =
-            checked_add_known(total->latency_ps, analysis->count.nodes[node].costs.latency_ps);
+            checked_add_known(total->latency_ps, analysis->count->nodes[node].costs.latency_ps);
         tally->seconds += seconds;
         tally->flops += (double)primitive->flops * runs;
         tally->bytes += roofline_bounds_bytes(primitive) * runs;
@@ -189,15 +192,15 @@ static int compute_modules(const struct analysis *analysis,
 
 int pass_roofline_bounds(const struct analysis *analysis, void *own) {
     struct roofline_bounds_table *table = own;
-    const struct primitives_table *primitives = &analysis->primitives;
-    if (!analysis->estimate.done) return CM_OK;
+    const struct primitives_table *primitives = analysis->primitives;
+    if (!analysis->estimate->done) return CM_OK;
     table->of_primitive =
         arena_array(analysis->arena, primitives->n, sizeof(*table->of_primitive));
     if (!table->of_primitive) return diag_no_memory(analysis->diag);
-    const struct imported *imported = analysis->estimate.imported;
+    const struct imported *imported = analysis->estimate->imported;
     if (imported != NULL && imported->other_shape != NULL) return CM_OK; /* no rates */
     for (size_t i = 0; i < primitives->n; i++)
-        roofline_bounds_compute(analysis, &primitives->items[i], &analysis->estimate.items[i],
+        roofline_bounds_compute(analysis, &primitives->items[i], &analysis->estimate->items[i],
                                 &table->of_primitive[i]);
     table->done = true;
     return compute_modules(analysis, table);

@@ -9,6 +9,8 @@
 #include "backends/plugin/reason.h"
 #include "backends/times/times.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -93,7 +95,7 @@ static double runs_of(const struct analysis *analysis, uint32_t node) {
     double runs = 1;
     uint32_t graph = analysis->model->nodes[node].graph;
     for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent) {
-        const int64_t n = analysis->infer.runs[graph];
+        const int64_t n = analysis->infer->runs[graph];
         if (is_known(n) && n > 0) runs *= (double)n;
     }
     return runs;
@@ -103,9 +105,9 @@ static double runs_of(const struct analysis *analysis, uint32_t node) {
  * number that is proportional to its time on the assumed roofline. */
 static double expected(const struct analysis *analysis, const struct estimate_table *table,
                        uint32_t node) {
-    const uint32_t at = analysis->primitives.of_node[node];
+    const uint32_t at = analysis->primitives->of_node[node];
     const struct cm_measurement *item = &table->items[at];
-    const struct cm_primitive *primitive = &analysis->primitives.items[at];
+    const struct cm_primitive *primitive = &analysis->primitives->items[at];
     if (analysis->options->backend != NULL)
         return item->state == CM_MODELLED ? item->cold.median : 0;
     return fmax((double)primitive->flops / NOMINAL_RIDGE,
@@ -187,7 +189,7 @@ static void report_shapes(const struct analysis *analysis, const struct imported
  * the time that is placed. */
 static int fill(const struct analysis *analysis, struct imported *imported,
                 struct estimate_table *ret) {
-    const struct primitives_table *primitives = &analysis->primitives;
+    const struct primitives_table *primitives = analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
     double placed = 0;
     double all = 0;

@@ -3,6 +3,7 @@
 #ifndef PASSES_LATENCY_TIMES_IMPORT_H
 #define PASSES_LATENCY_TIMES_IMPORT_H
 
+#include "passes/latency/estimate.h"
 #include "passes/pass.h"
 
 struct cm_times;

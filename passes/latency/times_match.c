@@ -19,12 +19,15 @@
  * Only ONNX Runtime needs the last three steps: other tools name every node. Views need no
  * layer: their time is 0 unless a layer runs them.
  */
+#include "passes/latency/primitives.h"
 #include "passes/latency/times_import.h"
 
 #include <string.h>
 
 #include "backends/primitive.h"
 #include "backends/times/times.h"
+#include "passes/memory/liveness.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -73,7 +76,7 @@ static bool is_free(const struct matching *matching, uint32_t id) {
     if (matching->owner[id] != ID_NONE) return false;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            !matching->analysis->infer.infos[node->outputs[i]].is_constant)
+            !matching->analysis->infer->infos[node->outputs[i]].is_constant)
             return true;
     return false;
 }
@@ -168,7 +171,7 @@ static void match_names(struct matching *matching, uint32_t layer) {
 /* Assigns the free nodes from the first to the last place of each opaque block, in execution
  * order, to the block. */
 static void mark_blocks(struct matching *matching) {
-    const struct liveness_table *liveness = &matching->analysis->liveness;
+    const struct liveness_table *liveness = matching->analysis->liveness;
     const struct pairs *places = &matching->places;
     for (size_t i = 0; i < places->n;) {
         const uint32_t layer = places->items[i].layer;
@@ -245,7 +248,7 @@ struct window {
 /* Returns the window of each node; NULL if out of memory. Only free nodes are between a node
  * and the layers of its window. */
 static struct window *find_windows(const struct matching *matching) {
-    const struct liveness_table *liveness = &matching->analysis->liveness;
+    const struct liveness_table *liveness = matching->analysis->liveness;
     const struct model *model = matching->analysis->model;
     struct window *windows =
         arena_array(matching->analysis->scratch, model->n_nodes, sizeof(*windows));
@@ -304,7 +307,7 @@ static uint32_t find_end(struct matching *matching, const struct window *windows
                          const uint32_t *free_nodes, size_t n_free, uint32_t layer,
                          bool *ret_same) {
     const struct times_layer *from = matching->imported->layers[layer].from;
-    const struct value_info *infos = matching->analysis->infer.infos;
+    const struct value_info *infos = matching->analysis->infer->infos;
     uint32_t fused = ID_NONE;
     uint32_t last = ID_NONE;
     *ret_same = false;
@@ -334,9 +337,9 @@ static int match_dataflow(struct matching *matching) {
         arena_array(analysis->scratch, analysis->model->n_nodes, sizeof(*free_nodes));
     size_t n_free = 0;
     if (windows == NULL || free_nodes == NULL) return CM_NO_MEMORY;
-    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
-        if (is_free(matching, analysis->liveness.node_at[step]))
-            free_nodes[n_free++] = analysis->liveness.node_at[step];
+    for (uint32_t step = 0; step < analysis->liveness->n_steps; step++)
+        if (is_free(matching, analysis->liveness->node_at[step]))
+            free_nodes[n_free++] = analysis->liveness->node_at[step];
     for (uint32_t layer = 0; layer < matching->imported->n; layer++) {
         const struct times_layer *from = matching->imported->layers[layer].from;
         bool same = false;
@@ -391,8 +394,8 @@ static uint32_t layer_after(const struct matching *matching, uint32_t id, bool f
  * rounds visit nodes in execution order and assign each to the layer of an operand, odd rounds
  * in reverse order to the layer of a reader. */
 static void match_leftovers(struct matching *matching) {
-    const struct liveness_table *liveness = &matching->analysis->liveness;
-    const struct primitives_table *primitives = &matching->analysis->primitives;
+    const struct liveness_table *liveness = matching->analysis->liveness;
+    const struct primitives_table *primitives = matching->analysis->primitives;
     for (int round = 0; round < 4; round++) {
         const bool forward = round % 2 == 0;
         for (uint32_t i = 0; i < liveness->n_steps; i++) {

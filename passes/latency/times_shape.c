@@ -4,6 +4,7 @@
 #include "passes/latency/times_import.h"
 
 #include "backends/times/times.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/map.h"
 #include "support/text.h"
@@ -43,12 +44,12 @@ static bool has_dims(const struct times_layer *layer, const struct shape *shape)
 static bool must_be_read(const struct analysis *analysis, uint32_t id) {
     const struct model *model = analysis->model;
     const struct value *value = &model->values[id];
-    const struct shape *shape = &analysis->infer.infos[id].shape;
+    const struct shape *shape = &analysis->infer->infos[id].shape;
     if (value->constant != NULL || shape->rank < 1 || !shape_is_known(shape)) return false;
     for (size_t i = 0; i < value->n_uses; i++) {
         const struct node *node = &model->nodes[value->uses[i].node];
         if (node->graph == value->graph && node->n_outputs > 0 && node->outputs[0] != ID_NONE &&
-            !analysis->infer.infos[node->outputs[0]].is_constant)
+            !analysis->infer->infos[node->outputs[0]].is_constant)
             return true;
     }
     return false;
@@ -79,7 +80,7 @@ static uint32_t find_unread(const struct analysis *analysis) {
             return ID_NONE;
     for (size_t i = 0; i < main->n_inputs; i++) {
         if (!must_be_read(analysis, main->inputs[i])) continue;
-        const struct shape *shape = &analysis->infer.infos[main->inputs[i]].shape;
+        const struct shape *shape = &analysis->infer->infos[main->inputs[i]].shape;
         struct text text = {.arena = analysis->scratch};
         append_dims(&text, shape->rank, shape->dims);
         size_t k = 0;
@@ -101,7 +102,7 @@ int times_compare_shapes(const struct analysis *analysis, const struct map *node
             const struct times_layer *layer = &options->times[i]->layers[k];
             const uint32_t value = output_of(analysis->model, layer, nodes, values);
             if (value == ID_NONE) continue;
-            const struct shape *shape = &analysis->infer.infos[value].shape;
+            const struct shape *shape = &analysis->infer->infos[value].shape;
             if (layer->rank != shape->rank || !shape_is_known(shape)) continue;
             n++;
             if (has_dims(layer, shape)) continue;
@@ -116,7 +117,7 @@ int times_compare_shapes(const struct analysis *analysis, const struct map *node
         append_dims(&text, first->rank, first->dims);
         text_append(&text, " in the imported times, ");
     } else {
-        here = &analysis->infer.infos[unread].shape;
+        here = &analysis->infer->infos[unread].shape;
         text_printf(&text,
                     "no layer of the imported times reads input '%s', which has the shape ",
                     analysis->model->values[unread].name);

@@ -4,7 +4,10 @@
  * and outputs included, so that values alive at the same step do not overlap. Offsets are
  * multiples of the requested alignment.
  */
+#include "passes/memory/arena_plan.h"
+
 #include "passes/memory/arena_planner.h"
+#include "passes/memory/in_place.h"
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -18,8 +21,8 @@
  */
 static size_t share_blocks(const struct analysis *analysis, struct block *blocks,
                            const uint32_t *values, size_t n, uint32_t *block_of) {
-    const struct liveness_table *liveness = &analysis->liveness;
-    const uint32_t *overwrites = analysis->in_place.overwrites;
+    const struct liveness_table *liveness = analysis->liveness;
+    const uint32_t *overwrites = analysis->in_place->overwrites;
     size_t n_left = 0;
     for (size_t i = 0; i < n; i++) block_of[values[i]] = (uint32_t)i;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
@@ -58,7 +61,7 @@ int pass_arena_plan(const struct analysis *analysis, void *own) {
         total = checked_add(total, bytes);
         values[n] = id;
         blocks[n++] =
-            (struct block){bytes, analysis->liveness.first[id], analysis->liveness.last[id]};
+            (struct block){bytes, analysis->liveness->first[id], analysis->liveness->last[id]};
     }
     if (!is_known(total)) return CM_OK;
     if (arena_layout(scratch, blocks, n, analysis->options->memory_plan, analysis->work,
@@ -68,7 +71,7 @@ int pass_arena_plan(const struct analysis *analysis, void *own) {
     table->arena_bytes = table->arena_in_place_bytes = plan.bytes;
     table->by_planner = arena_copy(analysis->arena, plan.by, sizeof(plan.by));
     if (!table->by_planner) return diag_no_memory(analysis->diag);
-    if (analysis->in_place.n_overwriting == 0) return CM_OK;
+    if (analysis->in_place->n_overwriting == 0) return CM_OK;
     n = share_blocks(analysis, blocks, values, n, block_of);
     if (arena_layout(scratch, blocks, n, false, analysis->work, &plan) < 0)
         return diag_no_memory(analysis->diag);

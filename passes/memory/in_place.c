@@ -5,8 +5,11 @@
  * so both can share bytes if they have the same number of elements of the same size (not a
  * comparison: floats in, bools out).
  */
+#include "passes/memory/in_place.h"
+
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -14,11 +17,11 @@
 /* Returns true if element i would have the same address in both: the same bytes and the same
  * known number of elements. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
-    const struct shape *from = &analysis->infer.infos[operand].shape;
-    const struct shape *to = &analysis->infer.infos[output].shape;
+    const struct shape *from = &analysis->infer->infos[operand].shape;
+    const struct shape *to = &analysis->infer->infos[output].shape;
     const int64_t bytes = liveness_owned(analysis, output);
     if (!is_known(bytes) || bytes == 0 ||
-        bytes != liveness_owned(analysis, analysis->liveness.root[operand]))
+        bytes != liveness_owned(analysis, analysis->liveness->root[operand]))
         return false;
     if (shape_equal(to, from)) return shape_is_known(to);
     const int64_t elements = shape_elements(to);
@@ -30,7 +33,7 @@ static bool same_layout(const struct analysis *analysis, uint32_t operand, uint3
  * value: roots of graph outputs, and those that are overwritten already. */
 static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
                             const bool *taken) {
-    const struct liveness_table *liveness = &analysis->liveness;
+    const struct liveness_table *liveness = analysis->liveness;
     const struct node *node = &analysis->model->nodes[node_id];
     if (!liveness->elementwise[node_id]) return ID_NONE;
     if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return ID_NONE;
@@ -47,7 +50,7 @@ static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
 
 int pass_in_place(const struct analysis *analysis, void *own) {
     struct in_place_table *table = own;
-    const struct liveness_table *liveness = &analysis->liveness;
+    const struct liveness_table *liveness = analysis->liveness;
     const struct model *model = analysis->model;
     bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
     bool is_exact = true;

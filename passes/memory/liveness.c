@@ -12,9 +12,13 @@
  */
 #include "passes/memory/liveness.h"
 
-#include "passes/infer/context.h"
+#include "passes/batch/batch.h"
+#include "passes/infer/infer.h"
 #include "passes/memory/scheduler.h"
 #include "passes/pass.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -24,7 +28,7 @@
 static int store_outputs(const struct analysis *analysis, struct liveness_table *table,
                          const struct op_source *source, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
-    const enum op_memory memory = analysis->bind.ops[node_id]->memory;
+    const enum op_memory memory = analysis->bind->ops[node_id]->memory;
     const uint32_t operand = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     bool training = false;
     int status = context_trains(source, node_id, &training);
@@ -36,7 +40,7 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        const struct value_info *info = &analysis->infer.infos[value];
+        const struct value_info *info = &analysis->infer->infos[value];
         enum storage storage = STORAGE_ACTIVATION;
         if (info->is_weight)
             storage = STORAGE_WEIGHT;
@@ -112,7 +116,7 @@ static void find_lifetimes(const struct model *model, struct liveness_table *tab
  * overflow makes the peak overflow. */
 static int find_peak(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
-    const struct infer_table *upper = analysis->infer.upper;
+    const struct infer_table *upper = analysis->infer->upper;
     int64_t *change =
         arena_array(analysis->scratch, (size_t)table->n_steps + 2, sizeof(*change));
     int64_t live = 0;
@@ -137,7 +141,7 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
         table->peak_bytes = DIM_OVERFLOW;
         table->peak_node = ID_NONE;
     }
-    if (upper == &analysis->infer || table->peak_node == ID_NONE) return CM_OK;
+    if (upper == analysis->infer || table->peak_node == ID_NONE) return CM_OK;
     const uint32_t peak = table->step_of[table->peak_node];
     for (uint32_t id = 0; id < model->n_values; id++) {
         const int64_t bytes = liveness_counted(analysis, id);
@@ -260,7 +264,7 @@ static void add_tensors(struct builder *builder) {
     const struct model *model = analysis->model;
     for (uint32_t id = 0; id < model->n_values; id++) builder->first_view[id] = ID_NONE;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        uint32_t root = analysis->liveness.root[id];
+        uint32_t root = analysis->liveness->root[id];
         builder->next_view[id] = builder->first_view[root];
         builder->first_view[root] = id;
     }
@@ -278,7 +282,7 @@ static void add_tensors(struct builder *builder) {
 static int add_extra_bytes(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
-    const struct liveness_table *liveness = &analysis->liveness;
+    const struct liveness_table *liveness = analysis->liveness;
     int64_t *change =
         arena_array(analysis->arena, (size_t)liveness->n_steps + 1, sizeof *change);
     int64_t inside = 0;
@@ -378,7 +382,7 @@ static int reschedule(const struct analysis *analysis, struct liveness_table *ta
 int pass_liveness(const struct analysis *analysis, void *own) {
     struct liveness_table *table = own;
     const struct model *model = analysis->model;
-    const struct op_source source = context_source(analysis);
+    const struct op_source source = infer_source(analysis);
     const size_t n_values = model->n_values;
     const size_t n_nodes = model->n_nodes;
     *table = (struct liveness_table){
@@ -397,7 +401,7 @@ int pass_liveness(const struct analysis *analysis, void *own) {
         table->root[id] = id;
         table->storage[id] = STORAGE_NONE;
         if (model->values[id].constant) table->storage[id] = STORAGE_WEIGHT;
-        if (analysis->batch.inputs[id]) table->storage[id] = STORAGE_INPUT;
+        if (analysis->batch->inputs[id]) table->storage[id] = STORAGE_INPUT;
     }
     number_graph(model, 0, table);
     for (uint32_t step = 0; step < table->n_steps; step++) {
@@ -407,7 +411,7 @@ int pass_liveness(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < n_values; id++) {
         enum storage storage = table->storage[id];
         bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
-        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->infos[id]) : 0;
+        table->bytes[id] = owns ? liveness_bytes(&analysis->infer->upper->infos[id]) : 0;
     }
     int status = live_in_order(analysis, NULL, table);
     table->file_peak_bytes = table->peak_bytes;

@@ -9,8 +9,13 @@
 #include <string.h>
 
 #include "ops/describe.h"
-#include "passes/infer/context.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/infer/infer.h"
 #include "passes/modules/module_tree.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
@@ -80,7 +85,7 @@ struct description {
 /* Returns the fused pattern of the node if one module contains all of it, else NULL. */
 static const struct fused_pattern *pattern_within(const struct module_tree *tree,
                                                   uint32_t node) {
-    const struct fused_patterns_table *fused_patterns = &tree->analysis->fused_patterns;
+    const struct fused_patterns_table *fused_patterns = tree->analysis->fused_patterns;
     const uint32_t *of_node = tree->table->of_node;
     if (fused_patterns->of_node[node] == ID_NONE) return NULL;
     const struct fused_pattern *fused = &fused_patterns->items[fused_patterns->of_node[node]];
@@ -92,7 +97,7 @@ static const struct fused_pattern *pattern_within(const struct module_tree *tree
 /* Makes the context of a node or pattern; errors were reported by pass infer. */
 static int make_context(const struct module_tree *tree, uint32_t node,
                         const struct fused_pattern *fused, struct op_context *ret) {
-    struct op_source source = context_source(tree->analysis);
+    struct op_source source = infer_source(tree->analysis);
     source.diag = NULL;
     return fused ? context_make_fused(&source, fused, ret)
                  : context_make_inferred(&source, node, ret);
@@ -103,7 +108,7 @@ static int make_context(const struct module_tree *tree, uint32_t node,
  * Embedding. */
 static struct description describe(const struct module_tree *tree, uint32_t node,
                                    const struct fused_pattern *fused) {
-    const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];
+    const struct op *op = fused ? fused->op : tree->analysis->bind->ops[node];
     struct op_context context;
     struct text text;
     if (!op->module || (!op->describe && !strchr(op->module, '{')))
@@ -131,7 +136,7 @@ static struct main_node find_main(const struct module_tree *tree, const uint32_t
         if (fused && fused->last != nodes[i]) continue; /* described at its last node */
         const struct description found = describe(tree, nodes[i], fused);
         if (!found.class) {
-            main.alone = main.alone && op_role(tree->analysis->bind.ops[nodes[i]], 0) == 'p';
+            main.alone = main.alone && op_role(tree->analysis->bind->ops[nodes[i]], 0) == 'p';
             continue;
         }
         if (main.n > 0 && !text_equal(main.is.class, found.class)) {
@@ -152,10 +157,10 @@ static struct description describe_leaf(const struct module_tree *tree, const ui
     struct main_node main = find_main(tree, nodes, n);
     if (main.node == ID_NONE) return none;
     /* a MatMul with a weight, then an Add of a bias: Linear of rank > 2 */
-    const struct params_table *params = &tree->analysis->params;
+    const struct params_table *params = tree->analysis->params;
     const bool biased = n == 2 && main.n == 1 && nodes[0] == main.node &&
                         text_equal(main.is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
-                        op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
+                        op_role(tree->analysis->bind->ops[nodes[1]], 0) == 'e' &&
                         params->n_used[nodes[1]] > 0;
     if (!main.alone && !biased) return none;
     if (main.n > 1) main.is.arguments = "";

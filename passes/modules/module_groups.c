@@ -5,6 +5,7 @@
 #include <regex.h>
 #include <string.h>
 
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -79,7 +80,7 @@ static void group_all(const char *expression, const struct paths *paths, struct 
 static void replace(const struct analysis *analysis, const struct paths *groups,
                     const uint32_t *of_path, struct scopes *scopes,
                     struct module_paths *paths) {
-    size_t n_params = analysis->params.n_params;
+    size_t n_params = analysis->params->n_params;
     for (size_t i = 0; i < scopes->n_nodes; i++) {
         uint32_t node = scopes->nodes[i];
         scopes->of_node[node] = of_path[paths->of_scope[scopes->of_node[node]]];

@@ -6,7 +6,12 @@
  * (position embeddings).
  */
 
+#include "passes/memory/liveness.h"
 #include "passes/modules/module_tree.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -14,20 +19,20 @@
 
 /* Returns true if the node computes with a learned parameter, not just views it. */
 static bool applies_param(const struct analysis *analysis, uint32_t node) {
-    const struct params_table *params = &analysis->params;
-    if (op_role(analysis->bind.ops[node], 0) == 'p') return false;
+    const struct params_table *params = analysis->params;
+    if (op_role(analysis->bind->ops[node], 0) == 'p') return false;
     for (size_t i = 0; i < params->n_used[node]; i++)
         if (params->params[params->used[node][i]].kind == PARAM_LEARNED) return true;
     return false;
 }
 
 bool module_is_result(const struct analysis *analysis, uint32_t value) {
-    switch (analysis->liveness.storage[value]) {
+    switch (analysis->liveness->storage[value]) {
     case STORAGE_VIEW:
     case STORAGE_ACTIVATION:
         return true;
     case STORAGE_CONSTANT:
-        return dtype_is_float(analysis->infer.infos[value].dtype) &&
+        return dtype_is_float(analysis->infer->infos[value].dtype) &&
                applies_param(analysis, analysis->model->values[value].node);
     default:
         return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "passes/params/names.h"
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -36,7 +37,7 @@ static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) 
 
 /* Sets claims and has_params of each scope from the parameters that its nodes use. */
 static void collect_claims(struct mapper *mapper) {
-    const struct params_table *params = &mapper->analysis->params;
+    const struct params_table *params = mapper->analysis->params;
     for (size_t k = 0; k < mapper->scopes->n_nodes; k++) {
         const uint32_t node = mapper->scopes->nodes[k];
         const uint32_t scope = mapper->scopes->of_node[node];
@@ -225,7 +226,7 @@ static void enter_param_modules(const struct mapper *mapper) {
 
 int module_paths_find(const struct analysis *analysis, const struct scopes *scopes,
                       struct module_paths *ret) {
-    const struct params_table *params = &analysis->params;
+    const struct params_table *params = analysis->params;
     struct arena *arena = analysis->arena;
     const size_t n = scopes->paths.n;
     struct mapper mapper = {

@@ -2,6 +2,7 @@
 /* The set of scopes: see module_scopes.h. */
 #include "passes/modules/module_scopes.h"
 
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -43,7 +44,7 @@ bool scopes_makes_param(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            analysis->params.of_value[node->outputs[i]] != ID_NONE)
+            analysis->params->of_value[node->outputs[i]] != ID_NONE)
             return true;
     return false;
 }

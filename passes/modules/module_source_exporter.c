@@ -4,6 +4,7 @@
 
 #include "passes/modules/module_sources.h"
 #include "passes/params/names.h"
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -49,7 +50,7 @@ static bool contains_module(const char *path, const char *text, size_t length) {
 /* Returns the module path in the names of all learned parameters of the node, or NULL. */
 static const char *owner_of_params(const struct scope_finder *finder, uint32_t node,
                                    size_t *ret_length) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     const char *owner = NULL;
     for (size_t i = 0; i < params->n_used[node]; i++) {
         const struct param *param = &params->params[params->used[node][i]];
@@ -171,7 +172,7 @@ static uint32_t enter_by_class(struct scope_finder *finder, const struct call *c
 
 /* Returns true if an operand is a parameter of the outermost module in the call's name. */
 static bool owns_any(const struct scope_finder *finder, const struct call *call) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     const char *name = call->name + strspn(call->name, "/");
     size_t length = strcspn(name, "/.");
     for (size_t i = 0; i < call->n_inputs; i++) {
@@ -189,7 +190,7 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
  * even if the exporter gave it the scope of its last module.
  */
 static uint32_t enter_call(struct scope_finder *finder, const struct call *call) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     struct common_module common = {0};
     for (size_t i = 0; i < call->n_inputs; i++) {
         if (call->inputs[i] == ID_NONE) continue;

@@ -4,6 +4,7 @@
 
 #include "passes/modules/module_sources.h"
 #include "passes/params/names.h"
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -128,7 +129,7 @@ uint32_t fused_find(struct scope_finder *finder, uint32_t id) {
 /* Source parameters: a node that uses layer1.0.conv1.weight is in module layer1.0.conv1; one
  * that uses parameters of several modules is in the module around them. */
 uint32_t params_find(struct scope_finder *finder, uint32_t node) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     struct common_module common = {0};
     for (size_t i = 0; i < params->n_used[node]; i++)
         names_add_common(&common, params->params[params->used[node][i]].name);
@@ -167,7 +168,7 @@ static size_t mxnet_param(const char *name) {
  * not show that they are paths, so the whole file must support the guess. */
 static bool is_convention(const struct scope_finder *finder,
                           size_t (*length)(const char *name)) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     size_t n = 0;
     for (size_t i = 0; i < params->n_params; i++) n += length(params->params[i].name) > 0;
     return n > 0 && n >= params->n_params - n;
@@ -183,7 +184,7 @@ bool mxnet_start(struct scope_finder *finder) {
 
 /* Takes the layer's name from its parameters, else from its outputs: "relu_0.tmp_0". */
 uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
-    const struct params_table *params = &finder->analysis->params;
+    const struct params_table *params = finder->analysis->params;
     const struct node *node = &finder->model->nodes[id];
     for (size_t i = 0; i < params->n_used[id]; i++) {
         const char *name = params->params[params->used[id][i]].name;

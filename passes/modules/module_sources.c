@@ -2,7 +2,8 @@
 /* The table of module sources, and the search for scopes: see module_sources.h. */
 #include "passes/modules/module_sources.h"
 
-#include "passes/infer/node_order.h"
+#include "passes/modules/modules.h"
+#include "passes/walk/node_order.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"

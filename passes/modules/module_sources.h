@@ -8,6 +8,7 @@
 #define PASSES_MODULES_MODULE_SOURCES_H
 
 #include "passes/modules/module_scopes.h"
+#include "passes/modules/modules.h"
 
 /* State that the sources share. */
 struct scope_finder {

@@ -5,8 +5,12 @@
  */
 #include <string.h>
 
+#include "passes/cost/count.h"
 #include "passes/costs.h"
+#include "passes/latency/estimate.h"
 #include "passes/modules/module_tree.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -84,7 +88,7 @@ static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t
     const struct modules_table *table = tree->table;
     while (module != ID_NONE && stamps[module] != param + 1) {
         stamps[module] = param + 1;
-        const struct param *added = &tree->analysis->params.params[param];
+        const struct param *added = &tree->analysis->params->params[param];
         struct cm_costs *costs = &table->modules[module].costs;
         add_known(added->kind == PARAM_LEARNED ? &costs->params : &costs->buffers,
                   added->elements);
@@ -95,12 +99,12 @@ static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t
 
 /* Returns how many parameters the node uses; 0 if it only renames a parameter. */
 static size_t n_used(const struct module_tree *tree, uint32_t node) {
-    size_t n = tree->analysis->params.n_used[node];
+    size_t n = tree->analysis->params->n_used[node];
     return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
 }
 
 static int unite_params(const struct module_tree *tree) {
-    const struct params_table *params = &tree->analysis->params;
+    const struct params_table *params = tree->analysis->params;
     const size_t n_nodes = tree->analysis->model->n_nodes;
     struct arena *arena = tree->analysis->arena;
     const struct arena_mark mark = arena_save(arena);
@@ -148,12 +152,12 @@ static const char *overflowing(const struct cm_costs *costs) {
 
 int module_totals(const struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
-    const struct imported *imported = analysis->estimate.imported;
+    const struct imported *imported = analysis->estimate->imported;
     struct modules_table *table = tree->table;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
         uint32_t node = tree->scopes->nodes[i];
         add_work(&table->modules[table->of_node[node]].costs,
-                 &analysis->count.nodes[node].costs);
+                 &analysis->count->nodes[node].costs);
     }
     /* imported layers without nodes: opaque blocks, copies, and layers that match no node */
     for (size_t i = 0; imported && i < imported->n; i++) {

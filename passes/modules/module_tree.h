@@ -7,6 +7,7 @@
 #define PASSES_MODULES_MODULE_TREE_H
 
 #include "passes/modules/module_scopes.h"
+#include "passes/modules/modules.h"
 
 /*
  * Maps scopes to modules: "layer1/layer1.0/conv1" is module layer1.0.conv1, "pool_1" the second

@@ -10,6 +10,7 @@
 #include "passes/modules/module_groups.h"
 #include "passes/modules/module_sources.h"
 #include "passes/modules/module_tree.h"
+#include "passes/params/params.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -95,7 +96,7 @@ static void place_scopes_and_params(const struct builder *builder) {
         tree->table->modules[module].calls++;
         if (tree->first_scope[module] == ID_NONE) tree->first_scope[module] = scope;
     }
-    for (size_t i = 0; i < tree->analysis->params.n_params; i++)
+    for (size_t i = 0; i < tree->analysis->params->n_params; i++)
         tree->of_param[i] = builder->number[paths->of_param_module[paths->of_param[i]]];
 }
 
@@ -139,7 +140,7 @@ static int build_tree(struct module_tree *tree) {
     table->of_node =
         arena_array(tree->table_arena, analysis->model->n_nodes, sizeof *table->of_node);
     tree->of_scope = arena_array(arena, scopes->paths.n, sizeof *tree->of_scope);
-    tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
+    tree->of_param = arena_array(arena, analysis->params->n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
     tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
     tree->replayed = arena_array(arena, n, sizeof *tree->replayed);

@@ -4,10 +4,11 @@
 #include "passes/params/param_uses.h"
 
 #include "ops/integers.h"
-#include "passes/infer/bind.h"
-#include "passes/infer/node_order.h"
-#include "passes/params/dequantized.h"
+#include "passes/infer/infer.h"
 #include "passes/params/names.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/node_order.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -27,7 +28,7 @@ static uint32_t copied_from(const struct analysis *analysis, uint32_t value) {
         const uint32_t producer = model->values[value].node;
         if (producer == ID_NONE) break;
         const struct node *node = &model->nodes[producer];
-        if (analysis->bind.ops[producer]->memory != MEMORY_VIEW || node->n_inputs != 1) break;
+        if (analysis->bind->ops[producer]->memory != MEMORY_VIEW || node->n_inputs != 1) break;
         value = node->inputs[0];
     }
     return value;
@@ -38,7 +39,7 @@ bool loop_state_find(const struct analysis *analysis, uint32_t id, size_t slot,
     const struct model *model = analysis->model;
     const struct node *node = &model->nodes[id];
     const struct attr *attr = node_attr(node, "body");
-    if (slot < FIRST_STATE || op_role(analysis->bind.ops[id], slot) != 'c' || !attr ||
+    if (slot < FIRST_STATE || op_role(analysis->bind->ops[id], slot) != 'c' || !attr ||
         attr->kind != ATTR_GRAPH)
         return false;
     const struct graph *body = &model->graphs[attr->graphs[0]];
@@ -59,7 +60,7 @@ static bool reads_sources(const struct param_study *study, uint32_t id) {
 }
 
 static char role_of(const struct param_study *study, uint32_t node, size_t slot) {
-    const struct op *op = study->analysis->bind.ops[node];
+    const struct op *op = study->analysis->bind->ops[node];
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
 }
 
@@ -74,9 +75,9 @@ static bool makes_tensors(const struct param_study *study, uint32_t id) {
 /* Returns true for an Identity of an initializer whose output has a parameter's name: exporters
  * merge equal initializers and rename them this way. */
 static bool renames(const struct param_study *study, uint32_t id) {
-    const struct value_info *infos = study->analysis->infer.infos;
+    const struct value_info *infos = study->analysis->infer->infos;
     const struct node *node = &study->model->nodes[id];
-    if (study->analysis->bind.ops[id]->memory != MEMORY_VIEW || node->n_inputs != 1 ||
+    if (study->analysis->bind->ops[id]->memory != MEMORY_VIEW || node->n_inputs != 1 ||
         node->n_outputs != 1 || node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
         return false;
     const struct value_info *in = &infos[node->inputs[0]];
@@ -128,7 +129,7 @@ static void find_node_sources(struct param_study *study) {
         for (size_t k = 0; k < node->n_outputs; k++) {
             uint32_t value = node->outputs[k];
             if (value == ID_NONE) continue;
-            if (source == SOURCE_NODE && !study->analysis->infer.infos[value].is_constant)
+            if (source == SOURCE_NODE && !study->analysis->infer->infos[value].is_constant)
                 continue;
             study->sources[value] = (uint8_t)source;
             study->is_from_source[value] = passes || source != SOURCE_NONE;
@@ -173,7 +174,7 @@ static uint32_t joined_with_source(const struct param_study *study, uint32_t val
         return ID_NONE;
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
     if (other == ID_NONE || !study->is_from_source[other]) return ID_NONE;
-    const struct value_info *info = &study->analysis->infer.infos[other];
+    const struct value_info *info = &study->analysis->infer->infos[other];
     return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
 
@@ -187,7 +188,7 @@ static bool has_placeholders(const struct param_study *study, uint32_t id) {
     uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
     if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
         return false;
-    const struct value_info *scale = &study->analysis->infer.infos[node->inputs[1]];
+    const struct value_info *scale = &study->analysis->infer->infos[node->inputs[1]];
     for (int step = 0; step < 2 && value != ID_NONE; step++)
         value = joined_with_source(study, value, shape_elements(&scale->shape));
     return value != ID_NONE;
@@ -201,7 +202,7 @@ static bool joins_scales(const struct param_study *study, uint32_t id) {
         if (node->inputs[slot] == ID_NONE) continue;
         const struct value *value = &study->model->values[node->inputs[slot]];
         if (value->node != ID_NONE && value->slot == 1 &&
-            integers_computes_scale(study->analysis->bind.ops[value->node]))
+            integers_computes_scale(study->analysis->bind->ops[value->node]))
             return true;
     }
     return false;
@@ -220,7 +221,7 @@ static void add_purposes(struct param_study *study, uint32_t id) {
         onward |= study->purposes[value];
     }
     const bool placeholders = node->n_inputs > 1 && has_placeholders(study, id);
-    const unsigned real = dequantizes(study->analysis, id) ? FOR_REAL : 0;
+    const unsigned real = infer_dequantizes(study->analysis, id) ? FOR_REAL : 0;
     const bool scales = joins_scales(study, id);
     if (renames(study, id)) return; /* the output is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {

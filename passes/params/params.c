@@ -9,14 +9,19 @@
  * constant. docs/counting.md has the rules.
  */
 
+#include "passes/params/params.h"
+
 #include <string.h>
 
 #include "ops/packed.h"
-#include "passes/infer/context.h"
+#include "passes/infer/infer.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
 #include "passes/pass.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -44,7 +49,7 @@ static bool is_narrow(enum dtype dtype) {
 /* Returns true if integers may be a quantized weight. Most integers are shapes and indices, of
  * 64 bits; a single one that is used elementwise is a zero point. */
 static bool may_be_quantized(const struct param_study *study, uint32_t value) {
-    const struct value_info *info = &study->analysis->infer.infos[value];
+    const struct value_info *info = &study->analysis->infer->infos[value];
     const unsigned purposes = study->purposes[value];
     if (!dtype_is_integer(info->dtype)) return false;
     if (purposes & FOR_WEIGHT) return true;
@@ -60,7 +65,7 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
     const char *name = value_name(study->model, value);
-    const struct value_info *info = &study->analysis->infer.infos[value];
+    const struct value_info *info = &study->analysis->infer->infos[value];
     const bool is_float = dtype_is_float(info->dtype);
     const enum param_mark mark = study->model->values[value].mark;
     if (mark == MARK_PARAMETER)
@@ -98,7 +103,7 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
     const char *name = value_name(study->model, value);
     bool stored =
         study->sources[value] == SOURCE_INITIALIZER || study->sources[value] == SOURCE_RENAMED;
-    const enum dtype dtype = study->analysis->infer.infos[value].dtype;
+    const enum dtype dtype = study->analysis->infer->infos[value].dtype;
     bool is_float = dtype_is_float(dtype);
     if (purposes == 0) return false;
     if (purposes & FOR_STAT) return is_float;
@@ -109,9 +114,9 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
 /* Returns how many numbers a tensor has: an operator may unpack several numbers from each
  * element. */
 static int64_t count_numbers(const struct param_study *study, uint32_t id) {
-    const struct op_source source = context_source(study->analysis);
+    const struct op_source source = infer_source(study->analysis);
     const struct value *value = &study->model->values[id];
-    const struct value_info *info = &study->analysis->infer.infos[id];
+    const struct value_info *info = &study->analysis->infer->infos[id];
     const int64_t elements = shape_elements(&info->shape);
     int64_t numbers = elements;
     for (size_t i = 0; i < value->n_uses && numbers == elements && is_narrow(info->dtype);
@@ -147,7 +152,7 @@ static int list_params(const struct param_study *study, struct params_table *tab
             .kind = is_param ? PARAM_LEARNED : PARAM_BUFFER,
             .name = value_name(study->model, value),
             .elements = count_numbers(study, value),
-            .bytes = liveness_bytes(&analysis->infer.infos[value]),
+            .bytes = liveness_bytes(&analysis->infer->infos[value]),
         };
     }
     return CM_OK;
@@ -203,7 +208,7 @@ static void follow(struct walker *walker, uint32_t value, uint32_t param) {
  * node, and for an unchanging Loop state the input of the body. */
 static void follow_use(struct walker *walker, const struct use *use, uint32_t param) {
     const struct node *node = &walker->analysis->model->nodes[use->node];
-    const char role = op_role(walker->analysis->bind.ops[use->node], use->slot);
+    const char role = op_role(walker->analysis->bind->ops[use->node], use->slot);
     struct loop_state state;
     for (size_t i = 0; role == 'p' && i < node->n_outputs; i++)
         follow(walker, node->outputs[i], param);
@@ -345,7 +350,7 @@ static bool is_matrix(const struct framework_search *search, uint32_t id) {
     const struct value *value = &search->model->values[id];
     if (value->constant->shape.rank != 2) return false;
     for (uint32_t i = 0; i < value->n_uses; i++) {
-        const struct op *op = search->analysis->bind.ops[value->uses[i].node];
+        const struct op *op = search->analysis->bind->ops[value->uses[i].node];
         if (op->weight > 0 && value->uses[i].slot == op->weight) return true;
     }
     return false;
@@ -390,13 +395,13 @@ static bool is_fused_batchnorm(const struct node *node) {
  * a fused BatchNorm. */
 static void find_layer(struct framework_search *search, uint32_t id) {
     const struct node *node = &search->model->nodes[id];
-    const uint8_t slot = search->analysis->bind.ops[id]->weight;
+    const uint8_t slot = search->analysis->bind->ops[id]->weight;
     if (slot == 0 || slot >= node->n_inputs || node->inputs[slot] == ID_NONE ||
         node->n_outputs == 0 || node->outputs[0] == ID_NONE)
         return;
     const uint32_t weight = node->inputs[slot];
-    const int rank = search->analysis->infer.infos[weight].shape.rank;
-    const struct shape *out = &search->analysis->infer.infos[node->outputs[0]].shape;
+    const int rank = search->analysis->infer->infos[weight].shape.rank;
+    const struct shape *out = &search->analysis->infer->infos[node->outputs[0]].shape;
     const int axis = rank == 2 ? out->rank - 1 : 1; /* axis of the output channels */
     const uint32_t param = search->of_value[weight];
     if (rank < 2 || axis < 0 || axis >= out->rank || !is_known(out->dims[axis])) return;

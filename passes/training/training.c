@@ -7,9 +7,14 @@
 #include "passes/training/training.h"
 
 #include "ops/flops/conventions.h"
-#include "passes/infer/bind.h"
-#include "passes/infer/context.h"
+#include "passes/cost/count.h"
+#include "passes/infer/infer.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
 #include "passes/training/optimizers.h"
+#include "passes/walk/bind.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -27,8 +32,8 @@ static int refuse(const struct training *training, const char *what, const char 
 /* Freezes parameters with a matching name, or used by a node of a matching module. matches[m]:
  * the pattern matches the path of module m or of one of its parents. */
 static int freeze(struct training *training, const char *pattern, bool *matches) {
-    const struct params_table *params = &training->analysis->params;
-    const struct modules_table *modules = &training->analysis->modules;
+    const struct params_table *params = training->analysis->params;
+    const struct modules_table *modules = training->analysis->modules;
     bool any = false;
     for (uint32_t id = 0; id < modules->n_modules; id++) {
         const uint32_t parent = modules->parents[id];
@@ -46,7 +51,7 @@ static int freeze(struct training *training, const char *pattern, bool *matches)
 
 /* Marks the matching modules; choose then keeps the outermost. */
 static int checkpoint(struct training *training, const char *pattern) {
-    const struct modules_table *table = &training->analysis->modules;
+    const struct modules_table *table = training->analysis->modules;
     bool any = false;
     for (uint32_t id = 1; id < table->n_modules; id++)
         if (glob_matches(pattern, table->modules[id].path)) {
@@ -61,25 +66,25 @@ static int checkpoint(struct training *training, const char *pattern) {
 static int choose(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct cm_options *options = analysis->options;
-    size_t n_modules = analysis->modules.n_modules;
+    size_t n_modules = analysis->modules->n_modules;
     bool *matches = arena_array(analysis->arena, n_modules, sizeof(*matches));
     int status = CM_OK;
     training->frozen =
-        arena_array(analysis->arena, analysis->params.n_params, sizeof(*training->frozen));
+        arena_array(analysis->arena, analysis->params->n_params, sizeof(*training->frozen));
     training->checkpoint =
         arena_array(analysis->arena, n_modules, sizeof(*training->checkpoint));
     if (!matches || !training->frozen || !training->checkpoint)
         return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
-    for (size_t i = 0; i < analysis->params.n_params; i++) /* integers have no gradients */
+    for (size_t i = 0; i < analysis->params->n_params; i++) /* integers have no gradients */
         training->frozen[i] =
-            !dtype_is_float(analysis->infer.infos[analysis->params.params[i].value].dtype);
+            !dtype_is_float(analysis->infer->infos[analysis->params->params[i].value].dtype);
     for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
         status = freeze(training, options->freeze[i], matches);
     for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)
         status = checkpoint(training, options->checkpoint[i]);
     for (uint32_t id = 1; id < n_modules && status == CM_OK; id++) {
-        const uint32_t outer = training->checkpoint[analysis->modules.parents[id]];
+        const uint32_t outer = training->checkpoint[analysis->modules->parents[id]];
         if (outer != ID_NONE) training->checkpoint[id] = outer;
     }
     return status;
@@ -89,8 +94,8 @@ static int choose(struct training *training) {
 static void add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
     struct training_table *table = training->table;
-    for (size_t i = 0; i < analysis->params.n_params; i++) {
-        const struct param *param = &analysis->params.params[i];
+    for (size_t i = 0; i < analysis->params->n_params; i++) {
+        const struct param *param = &analysis->params->params[i];
         const int64_t bytes = param->bytes;
         const bool is_learned = param->kind == PARAM_LEARNED;
         table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
@@ -129,19 +134,19 @@ static int64_t backward_macs(const struct training *training, const struct op_so
     for (size_t i = 0; i < node->n_inputs && n < 2; i++)
         n += i < (size_t)operation->op->backward.factors &&
              training_needs_gradient(training, operation, i);
-    return n == 0 ? 0 : checked_mul(n, training->analysis->count.nodes[id].costs.macs);
+    return n == 0 ? 0 : checked_mul(n, training->analysis->count->nodes[id].costs.macs);
 }
 
 /* Sums the operations of backward, of the recomputation, and of the whole iteration. */
 static void count_nodes(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct convention *convention = convention_find(analysis->options->convention);
-    const struct op_source source = context_source(analysis);
-    const struct cm_costs *forward = &analysis->modules.modules[0].costs;
+    const struct op_source source = infer_source(analysis);
+    const struct cm_costs *forward = &analysis->modules->modules[0].costs;
     struct training_table *table = training->table;
     for (uint32_t id = 0; id < training->model->n_nodes; id++) {
         const struct operation *operation = &training->operations[id];
-        const struct cm_costs *costs = &analysis->count.nodes[id].costs;
+        const struct cm_costs *costs = &analysis->count->nodes[id].costs;
         const int64_t macs = backward_macs(training, &source, id);
         const int64_t each = convention_per_mac(convention, operation->op);
         const int64_t flops = each == 0 ? 0 : checked_mul(each, macs);
@@ -168,7 +173,7 @@ static void add_step(struct cm_step *sum, const struct cm_step *step) {
 
 /* Sums the nodes of each module, children included. Children follow their parents. */
 static void sum_modules(struct training *training) {
-    const struct modules_table *modules = &training->analysis->modules;
+    const struct modules_table *modules = training->analysis->modules;
     const struct training_table *table = training->table;
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         add_step(&table->of_module[modules->of_node[id]], &table->of_node[id]);
@@ -188,7 +193,7 @@ int pass_training(const struct analysis *analysis, void *own) {
     table->of_node =
         arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*table->of_node));
     table->of_module =
-        arena_array(analysis->arena, analysis->modules.n_modules, sizeof(*table->of_module));
+        arena_array(analysis->arena, analysis->modules->n_modules, sizeof(*table->of_module));
     if (!table->of_node || !table->of_module) return diag_no_memory(analysis->diag);
     int status = choose(training);
     if (status == CM_OK) status = training_flow(training);

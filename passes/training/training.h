@@ -6,7 +6,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "passes/cost/count.h"
 #include "passes/pass.h"
+
+/* Tables that pass training reads. */
+#define TRAINING_READS                                                                         \
+    (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS |          \
+     TABLE_PARAMS | TABLE_COUNT | TABLE_MODULES)
+
+enum training_phase {
+    PHASE_FORWARD,
+    PHASE_RECOMPUTE, /* of a checkpointed module, during backward */
+    PHASE_BACKWARD,
+    PHASE_STEP, /* optimizer update */
+};
+
+/* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
+struct training_table {
+    const struct optimizer *optimizer; /* NULL: no step is requested; all else is unset */
+    int64_t learned;                   /* elements that the optimizer updates */
+    int64_t frozen;                    /* elements of frozen parameters */
+    int64_t weight_bytes;              /* params and buffers */
+    int64_t gradient_bytes;            /* of params */
+    int64_t optimizer_bytes;
+    int64_t weight_copy_bytes; /* of saved_bytes: copies of weights that autocast caches */
+    int64_t saved_bytes;       /* saved for backward */
+    int64_t backward_macs;
+    int64_t backward_flops; /* by the convention */
+    int64_t recompute_macs;
+    int64_t recompute_flops;
+    int64_t recompute_int_ops;
+    int64_t step_flops;
+    int64_t iteration_flops;   /* total, including forward */
+    int64_t iteration_int_ops; /* total; integers have no gradient */
+    int64_t peak_bytes;        /* maximum over all events of the step */
+    uint32_t peak_node;        /* ID_NONE if no node runs at the peak */
+    enum training_phase peak_phase;
+    struct cm_step *of_node;     /* by node */
+    struct cm_step *of_module;   /* by module, including children */
+    const struct training *flow; /* operations and gradients (passes/training/training.h) */
+};
+
+pass_run pass_training;
 
 /* A node in a training step. A fused pattern with a gradient of its own is one operation,
  * stored at its last node. */
@@ -80,7 +121,7 @@ static inline bool training_is_recomputed(const struct training *training,
 }
 /* Returns how often the graph runs in one forward pass of the model. */
 static inline int64_t training_runs(const struct training *training, uint32_t graph) {
-    return training->analysis->count.runs[graph];
+    return training->analysis->count->runs[graph];
 }
 
 #endif

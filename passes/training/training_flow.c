@@ -4,10 +4,14 @@
  * parameter that is not frozen, a backward walk those that a gradient of a graph output
  * reaches. A value has a gradient if both find it.
  */
-#include "passes/infer/context.h"
-#include "passes/infer/precision.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/infer/infer.h"
 #include "passes/memory/liveness.h"
+#include "passes/params/params.h"
+#include "passes/precision/precision.h"
 #include "passes/training/training.h"
+#include "passes/walk/context.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -53,7 +57,7 @@ static void share_outputs(struct training *training, const struct op_context *co
  * no gradients: then those of the single nodes count. */
 static const struct fused_pattern *fused_pattern_of(const struct training *training,
                                                     uint32_t id) {
-    const struct fused_patterns_table *table = &training->analysis->fused_patterns;
+    const struct fused_patterns_table *table = training->analysis->fused_patterns;
     uint32_t index = table->of_node[id];
     if (index == ID_NONE || !table->items[index].op->backward.saved_for_backward) return NULL;
     return &table->items[index];
@@ -96,7 +100,7 @@ static int fill_operation(struct training *training, const struct op_source *sou
 /* Sets requires_grad of a value of float or unknown dtype. Returns true if it was not set. */
 static bool require(struct training *training, uint32_t value) {
     if (value == ID_NONE || training->requires_grad[value]) return false;
-    const enum dtype dtype = training->analysis->infer.infos[value].dtype;
+    const enum dtype dtype = training->analysis->infer->infos[value].dtype;
     training->requires_grad[value] = dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
     return training->requires_grad[value];
 }
@@ -140,8 +144,8 @@ static bool propagate_through_bodies(struct training *training) {
 }
 
 static void find_trainable(struct training *training) {
-    const struct params_table *params = &training->analysis->params;
-    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct params_table *params = training->analysis->params;
+    const struct liveness_table *liveness = training->analysis->liveness;
     for (size_t i = 0; i < params->n_params; i++)
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
             training->requires_grad[params->params[i].value] = true;
@@ -177,7 +181,7 @@ static void reach_bodies(struct training *training, const struct node *owner) {
 }
 
 static void find_reached(struct training *training) {
-    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct liveness_table *liveness = training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++) training->reached[main->outputs[i]] = true;
     for (uint32_t step = liveness->n_steps; step-- > 0;) {
@@ -199,16 +203,16 @@ static void find_reached(struct training *training) {
  * not written.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
-    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct liveness_table *liveness = training->analysis->liveness;
     const uint32_t node = training->model->values[value].node;
     enum storage storage = liveness->storage[value];
     if (training->root[value] != value) return 0;
     if (node != ID_NONE && !training->operations[node].node) return 0;
     const bool changes = storage == STORAGE_CONSTANT && training->requires_grad[value] &&
-                         training->analysis->params.of_value[value] == ID_NONE;
+                         training->analysis->params->of_value[value] == ID_NONE;
     if (storage == STORAGE_VIEW) storage = liveness->storage[liveness->root[value]];
     if (storage != STORAGE_ACTIVATION && storage != STORAGE_INPUT && !changes) return 0;
-    return liveness_bytes(&training->analysis->infer.infos[value]);
+    return liveness_bytes(&training->analysis->infer->infos[value]);
 }
 
 uint32_t training_gradients(const struct training *training,
@@ -235,8 +239,8 @@ static int add_extra(struct training *training, const struct op_source *source, 
 }
 
 int training_flow(struct training *training) {
-    const struct liveness_table *liveness = &training->analysis->liveness;
-    const struct op_source source = context_source(training->analysis);
+    const struct liveness_table *liveness = training->analysis->liveness;
+    const struct op_source source = infer_source(training->analysis);
     struct arena *arena = training->analysis->arena;
     const size_t n_values = training->model->n_values;
     int status = CM_OK;

@@ -4,9 +4,12 @@
  * events: every node forward in the order of the schedule, then backward in reverse order; a
  * checkpointed region is recomputed before its backward.
  */
-#include "passes/infer/precision.h"
 #include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
+#include "passes/precision/precision.h"
 #include "passes/training/training.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -41,12 +44,12 @@ static uint32_t producer(const struct training *training, uint32_t value) {
 
 /* Groups consecutive nodes of one checkpointed module. */
 static void find_regions(struct training *training) {
-    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct liveness_table *liveness = training->analysis->liveness;
     uint32_t before = ID_NONE;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         uint32_t id = liveness->node_at[step];
         struct operation *operation = &training->operations[id];
-        uint32_t module = training->checkpoint[training->analysis->modules.of_node[id]];
+        uint32_t module = training->checkpoint[training->analysis->modules->of_node[id]];
         operation->region = ID_NONE;
         if (module != ID_NONE && module != before)
             training->regions[training->n_regions++] = (struct region){.first = step};
@@ -64,8 +67,8 @@ static void find_regions(struct training *training) {
 static void number_events(struct timeline *timeline) {
     struct training *training = timeline->training;
     struct operation *operations = training->operations;
-    const uint32_t *node_at = training->analysis->liveness.node_at;
-    const uint32_t n = training->analysis->liveness.n_steps;
+    const uint32_t *node_at = training->analysis->liveness->node_at;
+    const uint32_t n = training->analysis->liveness->n_steps;
     uint32_t event = n + 1;
     timeline->first_back = event;
     for (uint32_t step = 0; step < n; step++) {
@@ -102,7 +105,7 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     const struct operation *operation = &training->operations[node];
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
-    uint32_t step = liveness_use_ends(training->model, &analysis->liveness, node,
+    uint32_t step = liveness_use_ends(training->model, analysis->liveness, node,
                                       training->model->values[value].graph);
     span->used = later(span->used, step + 1);
     if (!training_is_recomputed(training, operation)) return;
@@ -128,7 +131,7 @@ static void note_uses(struct timeline *timeline) {
         if (owner == ID_NONE && (is_input || value->is_graph_output))
             span->used = timeline->n_events - 1;
         else if (owner != ID_NONE && value->is_graph_output)
-            span->used = later(span->used, training->analysis->liveness.step_of[owner] + 1);
+            span->used = later(span->used, training->analysis->liveness->step_of[owner] + 1);
     }
 }
 
@@ -174,10 +177,10 @@ static void note_operand(struct timeline *timeline, struct operation *operation,
     const struct analysis *analysis = training->analysis;
     const uint32_t value = operation->node->inputs[slot];
     if (value == ID_NONE) return;
-    const struct value_info *info = &analysis->infer.infos[value];
+    const struct value_info *info = &analysis->infer->infos[value];
     const enum dtype cast = precision_cast(analysis, operation->op, slot, info->dtype);
     const uint32_t root = training->root[value];
-    const bool is_param = analysis->params.of_value[root] != ID_NONE;
+    const bool is_param = analysis->params->of_value[root] != ID_NONE;
     const uint64_t bit = UINT64_C(1) << (slot < 63 ? slot : 63);
     if (cast == info->dtype) {
         note_need(timeline, value, operation);
@@ -216,7 +219,7 @@ static bool note_cell(struct timeline *timeline, struct operation *operation,
  * sets its event. */
 static void note_backward(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
-    const struct params_table *params = &training->analysis->params;
+    const struct params_table *params = training->analysis->params;
     struct operation *operation = &training->operations[id];
     const struct operation *last = &training->operations[operation->pattern_last];
     bool extra = false;
@@ -236,7 +239,7 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
 
 static void note_gradients(struct timeline *timeline) {
     const struct training *training = timeline->training;
-    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct liveness_table *liveness = training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++)
         if (training->requires_grad[main->outputs[i]])
@@ -320,7 +323,7 @@ static void find_peak(const struct timeline *timeline, struct training_table *ta
 
 int training_steps(struct training *training) {
     const struct analysis *analysis = training->analysis;
-    const struct params_table *params = &analysis->params;
+    const struct params_table *params = analysis->params;
     struct arena *arena = analysis->arena;
     const size_t n_nodes = training->model->n_nodes;
     const size_t n_events = 3 * n_nodes + 3;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "passes/pipeline.h"
+#include "passes/pipeline/pipeline.h"
 #include "support/arena.h"
 #include "support/map.h"
 #include "support/text.h"

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "passes/params/params.h"
 #include "passes/pass.h"
 
 struct bench {

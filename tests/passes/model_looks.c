@@ -10,6 +10,11 @@
 #include <cmocka.h>
 
 #include "ir/print.h"
+#include "passes/batch/batch.h"
+#include "passes/cost/count.h"
+#include "passes/modules/modules.h"
+#include "passes/params/params.h"
+#include "passes/walk/walk.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -30,12 +35,12 @@ uint32_t bench_node(const struct bench *bench, const char *name) {
 const char *bench_type(const struct bench *bench, const char *name) {
     struct text text;
     text_init(&text, bench->arena);
-    print_value_info(&bench->analysis.infer.infos[bench_value(bench, name)], &text);
+    print_value_info(&bench->analysis.infer->infos[bench_value(bench, name)], &text);
     return text_string(&text);
 }
 
 const struct cm_costs *bench_costs(const struct bench *bench, const char *node) {
-    return &bench->analysis.count.nodes[bench_node(bench, node)].costs;
+    return &bench->analysis.count->nodes[bench_node(bench, node)].costs;
 }
 
 const char *bench_messages(const struct bench *bench) {
@@ -54,7 +59,7 @@ const char *bench_messages(const struct bench *bench) {
 }
 
 const char *bench_rebatched(const struct bench *bench) {
-    const struct batch_table *table = &bench->analysis.batch;
+    const struct batch_table *table = bench->analysis.batch;
     struct text text;
     text_init(&text, bench->arena);
     for (size_t i = 0; i < table->n_rebatched; i++) {
@@ -69,25 +74,25 @@ const char *bench_rebatched(const struct bench *bench) {
 }
 
 const struct cm_module *bench_module(const struct bench *bench, const char *path) {
-    const struct modules_table *table = &bench->analysis.modules;
+    const struct modules_table *table = bench->analysis.modules;
     for (size_t i = 0; i < table->n_modules; i++)
         if (strcmp(table->modules[i].path, path) == 0) return &table->modules[i];
     return NULL;
 }
 
 enum param_kind bench_kind(const struct bench *bench, const char *name) {
-    const struct params_table *params = &bench->analysis.params;
+    const struct params_table *params = bench->analysis.params;
     uint32_t param = params->of_value[bench_value(bench, name)];
     return param == ID_NONE ? PARAM_NONE : params->params[param].kind;
 }
 
 const char *bench_node_module(const struct bench *bench, const char *name) {
-    const struct modules_table *table = &bench->analysis.modules;
+    const struct modules_table *table = bench->analysis.modules;
     return table->modules[table->of_node[bench_node(bench, name)]].path;
 }
 
 const char *bench_used(const struct bench *bench, const char *name) {
-    const struct params_table *params = &bench->analysis.params;
+    const struct params_table *params = bench->analysis.params;
     uint32_t node = bench_node(bench, name);
     struct text text;
     text_init(&text, bench->arena);
@@ -97,7 +102,7 @@ const char *bench_used(const struct bench *bench, const char *name) {
 }
 
 const char *bench_paths(const struct bench *bench) {
-    const struct modules_table *table = &bench->analysis.modules;
+    const struct modules_table *table = bench->analysis.modules;
     struct text text;
     text_init(&text, bench->arena);
     for (size_t i = 0; i < table->n_modules; i++)
@@ -106,7 +111,7 @@ const char *bench_paths(const struct bench *bench) {
 }
 
 const char *bench_outputs(const struct bench *bench, const char *path) {
-    const struct modules_table *table = &bench->analysis.modules;
+    const struct modules_table *table = bench->analysis.modules;
     const struct cm_module *module = bench_module(bench, path);
     struct text text;
     assert_non_null(module);

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "passes/cost/count.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 
 char *template_at(const char *lines, int64_t batch) {
@@ -45,7 +47,7 @@ struct bench *template_rebatch(const char *lines, int64_t from, int64_t to) {
 /* Constants are not compared: re-batching replaces the operand of a node, not the constant. */
 static const char *value_difference(const struct bench *have, const struct bench *want,
                                     uint32_t id) {
-    if (want->analysis.infer.infos[id].is_constant) return NULL;
+    if (want->analysis.infer->infos[id].is_constant) return NULL;
     const char *name = want->model.values[id].name;
     const char *a = bench_type(have, name);
     const char *b = bench_type(want, name);
@@ -54,8 +56,8 @@ static const char *value_difference(const struct bench *have, const struct bench
 
 static const char *cost_difference(const struct bench *have, const struct bench *want,
                                    uint32_t id, bool reads) {
-    const struct cm_costs *a = &have->analysis.count.nodes[id].costs;
-    const struct cm_costs *b = &want->analysis.count.nodes[id].costs;
+    const struct cm_costs *a = &have->analysis.count->nodes[id].costs;
+    const struct cm_costs *b = &want->analysis.count->nodes[id].costs;
     const struct {
         const char *name;
         int64_t have, want;

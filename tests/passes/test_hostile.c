@@ -14,7 +14,9 @@
 #include "frontend/load.h"
 #include "model_harness.h"
 #include "passes/memory/arena_planner.h"
-#include "passes/pipeline.h"
+#include "passes/params/params.h"
+#include "passes/pipeline/pipeline.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -161,7 +163,7 @@ static void limits_the_depth_of_nested_sequences(void **state) {
     text_append(&lines, "out s2000\n");
     struct bench *bench = bench_open(text_string(&lines));
     assert_int_equal(bench->status, CM_OK);
-    const struct value_info *info = &bench->analysis.infer.infos[bench_value(bench, "s2000")];
+    const struct value_info *info = &bench->analysis.infer->infos[bench_value(bench, "s2000")];
     int depth = 0;
     for (; info->element; info = info->element) depth++;
     assert_in_range(depth, 1, 8);

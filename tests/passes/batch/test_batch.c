@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/batch/batch.h"
 #include "support/arena.h"
 #include "support/text.h"
 
@@ -72,8 +73,8 @@ static void check_shapes(const struct batch_case *rows, size_t n) {
         if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
         if (strcmp(input_types(bench), rows[i].inputs) != 0)
             fail_msg("row %zu: %s", i, input_types(bench));
-        if (bench->analysis.batch.batch != rows[i].batch)
-            fail_msg("row %zu: batch %lld", i, (long long)bench->analysis.batch.batch);
+        if (bench->analysis.batch->batch != rows[i].batch)
+            fail_msg("row %zu: batch %lld", i, (long long)bench->analysis.batch->batch);
         bench_close(bench);
     }
 }

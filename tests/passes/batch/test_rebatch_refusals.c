@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "passes/batch/batch.h"
 #include "support/arena.h"
 #include "support/text.h"
 #include "template.h"
@@ -291,7 +292,7 @@ static void lists_every_changed_operand(void **state) {
         struct bench *bench = template_rebatch(rows[i].lines, rows[i].from, rows[i].to);
         assert_string_equal(bench_messages(bench), "");
         assert_string_equal(bench_rebatched(bench), rows[i].rebatched);
-        assert_int_equal(bench->analysis.batch.batch, rows[i].to);
+        assert_int_equal(bench->analysis.batch->batch, rows[i].to);
         bench_close(bench);
     }
 }

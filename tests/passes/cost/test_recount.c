@@ -13,6 +13,12 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/memory/arena_plan.h"
+#include "passes/memory/in_place.h"
+#include "passes/memory/liveness.h"
+#include "passes/modules/modules.h"
+#include "passes/summary/peak_memory.h"
+#include "passes/walk/walk.h"
 #include "support/checked.h"
 
 #define MAX_VALUES 64
@@ -224,7 +230,7 @@ static uint32_t source_of(const struct model *model, uint32_t value) {
 
 /* Fails the test if the size is unknown. */
 static int64_t elements_of(const struct bench *bench, uint32_t value) {
-    const struct shape *shape = &bench->analysis.infer.infos[value].shape;
+    const struct shape *shape = &bench->analysis.infer->infos[value].shape;
     int64_t n = 1;
     for (int i = 0; i < shape->rank; i++) {
         if (!is_known(shape->dims[i]))
@@ -241,12 +247,12 @@ static int64_t bytes_of(const struct bench *bench, uint32_t value) {
     if (of->node == ID_NONE && of->graph != 0) return 0;
     if (of->node != ID_NONE && strcmp(bench->model.nodes[of->node].type, "Constant") == 0)
         return 0;
-    int bits = dtype_bits(bench->analysis.infer.infos[value].dtype);
+    int bits = dtype_bits(bench->analysis.infer->infos[value].dtype);
     return elements_of(bench, value) * bits / 8;
 }
 
 static uint32_t step_of(const struct bench *bench, uint32_t node) {
-    const struct liveness_table *liveness = &bench->analysis.liveness;
+    const struct liveness_table *liveness = bench->analysis.liveness;
     uint32_t step = 0;
     while (liveness->node_at[step] != node) step++;
     return step;
@@ -286,7 +292,7 @@ static bool is_alive(const struct bench *bench, uint32_t value, uint32_t step) {
 
 /* Returns the live bytes that nodes of the module produced; graph inputs belong to the root. */
 static int64_t live_in(const struct bench *bench, uint32_t step, uint32_t module) {
-    const struct modules_table *modules = &bench->analysis.modules;
+    const struct modules_table *modules = bench->analysis.modules;
     int64_t live = 0;
     for (uint32_t id = 0; id < bench->model.n_values; id++) {
         uint32_t node = bench->model.values[id].node;
@@ -299,7 +305,7 @@ static int64_t live_in(const struct bench *bench, uint32_t step, uint32_t module
 
 static int64_t peak_in(const struct bench *bench, uint32_t module) {
     int64_t peak = 0;
-    for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++)
+    for (uint32_t step = 0; step < bench->analysis.liveness->n_steps; step++)
         if (live_in(bench, step, module) > peak) peak = live_in(bench, step, module);
     return peak;
 }
@@ -308,7 +314,7 @@ static int64_t peak_in(const struct bench *bench, uint32_t module) {
 static uint32_t overwritten(const struct bench *bench, uint32_t step, const bool *gone) {
     static const char *const elementwise[] = {"Exp", "Relu", "Mul", "Equal", "Cast", NULL};
     const struct model *model = &bench->model;
-    const struct node *node = &model->nodes[bench->analysis.liveness.node_at[step]];
+    const struct node *node = &model->nodes[bench->analysis.liveness->node_at[step]];
     if (!is_one_of(node->type, elementwise)) return ID_NONE;
     for (size_t i = 0; i < node->n_inputs; i++) {
         uint32_t source = source_of(model, node->inputs[i]);
@@ -329,11 +335,11 @@ static int64_t peak_in_place(const struct bench *bench) {
     bool *gone = calloc(bench->model.n_values, sizeof *gone);
     int64_t peak = 0;
     assert_non_null(gone);
-    for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++) {
+    for (uint32_t step = 0; step < bench->analysis.liveness->n_steps; step++) {
         int64_t live = live_in(bench, step, 0);
         uint32_t over = overwritten(bench, step, gone);
-        const struct node *node = &bench->model.nodes[bench->analysis.liveness.node_at[step]];
-        assert_int_equal(bench->analysis.in_place.overwrites[node->outputs[0]], over);
+        const struct node *node = &bench->model.nodes[bench->analysis.liveness->node_at[step]];
+        assert_int_equal(bench->analysis.in_place->overwrites[node->outputs[0]], over);
         if (over != ID_NONE) gone[over] = true;
         if (over != ID_NONE) live -= bytes_of(bench, over);
         if (live > peak) peak = live;
@@ -345,7 +351,7 @@ static int64_t peak_in_place(const struct bench *bench) {
 /* Checks that each node follows its producers, and a body directly precedes its node. */
 static void expect_order(const struct bench *bench) {
     const struct model *model = &bench->model;
-    assert_int_equal(bench->analysis.liveness.n_steps, model->n_nodes);
+    assert_int_equal(bench->analysis.liveness->n_steps, model->n_nodes);
     for (uint32_t node = 0; node < model->n_nodes; node++) {
         uint32_t graph = model->nodes[node].graph;
         for (size_t i = 0; i < model->nodes[node].n_inputs; i++) {
@@ -355,7 +361,7 @@ static void expect_order(const struct bench *bench) {
         if (graph == 0) continue;
         uint32_t owner = model->graphs[graph].owner;
         for (uint32_t step = step_of(bench, node); step < step_of(bench, owner); step++)
-            assert_int_equal(node_in(model, bench->analysis.liveness.node_at[step],
+            assert_int_equal(node_in(model, bench->analysis.liveness->node_at[step],
                                      model->nodes[owner].graph),
                              owner);
     }
@@ -363,12 +369,12 @@ static void expect_order(const struct bench *bench) {
 
 /* Checks that values alive at the same step do not overlap in the arena. */
 static void expect_plan(const struct bench *bench) {
-    const struct arena_plan_table *plan = &bench->analysis.arena_plan;
+    const struct arena_plan_table *plan = bench->analysis.arena_plan;
     for (uint32_t a = 0; a < bench->model.n_values; a++) {
         assert_int_equal(is_known(plan->offsets[a]), bytes_of(bench, a) > 0);
         for (uint32_t b = 0; b < a; b++) {
             bool together = false;
-            for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++)
+            for (uint32_t step = 0; step < bench->analysis.liveness->n_steps; step++)
                 if (is_alive(bench, a, step) && is_alive(bench, b, step)) together = true;
             if (!together || !is_known(plan->offsets[a]) || !is_known(plan->offsets[b]))
                 continue;
@@ -382,14 +388,14 @@ static void recount(const struct bench *bench) {
     const struct analysis *analysis = &bench->analysis;
     int64_t peak = peak_in(bench, 0);
     expect_order(bench);
-    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
-        assert_int_equal(analysis->liveness.live[step], live_in(bench, step, 0));
-    assert_int_equal(analysis->liveness.peak_bytes, peak);
-    assert_int_equal(analysis->in_place.peak_bytes, peak_in_place(bench));
-    for (uint32_t i = 0; i < analysis->modules.n_modules; i++)
-        assert_int_equal(analysis->peak_memory.of_module[i], peak_in(bench, i));
-    assert_true(analysis->arena_plan.arena_bytes >= peak);
-    assert_true(analysis->arena_plan.arena_in_place_bytes >= analysis->in_place.peak_bytes);
+    for (uint32_t step = 0; step < analysis->liveness->n_steps; step++)
+        assert_int_equal(analysis->liveness->live[step], live_in(bench, step, 0));
+    assert_int_equal(analysis->liveness->peak_bytes, peak);
+    assert_int_equal(analysis->in_place->peak_bytes, peak_in_place(bench));
+    for (uint32_t i = 0; i < analysis->modules->n_modules; i++)
+        assert_int_equal(analysis->peak_memory->of_module[i], peak_in(bench, i));
+    assert_true(analysis->arena_plan->arena_bytes >= peak);
+    assert_true(analysis->arena_plan->arena_in_place_bytes >= analysis->in_place->peak_bytes);
     expect_plan(bench);
 }
 
@@ -404,8 +410,8 @@ static void recount_models(uint64_t first, int n, enum cm_schedule schedule) {
         if (bench->status != CM_OK) fail_msg("%s\n%s", bench_messages(bench), sketch->text);
         if (getenv("V")) puts(sketch->text);
         recount(bench);
-        assert_true(bench->analysis.liveness.peak_bytes <=
-                    bench->analysis.liveness.file_peak_bytes);
+        assert_true(bench->analysis.liveness->peak_bytes <=
+                    bench->analysis.liveness->file_peak_bytes);
         bench_close(bench);
         free(sketch);
     }

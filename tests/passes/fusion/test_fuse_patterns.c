@@ -11,6 +11,9 @@
 
 #include "model_harness.h"
 
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/walk/context.h"
+
 struct found_case {
     const char *name;
     const char *lines; /* after the input x and constants "c2" of 2, "half", "one", ... */
@@ -25,7 +28,7 @@ struct found_case {
     "init w float[16]\ninit b float[16]\n"
 
 static void describe(const struct bench *bench, char *out, size_t size) {
-    const struct fused_patterns_table *table = &bench->analysis.fused_patterns;
+    const struct fused_patterns_table *table = bench->analysis.fused_patterns;
     size_t length = 0;
     out[0] = '\0';
     for (size_t i = 0; i < table->n; i++)
@@ -479,7 +482,7 @@ static void test_lists_foldable_norms_without_fusing(void **state) {
         bench_open(HEAD STATISTICS "init cw float[4,8,3]\n"
                                    "node c Conv x cw -> c kernel_shape=[3]\n"
                                    "node z BatchNormalization c n n n n -> y\nout y\n");
-    const struct fused_patterns_table *table = &bench->analysis.fused_patterns;
+    const struct fused_patterns_table *table = bench->analysis.fused_patterns;
     assert_true(table->items[0].foldable);
     assert_int_equal(table->of_node[bench_node(bench, "c")], ID_NONE);
     assert_int_equal(bench_costs(bench, "z")->flops, 2 * 2 * 4 * 14);
@@ -489,9 +492,9 @@ static void test_lists_foldable_norms_without_fusing(void **state) {
 static void test_represents_the_pattern_as_one_node(void **state) {
     struct bench *bench =
         bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
-    const struct fused_pattern *fused_pattern = &bench->analysis.fused_patterns.items[0];
+    const struct fused_pattern *fused_pattern = &bench->analysis.fused_patterns->items[0];
     (void)state;
-    assert_int_equal(bench->analysis.fused_patterns.n, 1);
+    assert_int_equal(bench->analysis.fused_patterns->n, 1);
     assert_string_equal(fused_pattern->node->type, "LayerNormalization");
     assert_string_equal(fused_pattern->op->type, "LayerNormalization");
     assert_int_equal(fused_pattern->last, bench_node(bench, "z"));
@@ -503,7 +506,7 @@ static void test_represents_the_pattern_as_one_node(void **state) {
     assert_int_equal(node_attr(fused_pattern->node, "axis")->i, 2);
     assert_true(node_attr(fused_pattern->node, "epsilon")->f == 0.00001F ||
                 node_attr(fused_pattern->node, "epsilon")->f == 0.00001);
-    assert_int_equal(bench->analysis.fused_patterns.of_node[bench_node(bench, "v")], 0);
+    assert_int_equal(bench->analysis.fused_patterns->of_node[bench_node(bench, "v")], 0);
     for (size_t i = 1; i < fused_pattern->n_nodes; i++)
         assert_true(fused_pattern->nodes[i - 1] < fused_pattern->nodes[i]);
     bench_close(bench);
@@ -562,7 +565,7 @@ static void test_matches_long_chains_in_linear_time(void **state) {
     (void)snprintf(lines + length, LINE, "out v%d\n", N);
     struct bench *bench = bench_open(lines);
     assert_int_equal(bench->status, CM_OK);
-    assert_int_equal(bench->analysis.fused_patterns.n, 0);
+    assert_int_equal(bench->analysis.fused_patterns->n, 0);
     bench_close(bench);
     free(lines);
 }

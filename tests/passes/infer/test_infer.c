@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 
 /* A model, its messages, and the types of some values: "y=f32[2] z=?". */
@@ -205,7 +206,7 @@ static void test_does_not_fold_large_floats(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench *bench = bench_open(rows[i].lines);
-        const struct value_info *info = &bench->analysis.infer.infos[bench_value(bench, "y")];
+        const struct value_info *info = &bench->analysis.infer->infos[bench_value(bench, "y")];
         assert_int_equal(bench->status, CM_OK);
         if ((info->value != NULL) != rows[i].folded) fail_msg("row %zu", i);
         assert_true(info->is_constant);
@@ -230,7 +231,7 @@ static void test_constants_do_not_depend_on_inputs(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct value_info *info =
-            &bench->analysis.infer.infos[bench_value(bench, rows[i].value)];
+            &bench->analysis.infer->infos[bench_value(bench, rows[i].value)];
         if (info->is_constant != rows[i].constant || info->is_weight != rows[i].weight)
             fail_msg("%s: constant %d, weight %d", rows[i].value, info->is_constant,
                      info->is_weight);

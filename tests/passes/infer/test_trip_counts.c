@@ -9,6 +9,8 @@
 
 #include "model_harness.h"
 
+#include "passes/walk/walk.h"
+
 /*
  * A loop over a counter `s`. The body computes the condition, `go`, and the counter of the next
  * iteration, `t`; each iteration stacks a value of x.
@@ -40,7 +42,7 @@ static void check_loop(const struct loop *loop) {
     if (strcmp(bench_type(bench, "all"), want) != 0)
         fail_msg("%s\n%s, not %s", loop->body, bench_type(bench, "all"), want);
     const struct value_info *most =
-        &bench->analysis.infer.upper->infos[bench_value(bench, "all")];
+        &bench->analysis.infer->upper->infos[bench_value(bench, "all")];
     const char *wanted = loop->max_trip_count ? loop->max_trip_count : loop->trip_count;
     if (is_known(most->shape.dims[0]))
         (void)snprintf(want, sizeof want, "%lld", (long long)most->shape.dims[0]);

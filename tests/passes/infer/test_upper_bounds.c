@@ -9,6 +9,8 @@
 
 #include "ir/print.h"
 #include "model_harness.h"
+#include "passes/memory/liveness.h"
+#include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/text.h"
 
@@ -20,7 +22,7 @@ struct upper_bound_case {
 
 static const char *upper_bound_type(const struct bench *bench, const char *name) {
     const struct value_info *info =
-        &bench->analysis.infer.upper->infos[bench_value(bench, name)];
+        &bench->analysis.infer->upper->infos[bench_value(bench, name)];
     struct value_info plain = *info;
     struct text text;
     plain.is_upper_bound = false;
@@ -191,7 +193,7 @@ static void test_bodies_take_the_larger_bound(void **state) {
 static void test_walks_a_static_model_once(void **state) {
     struct bench *bench = bench_open("in x float[2,3]\nnode - Relu x -> y\nout y\n");
     (void)state;
-    assert_ptr_equal(bench->analysis.infer.upper, &bench->analysis.infer);
+    assert_ptr_equal(bench->analysis.infer->upper, bench->analysis.infer);
     bench_close(bench);
 }
 
@@ -207,9 +209,9 @@ static void test_marks_costs_of_bounded_shapes_as_upper_bounds(void **state) {
                      CM_COST_BIT(macs) | CM_COST_BIT(flops) | CM_COST_BIT(bytes_read) |
                          CM_COST_BIT(bytes_written) | CM_COST_BIT(activation_bytes));
     /* while m runs, z and y are alive */
-    assert_true(bench->analysis.liveness.upper_bound);
-    assert_true(bench->analysis.liveness.peak_upper_bound);
-    assert_int_equal(bench->analysis.liveness.peak_bytes, 6 * 4 * 4 + 6 * 5 * 4);
+    assert_true(bench->analysis.liveness->upper_bound);
+    assert_true(bench->analysis.liveness->peak_upper_bound);
+    assert_int_equal(bench->analysis.liveness->peak_bytes, 6 * 4 * 4 + 6 * 5 * 4);
     bench_close(bench);
 }
 

@@ -12,6 +12,12 @@
 #include "model_harness.h"
 #include "timed_harness.h"
 
+#include "passes/latency/advice.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
+#include "passes/modules/modules.h"
+#include "passes/summary/memory_required.h"
+
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A convolution of 64 channels, an activation, a Transpose and a product. */
@@ -29,28 +35,28 @@ static const char network[] =
 /* Sets a state in which no rule fires: tensor cores are used, the device is full, launches take
  * no time. */
 static void no_rule_fires(struct analysis *analysis) {
-    memset(&analysis->estimate.ceilings, 0, sizeof(analysis->estimate.ceilings));
-    memset(&analysis->estimate.facts, 0, sizeof(analysis->estimate.facts));
-    analysis->estimate.ceilings.copy_bytes_per_s = 1e9;
-    analysis->estimate.ceilings.flops_per_s[CM_F32] = 1e9;
-    for (size_t i = 0; i < analysis->primitives.n; i++) {
-        struct cm_how *how = &analysis->estimate.items[i].how;
+    memset(&timed_estimate(analysis)->ceilings, 0, sizeof(analysis->estimate->ceilings));
+    memset(&timed_estimate(analysis)->facts, 0, sizeof(analysis->estimate->facts));
+    timed_estimate(analysis)->ceilings.copy_bytes_per_s = 1e9;
+    timed_estimate(analysis)->ceilings.flops_per_s[CM_F32] = 1e9;
+    for (size_t i = 0; i < analysis->primitives->n; i++) {
+        struct cm_how *how = &timed_estimate(analysis)->items[i].how;
         memset(how, 0, sizeof(*how));
         how->tensor_cores = CM_TENSOR_CORES_YES;
         how->n_kernels = 1;
         how->kernels[0].blocks_per_unit = 4;
-        analysis->estimate.items[i].state = CM_MEASURED;
+        timed_estimate(analysis)->items[i].state = CM_MEASURED;
     }
 }
 
 static struct cm_measurement *find(struct bench *bench, const char *node) {
     const uint32_t id = bench_node(bench, node);
-    return &bench->analysis.estimate.items[bench->analysis.primitives.of_node[id]];
+    return &bench->analysis.estimate->items[bench->analysis.primitives->of_node[id]];
 }
 
 static struct cm_primitive *work(struct bench *bench, const char *node) {
     const uint32_t id = bench_node(bench, node);
-    return &bench->analysis.primitives.items[bench->analysis.primitives.of_node[id]];
+    return &bench->analysis.primitives->items[bench->analysis.primitives->of_node[id]];
 }
 
 static void no_change(struct bench *bench) {
@@ -58,7 +64,7 @@ static void no_change(struct bench *bench) {
 }
 
 static void conv_without_tensor_cores(struct bench *bench) {
-    bench->analysis.estimate.facts.has_tensor_cores = 1;
+    timed_estimate(&bench->analysis)->facts.has_tensor_cores = 1;
     find(bench, "c")->how.tensor_cores = CM_TENSOR_CORES_NO;
 }
 
@@ -67,18 +73,18 @@ static void device_without_tensor_cores(struct bench *bench) {
 }
 
 static void modelled_fp32(struct bench *bench) {
-    bench->analysis.estimate.facts.has_tensor_cores = 1;
+    timed_estimate(&bench->analysis)->facts.has_tensor_cores = 1;
     find(bench, "c")->state = CM_MODELLED;
     find(bench, "c")->how.tensor_cores = CM_TENSOR_CORES_UNKNOWN;
 }
 
 /* A device whose tensor cores take 3 ms for the FLOPs of node c. */
 static void modelled_with_fp16_rate(struct bench *bench) {
-    const struct primitives_table *table = &bench->analysis.primitives;
+    const struct primitives_table *table = bench->analysis.primitives;
     const uint32_t primitive = table->of_node[bench_node(bench, "c")];
     modelled_fp32(bench);
-    bench->analysis.estimate.facts.n_rates = 1;
-    bench->analysis.estimate.facts.rates[0] =
+    timed_estimate(&bench->analysis)->facts.n_rates = 1;
+    timed_estimate(&bench->analysis)->facts.rates[0] =
         (struct cm_peak_rate){"matrix_fp16", (double)table->items[primitive].flops / 3e-3};
 }
 
@@ -101,7 +107,7 @@ static void empty_images(struct bench *bench) {
 }
 
 static void half_of_12(struct bench *bench) {
-    bench->analysis.estimate.facts.has_tensor_cores = 1;
+    timed_estimate(&bench->analysis)->facts.has_tensor_cores = 1;
     work(bench, "m")->inputs[0].element = CM_F16;
     work(bench, "m")->inputs[1].dims[1] = 12;
 }
@@ -124,11 +130,11 @@ static void single_of_12(struct bench *bench) {
 
 /* 1.05 MB in 1 ms: memory bound at 1 GB/s. */
 static void relu_by_memory(struct bench *bench) {
-    bench->analysis.estimate.ceilings.copy_bytes_per_s = 2 * IMAGE_BYTES / 0.001;
+    timed_estimate(&bench->analysis)->ceilings.copy_bytes_per_s = 2 * IMAGE_BYTES / 0.001;
 }
 
 static void relu_by_latency(struct bench *bench) {
-    bench->analysis.estimate.ceilings.copy_bytes_per_s = 100 * IMAGE_BYTES / 0.001;
+    timed_estimate(&bench->analysis)->ceilings.copy_bytes_per_s = 100 * IMAGE_BYTES / 0.001;
 }
 
 static void half_a_grid(struct bench *bench) {
@@ -140,21 +146,22 @@ static void half_a_grid_of_little(struct bench *bench) {
 }
 
 static void most_is_launch(struct bench *bench) {
-    bench->analysis.estimate.ceilings.floor_s = 0.0015;
+    timed_estimate(&bench->analysis)->ceilings.floor_s = 0.0015;
 }
 
 static void little_is_launch(struct bench *bench) {
-    bench->analysis.estimate.ceilings.floor_s = 0.0003; /* exceeds the transpose only */
+    timed_estimate(&bench->analysis)->ceilings.floor_s =
+        0.0003; /* exceeds the transpose only */
 }
 
 static void full_memory(struct bench *bench) {
-    bench->analysis.estimate.facts.memory_bytes =
-        bench->analysis.memory_required.required_bytes * 100 / 91;
+    timed_estimate(&bench->analysis)->facts.memory_bytes =
+        bench->analysis.memory_required->required_bytes * 100 / 91;
 }
 
 static void roomy_memory(struct bench *bench) {
-    bench->analysis.estimate.facts.memory_bytes =
-        bench->analysis.memory_required.required_bytes * 100 / 89;
+    timed_estimate(&bench->analysis)->facts.memory_bytes =
+        bench->analysis.memory_required->required_bytes * 100 / 89;
 }
 
 static void slow_copy(struct bench *bench) {
@@ -168,7 +175,7 @@ static void quick_copy(struct bench *bench) {
 /* 9.1 ms of layers in a network of 20 ms. */
 static void idle_half(struct bench *bench) {
     static const bool all[8] = {true, true, true, true, true, true, true, true};
-    struct network_time *whole = &bench->analysis.estimate.network;
+    struct network_time *whole = &timed_estimate(&bench->analysis)->network;
     whole->included = all;
     whole->measurement.state = CM_MEASURED;
     whole->measurement.warm.median = 0.020;
@@ -177,7 +184,7 @@ static void idle_half(struct bench *bench) {
 
 static void busy(struct bench *bench) {
     idle_half(bench);
-    bench->analysis.estimate.network.measurement.warm.median = 0.018;
+    timed_estimate(&bench->analysis)->network.measurement.warm.median = 0.018;
 }
 
 struct row {
@@ -216,7 +223,7 @@ static const struct row rows[] = {
 };
 
 static const struct cm_advice *advice_of(const struct bench *bench, const char *context) {
-    const struct advice_table *table = &bench->analysis.advice;
+    const struct advice_table *table = bench->analysis.advice;
     for (size_t i = 0; i < table->n; i++)
         if (strcmp(table->items[i].rule, context) == 0) return &table->items[i];
     return NULL;
@@ -254,7 +261,7 @@ static void rule_fires_only_if_its_condition_holds(void **state) {
 static void gives_no_advice_without_times(void **state) {
     struct bench *bench = bench_open(network);
     (void)state;
-    assert_int_equal(bench->analysis.advice.n, 0);
+    assert_int_equal(bench->analysis.advice->n, 0);
     bench_close(bench);
 }
 
@@ -327,7 +334,7 @@ static void text_names_share_and_remedy(void **state) {
                         "multiprocessors, part of which is idle: take a larger batch, or an "
                         "algorithm that splits the sum (split-K).");
     assert_int_equal(advice->n_modules, 1);
-    assert_string_equal(bench->analysis.modules.modules[advice->modules[0]].path, "conv");
+    assert_string_equal(bench->analysis.modules->modules[advice->modules[0]].path, "conv");
     bench_close(bench);
 }
 

@@ -10,6 +10,10 @@
 #include "model_harness.h"
 #include "timed_harness.h"
 
+#include "passes/latency/breakdown.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
+
 static const char network[] =
     "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,3,3]\n"
     "node a Conv x a.weight -> p\nnode r Relu p -> q\n"
@@ -20,7 +24,7 @@ static const char network[] =
 
 static struct cm_measurement *find(struct bench *bench, const char *node) {
     const uint32_t id = bench_node(bench, node);
-    return &bench->analysis.estimate.items[bench->analysis.primitives.of_node[id]];
+    return &bench->analysis.estimate->items[bench->analysis.primitives->of_node[id]];
 }
 
 static void name_kernel(struct cm_measurement *measurement, const char *name, double blocks) {
@@ -35,7 +39,7 @@ static void name_kernel(struct cm_measurement *measurement, const char *name, do
 static void lists_operators_slowest_first(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
-    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct breakdown_table *table = bench->analysis.breakdown;
     assert_int_equal(table->n_operators, 3);
     assert_string_equal(table->operators[0].op, "Conv");
     assert_int_equal(table->operators[0].nodes, 2);
@@ -54,7 +58,7 @@ static void lists_operators_by_macs_without_times(void **state) {
     struct bench *bench = bench_open("in x float[4,4]\ninit w float[4,4]\n"
                                      "node r Relu x -> p\nnode m MatMul p w -> y\nout y\n");
     (void)state;
-    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct breakdown_table *table = bench->analysis.breakdown;
     assert_string_equal(table->operators[0].op, "MatMul");
     assert_int_equal(table->operators[0].costs.latency_ps, DIM_UNKNOWN);
     assert_int_equal(table->n_kernels, 0);
@@ -70,8 +74,8 @@ static void kernel_of_several_layers_is_one_row(void **state) {
     find(bench, "a")->how.kernels[0].theoretical_occupancy = 0.5;
     find(bench, "b")->how.kernels[0].theoretical_occupancy = 0.25;
     timed_again(bench);
-    const struct cm_kernel_row *row = &bench->analysis.breakdown.kernels[0];
-    assert_int_equal(bench->analysis.breakdown.n_kernels, 2);
+    const struct cm_kernel_row *row = &bench->analysis.breakdown->kernels[0];
+    assert_int_equal(bench->analysis.breakdown->n_kernels, 2);
     assert_string_equal(row->name, "sgemm");
     assert_int_equal(row->primitive, CM_NO_INDEX);
     assert_int_equal(row->calls, 2);
@@ -94,7 +98,7 @@ static void unknown_ratios_have_no_weight_in_the_mean(void **state) {
     name_kernel(find(bench, "r"), "sgemm", 0);
     name_kernel(find(bench, "b"), "sgemm", 1);
     timed_again(bench);
-    const struct cm_kernel_row *row = &bench->analysis.breakdown.kernels[0];
+    const struct cm_kernel_row *row = &bench->analysis.breakdown->kernels[0];
     assert_int_equal(row->total_ps, 9000000000);
     assert_int_equal(row->blocks_per_unit, 1.75 * CM_RATIO_ONE);
     bench_close(bench);
@@ -106,8 +110,8 @@ static void time_of_several_kernels_is_one_row_of_the_layer(void **state) {
     name_kernel(find(bench, "b"), "first", 1);
     find(bench, "b")->how.n_kernels = 2;
     timed_again(bench);
-    const struct cm_kernel_row *row = &bench->analysis.breakdown.kernels[0];
-    const uint32_t b = bench->analysis.primitives.of_node[bench_node(bench, "b")];
+    const struct cm_kernel_row *row = &bench->analysis.breakdown->kernels[0];
+    const uint32_t b = bench->analysis.primitives->of_node[bench_node(bench, "b")];
     assert_int_equal(row->primitive, b);
     assert_int_equal(row->total_ps, 6000000000);
     assert_string_equal(row->name,
@@ -122,7 +126,7 @@ static void kernel_called_twice_takes_half_per_call(void **state) {
     name_kernel(find(bench, "a"), "twice", 1);
     find(bench, "a")->how.kernels[0].calls = 2;
     timed_again(bench);
-    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct breakdown_table *table = bench->analysis.breakdown;
     const struct cm_kernel_row *row = NULL;
     for (size_t i = 0; i < table->n_kernels; i++)
         if (strcmp(table->kernels[i].name, "twice") == 0) row = &table->kernels[i];
@@ -145,7 +149,7 @@ static void time_of_a_layer_is_split_in_proportion_to_its_kernels(void **state) 
     how->kernels[0].seconds = 0.003;
     how->kernels[1] = (struct cm_kernel){.name = "second", .calls = 2, .seconds = 0.001};
     timed_again(bench);
-    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct breakdown_table *table = bench->analysis.breakdown;
     assert_int_equal(table->n_kernels, 3); /* the third runs the elementwise nodes */
     assert_string_equal(table->kernels[0].name, "first");
     assert_int_equal(table->kernels[0].primitive, CM_NO_INDEX);
@@ -172,7 +176,7 @@ static void parts_of_a_layer_add_up_to_its_time(void **state) {
     }
     timed_again(bench);
     int64_t sum = 0;
-    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct breakdown_table *table = bench->analysis.breakdown;
     for (size_t i = 0; i < table->n_kernels; i++)
         if (table->kernels[i].name[1] == '\0') sum += table->kernels[i].total_ps;
     assert_int_equal(sum, 2000000000);

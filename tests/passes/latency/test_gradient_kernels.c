@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/latency/gradient_kernels.h"
+#include "passes/modules/modules.h"
 #include "support/checked.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -34,7 +36,7 @@ struct row {
 static void expect_kernels(const char *lines, struct cm_options options, const struct row *rows,
                            size_t n) {
     struct bench *bench = ask(lines, options);
-    const struct gradient_kernels_table *table = &bench->analysis.gradient_kernels;
+    const struct gradient_kernels_table *table = bench->analysis.gradient_kernels;
     for (size_t i = 0; i < n && i < table->n; i++) {
         const struct cm_primitive *item = &table->items[i];
         const struct cm_fusion *fusion = &item->fusion;
@@ -201,8 +203,8 @@ static void recomputed_modules_run_forward_again(void **state) {
     const struct cm_costs *e = bench_costs(with, "m/e");
     (void)state;
     assert_true(e->latency_ps > 0);
-    assert_int_equal(with->analysis.gradient_kernels.backward_ps,
-                     without->analysis.gradient_kernels.backward_ps + e->latency_ps);
+    assert_int_equal(with->analysis.gradient_kernels->backward_ps,
+                     without->analysis.gradient_kernels->backward_ps + e->latency_ps);
     bench_close(with);
     bench_close(without);
 }
@@ -211,8 +213,8 @@ static void iteration_is_the_sum_of_its_phases(void **state) {
     static const char lines[] = "in x float[4,16]\ninit a.w float[16,16]\n"
                                 "node a MatMul x a.w -> p\nnode r Relu p -> y\nout y\n";
     struct bench *bench = ask(lines, (struct cm_options){EAGER});
-    const struct gradient_kernels_table *table = &bench->analysis.gradient_kernels;
-    const struct cm_costs *forward = &bench->analysis.modules.modules[0].costs;
+    const struct gradient_kernels_table *table = bench->analysis.gradient_kernels;
+    const struct cm_costs *forward = &bench->analysis.modules->modules[0].costs;
     (void)state;
     assert_true(table->backward_ps > 0 && table->update_ps > 0);
     assert_int_equal(table->iteration_ps,
@@ -228,8 +230,8 @@ static void without_a_modelled_device_there_are_no_times(void **state) {
     const struct cm_options options = {.memory_alignment = 1, .optimizer = "sgd"};
     struct bench *bench = bench_open_with(lines, &options);
     (void)state;
-    assert_int_equal(bench->analysis.gradient_kernels.n, 0);
-    assert_int_equal(bench->analysis.gradient_kernels.iteration_ps, DIM_UNKNOWN);
+    assert_int_equal(bench->analysis.gradient_kernels->n, 0);
+    assert_int_equal(bench->analysis.gradient_kernels->iteration_ps, DIM_UNKNOWN);
     bench_close(bench);
 }
 

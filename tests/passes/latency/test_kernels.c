@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/latency/kernels.h"
+#include "passes/latency/primitives.h"
 #include "support/checked.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -45,7 +47,7 @@ struct row {
 static void expect_rows(const char *lines, struct request request, const struct row *rows,
                         size_t n) {
     struct bench *bench = ask(lines, request);
-    const struct kernels_table *table = &bench->analysis.kernels;
+    const struct kernels_table *table = bench->analysis.kernels;
     for (size_t i = 0; i < n; i++) {
         const uint32_t id = bench_node(bench, rows[i].node);
         const struct cm_fusion *fusion = &table->fusion[id];
@@ -231,8 +233,8 @@ static void products_without_a_primitive_are_modelled(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = ask(cases[i].lines, compiled);
-        const struct cm_primitive *product = &bench->analysis.primitives.items[0];
-        assert_int_equal(bench->analysis.primitives.n, 1);
+        const struct cm_primitive *product = &bench->analysis.primitives->items[0];
+        assert_int_equal(bench->analysis.primitives->n, 1);
         assert_int_equal(product->kind, CM_GEMM);
         assert_int_equal(product->inputs[0].dims[0], cases[i].rows);
         assert_int_equal(product->inputs[1].dims[0], cases[i].inner);
@@ -250,7 +252,7 @@ static void attention_of_rank_3_has_one_head_per_matrix(void **state) {
         "node t Transpose k -> kt perm=[0,2,1]\nnode a MatMul q kt -> s\n"
         "node d Mul s f -> m\nnode n Softmax m -> p axis=-1\nnode o MatMul p v -> y\nout y\n";
     struct bench *bench = ask(lines, compiled);
-    const struct primitives_table *table = &bench->analysis.primitives;
+    const struct primitives_table *table = bench->analysis.primitives;
     const uint32_t id = bench_node(bench, "o");
     (void)state;
     assert_int_equal(table->lowered[id], LOWERED_PRIMITIVE);
@@ -276,7 +278,7 @@ static void autocast_widens_softmax_and_casts_for_products(void **state) {
     EXPECT(lines, compiled_amp, fused);
     EXPECT(lines, eager_amp, alone);
     struct bench *bench = ask(lines, eager_amp);
-    const struct cm_fusion *fusion = &bench->analysis.kernels.fusion[bench_node(bench, "n")];
+    const struct cm_fusion *fusion = &bench->analysis.kernels->fusion[bench_node(bench, "n")];
     assert_int_equal(fusion->extra_kernels, 1);
     assert_int_equal(fusion->extra_bytes, 256 + 128);
     bench_close(bench);
@@ -298,7 +300,7 @@ static void products_of_8_bits_quantize_their_operand(void **state) {
     (void)state;
     for (size_t i = 0; i < N(rows); i++) {
         const struct cm_fusion *fusion =
-            &bench->analysis.kernels.fusion[bench_node(bench, rows[i].node)];
+            &bench->analysis.kernels->fusion[bench_node(bench, rows[i].node)];
         assert_int_equal(fusion->quantizes, rows[i].quantizes);
         assert_int_equal(fusion->extra_kernels, rows[i].quantizes);
     }
@@ -313,12 +315,12 @@ static const char folded[] =
 static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
     (void)state;
     struct bench *bench = ask(folded, eager);
-    const struct cm_fusion *fusion = &bench->analysis.kernels.fusion[bench_node(bench, "c")];
+    const struct cm_fusion *fusion = &bench->analysis.kernels->fusion[bench_node(bench, "c")];
     assert_int_equal(fusion->extra_kernels, 1);
     assert_int_equal(fusion->extra_bytes, 2 * 1024);
     bench_close(bench);
     bench = ask(folded, compiled); /* fused with the ReLU */
-    fusion = &bench->analysis.kernels.fusion[bench_node(bench, "c")];
+    fusion = &bench->analysis.kernels->fusion[bench_node(bench, "c")];
     assert_int_equal(fusion->extra_kernels, 0);
     bench_close(bench);
 }
@@ -330,11 +332,11 @@ static void convolution_in_nchw_changes_the_layout(void **state) {
         .runtime = CM_RUNTIME_EAGER, .precision = CM_PRECISION_FP16, .layout = CM_LAYOUT_NCHW};
     (void)state;
     struct bench *bench = ask(lines, request);
-    assert_int_equal(bench->analysis.kernels.fusion[bench_node(bench, "c")].extra_kernels, 2);
+    assert_int_equal(bench->analysis.kernels->fusion[bench_node(bench, "c")].extra_kernels, 2);
     bench_close(bench);
     request.layout = CM_LAYOUT_NHWC;
     bench = ask(lines, request);
-    assert_int_equal(bench->analysis.kernels.fusion[bench_node(bench, "c")].extra_kernels, 0);
+    assert_int_equal(bench->analysis.kernels->fusion[bench_node(bench, "c")].extra_kernels, 0);
     bench_close(bench);
 }
 
@@ -361,9 +363,9 @@ static void only_modelled_devices_have_kernels(void **state) {
         const struct cm_options options = {.memory_alignment = 1, .backend = backends[i]};
         struct bench *bench = bench_open_with(lines, &options);
         assert_int_equal(bench->status, CM_OK);
-        assert_null(bench->analysis.kernels.fusion);
+        assert_null(bench->analysis.kernels->fusion);
         if (backends[i] != NULL)
-            assert_int_equal(bench->analysis.primitives.items[0].fusion.in_graph, 0);
+            assert_int_equal(bench->analysis.primitives->items[0].fusion.in_graph, 0);
         bench_close(bench);
     }
 }

@@ -20,7 +20,7 @@ static struct bench *open_with(const char *lines, const char *table) {
 
 static struct network build(const struct bench *bench) {
     struct network network;
-    assert_int_equal(network_build(&bench->analysis, &bench->analysis.estimate, &network),
+    assert_int_equal(network_build(&bench->analysis, bench->analysis.estimate, &network),
                      CM_OK);
     return network;
 }
@@ -73,7 +73,7 @@ static void every_operand_is_inside_its_block(void **state) {
 static void layers_without_a_time_are_not_in_the_network(void **state) {
     struct bench *bench =
         open_with(chain, "conv: crash\neltwise: 1 / 0.5\ngemm: 2\nnetwork: 3\n");
-    const struct network_time *time = &bench->analysis.estimate.network;
+    const struct network_time *time = &bench->analysis.estimate->network;
     const struct cm_network network = build(bench).network;
     (void)state;
     assert_int_equal(network.n_steps, 3);
@@ -111,7 +111,7 @@ static void networks_with_control_flow_are_not_run(void **state) {
                   "node l Loop n c x -> y\nout y\n",
                   "eltwise: 0.001\nnetwork: 1\n");
     (void)state;
-    assert_string_equal(bench->analysis.estimate.network.measurement.reason.text,
+    assert_string_equal(bench->analysis.estimate->network.measurement.reason.text,
                         "the model has control flow, whose trip counts are data-dependent");
     bench_close(bench);
 }
@@ -119,7 +119,7 @@ static void networks_with_control_flow_are_not_run(void **state) {
 static void network_requires_at_least_one_measured_layer(void **state) {
     struct bench *bench = open_with(chain, "network: 1\n");
     (void)state;
-    assert_string_equal(bench->analysis.estimate.network.measurement.reason.text,
+    assert_string_equal(bench->analysis.estimate->network.measurement.reason.text,
                         "no layer was run");
     bench_close(bench);
 }

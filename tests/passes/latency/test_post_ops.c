@@ -12,6 +12,8 @@
 #include "backends/primitive.h"
 #include "model_harness.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/primitives.h"
+#include "passes/modules/modules.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -47,7 +49,7 @@ static void time_of_a_group_is_divided_in_proportion_to_its_members(void **state
     assert_int_equal(latency(bench, "n"), 500000000);
     assert_int_equal(latency(bench, "a"), 250000000);
     assert_int_equal(latency(bench, "r"), 250000000);
-    assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 3000000000);
+    assert_int_equal(bench->analysis.modules->modules[0].costs.latency_ps, 3000000000);
     bench_close(bench);
 }
 
@@ -62,7 +64,7 @@ static void refused_group_is_measured_node_by_node(void **state) {
         assert_int_equal(latency(bench, "c"), 4000000000);
         assert_int_equal(latency(bench, "n"), 1000000000);
         assert_int_equal(latency(bench, "a"), 500000000);
-        assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 6000000000);
+        assert_int_equal(bench->analysis.modules->modules[0].costs.latency_ps, 6000000000);
         bench_close(bench);
     }
 }
@@ -92,7 +94,7 @@ static void planned_group_is_the_plan_of_its_nodes(void **state) {
     for (size_t i = 0; i < N(nodes); i++) {
         const uint32_t node = bench_node(bench, nodes[i]);
         assert_int_equal(estimate_primitive(analysis, node),
-                         analysis->primitives.fused[product]);
+                         analysis->primitives->fused[product]);
         assert_int_equal(estimate_state(analysis, node), CM_PLANNED);
         assert_int_equal(estimate_runs(analysis, node), node == product);
         assert_int_equal(latency(bench, nodes[i]), DIM_UNKNOWN);
@@ -102,7 +104,7 @@ static void planned_group_is_the_plan_of_its_nodes(void **state) {
     for (size_t i = 0; i < N(nodes); i++) {
         const uint32_t node = bench_node(bench, nodes[i]);
         assert_int_equal(estimate_primitive(&bench->analysis, node),
-                         bench->analysis.primitives.of_node[node]);
+                         bench->analysis.primitives->of_node[node]);
         assert_int_equal(estimate_state(&bench->analysis, node), CM_PLANNED);
     }
     bench_close(bench);
@@ -120,7 +122,7 @@ static void group_with_an_unmeasured_member_is_measured_node_by_node(void **stat
 static void without_the_option_nothing_is_fused(void **state) {
     struct bench *bench = timed_open(block, "conv add relu f32: 0.003\n" APART);
     (void)state;
-    assert_null(bench->analysis.primitives.group);
+    assert_null(bench->analysis.primitives->group);
     assert_int_equal(latency(bench, "c"), 4000000000);
     bench_close(bench);
 }
@@ -176,7 +178,7 @@ static void groups_are_chains_after_a_product(void **state) {
     (void)state;
     for (size_t i = 0; i < N(rows); i++) {
         struct bench *bench = ask(rows[i].lines, APART "softmax: 0.001\n");
-        const struct primitives_table *table = &bench->analysis.primitives;
+        const struct primitives_table *table = bench->analysis.primitives;
         const uint32_t product = bench_node(bench, i == 0 ? "c" : "g");
         struct text text;
         text_init(&text, bench->analysis.arena);
@@ -191,7 +193,7 @@ static void groups_are_chains_after_a_product(void **state) {
 /* The primitive of the group reads the residual too, and writes once. */
 static void group_moves_the_bytes_of_its_operands(void **state) {
     struct bench *bench = ask(block, "conv add relu f32: 0.003\n" APART);
-    const struct primitives_table *table = &bench->analysis.primitives;
+    const struct primitives_table *table = bench->analysis.primitives;
     const struct cm_primitive *fused = &table->items[table->fused[bench_node(bench, "c")]];
     (void)state;
     assert_int_equal(fused->bytes_read, 1024 + 8 * 8 * 9 * 4 + 8 * 4 + 1024);

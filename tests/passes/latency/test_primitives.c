@@ -10,7 +10,10 @@
 #include "backends/primitive.h"
 #include "frontend/load.h"
 #include "model_harness.h"
-#include "passes/pipeline.h"
+#include "passes/cost/count.h"
+#include "passes/fusion/fuse_patterns.h"
+#include "passes/latency/primitives.h"
+#include "passes/pipeline/pipeline.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/file.h"
@@ -35,7 +38,7 @@ static struct bench *ask(const char *lines, struct request request) {
 }
 
 static const struct cm_primitive *primitive_of(const struct bench *bench, const char *node) {
-    const struct primitives_table *table = &bench->analysis.primitives;
+    const struct primitives_table *table = bench->analysis.primitives;
     const uint32_t id = bench_node(bench, node);
     if (table->lowered[id] != LOWERED_PRIMITIVE) fail_msg("%s has no primitive", node);
     return &table->items[table->of_node[id]];
@@ -226,7 +229,7 @@ static void empty_image_gets_channels_last_strides(void **state) {
 
 static int64_t runs_of(const struct bench *bench, const char *node) {
     const struct node *at = &bench->model.nodes[bench_node(bench, node)];
-    return bench->analysis.count.runs[at->graph];
+    return bench->analysis.count->runs[at->graph];
 }
 
 /* Work is multiplied by the runs of its graph; 0 for a branch that does not count. */
@@ -252,7 +255,7 @@ static void primitives_of_bodies_count_once_per_run(void **state) {
         assert_int_equal(bench_costs(bench, rows[i].node)->bytes_written,
                          rows[i].runs * primitive->bytes_written);
     }
-    const struct primitives_table *table = &bench->analysis.primitives;
+    const struct primitives_table *table = bench->analysis.primitives;
     assert_int_equal(table->lowered[bench_node(bench, "l")], LOWERED_NOTHING);
     assert_string_equal(table->why_not[bench_node(bench, "l")], "its bodies are measured");
     bench_close(bench);
@@ -313,9 +316,9 @@ struct sums {
 
 static void add_node(const struct model_file *model_file, uint32_t id, struct sums *sums) {
     const struct analysis *analysis = &model_file->analysis;
-    const struct primitives_table *table = &analysis->primitives;
-    const struct cm_costs *costs = &analysis->count.nodes[id].costs;
-    const int64_t runs = analysis->count.runs[model_file->model->nodes[id].graph];
+    const struct primitives_table *table = analysis->primitives;
+    const struct cm_costs *costs = &analysis->count->nodes[id].costs;
+    const int64_t runs = analysis->count->runs[model_file->model->nodes[id].graph];
     const int64_t macs = is_known(costs->macs) ? costs->macs : 0;
     sums->macs += macs;
     if (table->lowered[id] == LOWERED_NOT) sums->macs_without_primitive += macs;
@@ -327,7 +330,7 @@ static void add_node(const struct model_file *model_file, uint32_t id, struct su
         fail_msg("%s: node %u reads other bytes than its primitive", model_file->name, id);
     if (costs->bytes_read < runs * primitive->bytes_read)
         fail_msg("%s: node %u reads less than its primitive", model_file->name, id);
-    if (analysis->fused_patterns.of_node[id] != ID_NONE) return;
+    if (analysis->fused_patterns->of_node[id] != ID_NONE) return;
     if (costs->flops + costs->int_ops != runs * primitive->flops)
         fail_msg("%s: node %u has other FLOPs than its primitive", model_file->name, id);
     sums->node_flops += costs->flops + costs->int_ops;

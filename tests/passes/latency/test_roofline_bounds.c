@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rooflines: the resource that limits a time; expected values are computed by hand. */
+#include "passes/latency/estimate.h"
 #include "passes/latency/roofline_bounds.h"
+#include "passes/modules/modules.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,9 +18,9 @@
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A device of 1 TFLOP/s for f32, 1 TB/s and a floor of 1 us. */
-static void set_device(struct analysis *analysis) {
-    analysis->estimate.facts.bandwidth = 1e12;
-    analysis->estimate.facts.floor = 1e-6;
+static void set_device(const struct analysis *analysis) {
+    timed_estimate(analysis)->facts.bandwidth = 1e12;
+    timed_estimate(analysis)->facts.floor = 1e-6;
 }
 
 struct roofline_case {
@@ -47,9 +49,9 @@ static const struct roofline_case rows[] = {
 };
 
 static void time_is_limited_by_the_closest_ceiling(void **state) {
-    struct analysis analysis;
+    struct estimate_table estimate = {0};
+    const struct analysis analysis = {.estimate = &estimate};
     (void)state;
-    memset(&analysis, 0, sizeof(analysis));
     set_device(&analysis);
     for (size_t i = 0; i < N(rows); i++) {
         struct cm_primitive primitive;
@@ -75,17 +77,17 @@ static void time_is_limited_by_the_closest_ceiling(void **state) {
 
 /* Measured 0.5 TB/s and 1 TFLOP/s of f32, instead of the device's 1 TB/s. */
 static void measured_ceilings_replace_published_ones(void **state) {
-    struct analysis analysis;
+    struct estimate_table estimate = {0};
+    const struct analysis analysis = {.estimate = &estimate};
     struct cm_primitive primitive;
     struct cm_measurement measurement;
     struct achieved achieved;
     (void)state;
-    memset(&analysis, 0, sizeof(analysis));
     memset(&primitive, 0, sizeof(primitive));
     memset(&measurement, 0, sizeof(measurement));
     set_device(&analysis);
-    analysis.estimate.ceilings.copy_bytes_per_s = 5e11;
-    analysis.estimate.ceilings.flops_per_s[CM_F32] = 1e12;
+    timed_estimate(&analysis)->ceilings.copy_bytes_per_s = 5e11;
+    timed_estimate(&analysis)->ceilings.flops_per_s[CM_F32] = 1e12;
     primitive.kind = CM_GEMM;
     primitive.inputs[0].element = CM_F32;
     primitive.flops = 6000000;
@@ -114,11 +116,11 @@ static void model_states_its_bound_and_limit(void **state) {
                   {-1, LIMITED_BY_UNKNOWN}};
     (void)state;
     for (size_t i = 0; i < N(limits); i++) {
-        struct analysis analysis;
+        struct estimate_table estimate = {0};
+        const struct analysis analysis = {.estimate = &estimate};
         struct cm_primitive primitive;
         struct cm_measurement measurement;
         struct achieved achieved;
-        memset(&analysis, 0, sizeof(analysis));
         memset(&primitive, 0, sizeof(primitive));
         memset(&measurement, 0, sizeof(measurement));
         set_device(&analysis);
@@ -134,12 +136,12 @@ static void model_states_its_bound_and_limit(void **state) {
 }
 
 static void no_roofline_without_a_time(void **state) {
-    struct analysis analysis;
+    struct estimate_table estimate = {0};
+    const struct analysis analysis = {.estimate = &estimate};
     struct cm_primitive primitive;
     struct cm_measurement measurement;
     struct achieved achieved;
     (void)state;
-    memset(&analysis, 0, sizeof(analysis));
     memset(&primitive, 0, sizeof(primitive));
     memset(&measurement, 0, sizeof(measurement));
     measurement.state = CM_CRASHED;
@@ -157,10 +159,10 @@ static const char lines[] =
 static void module_rates_use_sums_of_its_primitives(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
-    const struct roofline_bounds_table *table = &bench->analysis.roofline_bounds;
+    const struct roofline_bounds_table *table = bench->analysis.roofline_bounds;
     const struct cm_module *block = bench_module(bench, "block");
     const struct achieved *of_block =
-        &table->of_module[block - bench->analysis.modules.modules];
+        &table->of_module[block - bench->analysis.modules->modules];
     const struct achieved *of_root = &table->of_module[0];
     const double bytes = (4 * 8 * 8 + 4 * 4 + 4 * 8 * 8) * 4;
     assert_true(of_block->present);
@@ -175,14 +177,15 @@ static void module_is_limited_by_the_resource_with_most_of_its_time(void **state
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
-    analysis->estimate.ceilings.floor_s = 0.001; /* limits the convolutions, not the ReLU */
-    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
+    timed_estimate(analysis)->ceilings.floor_s =
+        0.001; /* limits the convolutions, not the ReLU */
+    timed_estimate(analysis)->ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
     timed_again(bench);
-    assert_int_equal(analysis->roofline_bounds.of_module[0].limited_by, LIMITED_BY_MEMORY);
-    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_LAUNCH].nodes, 2);
-    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_LAUNCH].latency_ps,
+    assert_int_equal(analysis->roofline_bounds->of_module[0].limited_by, LIMITED_BY_MEMORY);
+    assert_int_equal(analysis->roofline_bounds->totals[LIMITED_BY_LAUNCH].nodes, 2);
+    assert_int_equal(analysis->roofline_bounds->totals[LIMITED_BY_LAUNCH].latency_ps,
                      4000000000);
-    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_MEMORY].nodes, 1);
+    assert_int_equal(analysis->roofline_bounds->totals[LIMITED_BY_MEMORY].nodes, 1);
     bench_close(bench);
 }
 
@@ -190,10 +193,10 @@ static void module_with_two_equal_limits_is_mixed(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.004\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
-    analysis->estimate.ceilings.floor_s = 0.001;
-    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.004;
+    timed_estimate(analysis)->ceilings.floor_s = 0.001;
+    timed_estimate(analysis)->ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.004;
     timed_again(bench);
-    assert_int_equal(analysis->roofline_bounds.of_module[0].limited_by, LIMITED_BY_MIXED);
+    assert_int_equal(analysis->roofline_bounds->of_module[0].limited_by, LIMITED_BY_MIXED);
     bench_close(bench);
 }
 

@@ -9,6 +9,8 @@
 
 #include "model_harness.h"
 
+#include "passes/memory/liveness.h"
+
 struct stored_as {
     const char *value;
     enum storage storage;
@@ -16,7 +18,7 @@ struct stored_as {
 };
 
 static void check_stored(const struct bench *bench, const struct stored_as *rows, size_t n) {
-    const struct liveness_table *table = &bench->analysis.liveness;
+    const struct liveness_table *table = bench->analysis.liveness;
     for (size_t i = 0; i < n; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
         const char *root = rows[i].root ? rows[i].root : rows[i].value;
@@ -85,7 +87,7 @@ static void value_is_alive_to_the_last_use_of_its_views(void **state) {
         const char *value;
         uint32_t first, last;
     } rows[] = {{"x", 0, 2}, {"a", 0, 3}, {"b", 1, 3}, {"c", 2, 4}, {"d", 3, 4}, {"e", 4, 4}};
-    const struct liveness_table *table = &bench->analysis.liveness;
+    const struct liveness_table *table = bench->analysis.liveness;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
@@ -141,7 +143,7 @@ static void peak_is_the_largest_sum_alive_at_one_step(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench *bench = bench_open(rows[i].lines);
-        const struct liveness_table *table = &bench->analysis.liveness;
+        const struct liveness_table *table = bench->analysis.liveness;
         uint32_t node = rows[i].node ? bench_node(bench, rows[i].node) : ID_NONE;
         assert_int_equal(bench->status, CM_OK);
         if (table->peak_bytes != rows[i].bytes || table->peak_node != node)

@@ -10,6 +10,8 @@
 
 #include "model_harness.h"
 
+#include "passes/memory/liveness.h"
+
 struct schedule_case {
     const char *what;
     const char *lines;
@@ -62,7 +64,7 @@ static struct bench *open_case(const char *lines, enum cm_schedule schedule) {
 }
 
 static void expect_order(const struct bench *bench, const struct schedule_case *row) {
-    const struct liveness_table *liveness = &bench->analysis.liveness;
+    const struct liveness_table *liveness = bench->analysis.liveness;
     char have[256] = "";
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         const char *name = bench->model.nodes[liveness->node_at[step]].name;
@@ -78,7 +80,7 @@ static void finds_the_order_with_the_lowest_peak(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_MIN_MEMORY);
-        const struct liveness_table *liveness = &bench->analysis.liveness;
+        const struct liveness_table *liveness = bench->analysis.liveness;
         if (liveness->file_peak_bytes != cases[i].file ||
             liveness->peak_bytes != cases[i].least || !liveness->is_optimal)
             fail_msg("%s: %lld, from %lld", cases[i].what, (long long)liveness->peak_bytes,
@@ -98,8 +100,8 @@ static void not_proved_optimal_if_an_unread_input_sets_the_peak(void **state) {
                         "out q\nout y\n",
                         &options);
     assert_int_equal(bench->status, CM_OK);
-    assert_int_equal(bench->analysis.liveness.file_peak_bytes, 1600);
-    assert_false(bench->analysis.liveness.is_optimal);
+    assert_int_equal(bench->analysis.liveness->file_peak_bytes, 1600);
+    assert_false(bench->analysis.liveness->is_optimal);
     bench_close(bench);
 }
 
@@ -109,8 +111,8 @@ static void not_proved_optimal_if_a_size_is_unknown(void **state) {
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
                                     "node - Exp x -> q\nout p\nout q\n",
                                     CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.liveness.peak_bytes, 800);
-    assert_false(bench->analysis.liveness.is_optimal);
+    assert_int_equal(bench->analysis.liveness->peak_bytes, 800);
+    assert_false(bench->analysis.liveness->is_optimal);
     bench_close(bench);
 }
 
@@ -120,8 +122,8 @@ static void not_proved_optimal_if_a_size_is_an_upper_bound(void **state) {
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
                                     "node - Exp x -> q\nout p\nout q\n",
                                     CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.liveness.peak_bytes, 400 + 800 + 800);
-    assert_false(bench->analysis.liveness.is_optimal);
+    assert_int_equal(bench->analysis.liveness->peak_bytes, 400 + 800 + 800);
+    assert_false(bench->analysis.liveness->is_optimal);
     bench_close(bench);
 }
 
@@ -131,8 +133,8 @@ static void graph_input_that_is_an_output_is_alive_throughout(void **state) {
         open_case("in x float[100]\nin z float[200]\nnode - Exp x -> q\nout q\n"
                   "out z\n",
                   CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.liveness.peak_bytes, 1600);
-    assert_true(bench->analysis.liveness.is_optimal);
+    assert_int_equal(bench->analysis.liveness->peak_bytes, 1600);
+    assert_true(bench->analysis.liveness->is_optimal);
     bench_close(bench);
 }
 
@@ -140,8 +142,8 @@ static void keeps_the_file_order_by_default(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_FILE);
-        assert_int_equal(bench->analysis.liveness.peak_bytes, cases[i].file);
-        assert_int_equal(bench->analysis.liveness.file_peak_bytes, cases[i].file);
+        assert_int_equal(bench->analysis.liveness->peak_bytes, cases[i].file);
+        assert_int_equal(bench->analysis.liveness->file_peak_bytes, cases[i].file);
         bench_close(bench);
     }
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/modules/modules.h"
 #include "passes/modules/path_table.h"
 #include "support/arena.h"
 #include "support/text.h"
@@ -24,7 +25,7 @@ struct source_case {
 
 /* "scopes 2, joined 1" */
 static const char *sources_of(const struct bench *bench) {
-    const struct modules_table *table = &bench->analysis.modules;
+    const struct modules_table *table = bench->analysis.modules;
     struct text text;
     text_init(&text, bench->arena);
     for (size_t i = 0; i < table->n_sources; i++)
@@ -239,7 +240,7 @@ static void fused_names_may_join_several_names(void **state) {
                  "in x float[1]\nnode %s Relu x -> 1\nnode /c/Relu Relu 1 -> y\nout y\n",
                  rows[i].name);
         struct bench *bench = bench_open(lines);
-        const struct modules_table *modules = &bench->analysis.modules;
+        const struct modules_table *modules = bench->analysis.modules;
         assert_string_equal(modules->modules[modules->of_node[0]].path, rows[i].module);
         bench_close(bench);
     }

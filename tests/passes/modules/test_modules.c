@@ -9,6 +9,8 @@
 
 #include "model_harness.h"
 
+#include "passes/modules/modules.h"
+
 struct tree_case {
     const char *lines;
     const char *paths;
@@ -358,7 +360,7 @@ static void test_scope_depth_is_limited(void **state) {
     memcpy(lines + n, "/Relu Relu x -> y\nout y\n", sizeof "/Relu Relu x -> y\nout y\n");
     bench = bench_open(lines);
     assert_int_equal(bench->status, CM_OK);
-    assert_int_equal(bench->analysis.modules.n_modules, 65);
+    assert_int_equal(bench->analysis.modules->n_modules, 65);
     bench_close(bench);
 }
 

@@ -9,6 +9,7 @@
 
 #include "ir/shape.h"
 #include "model_harness.h"
+#include "passes/params/params.h"
 
 struct framework_case {
     const char *lines;
@@ -19,7 +20,7 @@ struct framework_case {
 static void check_row(const struct framework_case *row, size_t i) {
     struct bench *bench = bench_open(row->lines);
     if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
-    const struct framework_table *framework = &bench->analysis.params.framework;
+    const struct framework_table *framework = &bench->analysis.params->framework;
     if (framework->elements != row->elements || framework->n_absent != row->n_absent)
         fail_msg("row %zu: %lld elements, %zu absent, %zu unknown", i,
                  (long long)framework->elements, framework->n_absent, framework->n_unknown);
@@ -115,7 +116,7 @@ static void counts_merged_parameters_separately(void **state) {
         NORMS
         "at :Net a:Norm\nnode n Mul x a.weight -> s\nat :Net b:Norm\n"
         "node m Mul s a.weight -> t\nat :Net c:Norm\nnode l Mul t a.weight -> y\nout y\n");
-    const struct framework_table *framework = &bench->analysis.params.framework;
+    const struct framework_table *framework = &bench->analysis.params->framework;
     (void)state;
     assert_int_equal(framework->elements, 9);
     assert_int_equal(framework->n_absent, 2);

@@ -9,6 +9,7 @@
 
 #include "model_harness.h"
 #include "passes/params/names.h"
+#include "passes/params/params.h"
 
 /* A model and the kinds of its values; a NULL name ends the list. */
 struct param_case {

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "passes/modules/modules.h"
+#include "passes/training/training.h"
 #include "support/checked.h"
 
 /* Float tensors have ten elements, 40 bytes, unless noted. */
@@ -193,7 +195,7 @@ static void saved_bytes_and_backward_macs_follow_the_operators(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct bench *bench = open_step(&steps[i]);
-        const struct training_table *table = &bench->analysis.training;
+        const struct training_table *table = bench->analysis.training;
         if (table->saved_bytes != steps[i].saved || table->backward_macs != steps[i].macs ||
             (steps[i].peak != 0 && table->peak_bytes != steps[i].peak))
             fail_msg("%s: %lld saved, %lld MACs, peak %lld", steps[i].what,
@@ -228,7 +230,7 @@ static void peak_has_a_node_and_a_phase(void **state) {
         const struct step step = {
             .what = "", .lines = cases[i].lines, .options = cases[i].options};
         struct bench *bench = open_step(&step);
-        const struct training_table *table = &bench->analysis.training;
+        const struct training_table *table = bench->analysis.training;
         const bool running = cases[i].node[0] != '\0';
         assert_int_equal(table->peak_node,
                          running ? bench_node(bench, cases[i].node) : ID_NONE);
@@ -244,7 +246,7 @@ static void peak_has_a_node_and_a_phase(void **state) {
 static const struct cm_step *step_of(const struct bench *bench, const char *path) {
     const struct cm_module *module = bench_module(bench, path);
     assert_non_null(module);
-    return &bench->analysis.training.of_module[module - bench->analysis.modules.modules];
+    return &bench->analysis.training->of_module[module - bench->analysis.modules->modules];
 }
 
 static void modules_sum_their_own_nodes(void **state) {
@@ -269,8 +271,8 @@ static void integer_parameters_are_frozen(void **state) {
     (void)state;
     assert_int_equal(bench->status, CM_OK);
     assert_int_equal(bench_module(bench, "")->costs.params, 16);
-    assert_int_equal(bench->analysis.training.frozen, 12);
-    assert_int_equal(bench->analysis.training.learned, 4);
+    assert_int_equal(bench->analysis.training->frozen, 12);
+    assert_int_equal(bench->analysis.training->learned, 4);
     bench_close(bench);
 }
 
@@ -284,8 +286,8 @@ static void freeze_matches_parameters_and_modules(void **state) {
         const struct step step = {
             .what = cases[i].pattern, .lines = TWO_MODULES, FREEZE(&cases[i].pattern)};
         struct bench *bench = open_step(&step);
-        assert_int_equal(bench->analysis.training.frozen, cases[i].frozen);
-        assert_int_equal(bench->analysis.training.learned, 40 - cases[i].frozen);
+        assert_int_equal(bench->analysis.training->frozen, cases[i].frozen);
+        assert_int_equal(bench->analysis.training->learned, 40 - cases[i].frozen);
         bench_close(bench);
     }
 }
@@ -330,7 +332,7 @@ static void optimizer_has_states_and_flops_per_parameter(void **state) {
         const struct cm_options options = {.optimizer = cases[i].optimizer,
                                            .precision = cases[i].precision};
         struct bench *bench = bench_open_with("opset 13\n" TWO_MODULES, &options);
-        const struct training_table *table = &bench->analysis.training;
+        const struct training_table *table = bench->analysis.training;
         assert_int_equal(table->weight_bytes, cases[i].weights);
         assert_int_equal(table->gradient_bytes, cases[i].gradients);
         assert_int_equal(table->optimizer_bytes, cases[i].states);
@@ -350,10 +352,10 @@ static void conventions_differ_in_backward_flops(void **state) {
         const struct cm_options options = {.optimizer = "sgd",
                                            .convention = cases[i].convention};
         struct bench *bench = bench_open_with("opset 13\n" TWO_MODULES, &options);
-        const struct training_table *table = &bench->analysis.training;
+        const struct training_table *table = bench->analysis.training;
         assert_int_equal(table->backward_flops, cases[i].backward);
         assert_int_equal(table->iteration_flops,
-                         bench->analysis.modules.modules[0].costs.flops + cases[i].backward +
+                         bench->analysis.modules->modules[0].costs.flops + cases[i].backward +
                              80);
         bench_close(bench);
     }
@@ -363,7 +365,7 @@ static void recomputation_is_counted(void **state) {
     static const char *const one[] = {"one"};
     const struct step step = {.what = "recompute", .lines = TWO_MODULES, CHECKPOINT(one)};
     struct bench *bench = open_step(&step);
-    const struct training_table *table = &bench->analysis.training;
+    const struct training_table *table = bench->analysis.training;
     (void)state;
     assert_int_equal(table->recompute_macs, 30);
     assert_int_equal(table->recompute_flops, 60);
@@ -386,7 +388,7 @@ static void integer_operations_are_recomputed_without_gradient(void **state) {
         &options);
     (void)state;
     if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
-    const struct training_table *table = &bench->analysis.training;
+    const struct training_table *table = bench->analysis.training;
     assert_int_equal(table->recompute_flops, 60);
     assert_int_equal(table->recompute_int_ops, 6);
     assert_int_equal(table->backward_flops, 60); /* the gradient of the weight */
@@ -421,8 +423,8 @@ static void backward_of_a_recurrence_covers_every_time_step(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct step step = {.what = "a recurrence", .lines = cases[i].lines};
         struct bench *bench = open_step(&step);
-        assert_int_equal(bench->analysis.training.backward_macs, cases[i].macs);
-        assert_int_equal(bench->analysis.training.saved_bytes, cases[i].saved);
+        assert_int_equal(bench->analysis.training->backward_macs, cases[i].macs);
+        assert_int_equal(bench->analysis.training->saved_bytes, cases[i].saved);
         bench_close(bench);
     }
 }
@@ -446,8 +448,8 @@ static void fused_pattern_is_one_operation(void **state) {
                  "node /n/Add_1 Add t n.b -> y\nout y\n"};
     struct bench *one = open_step(&fused);
     struct bench *many = open_step(&decomposed);
-    const struct training_table *want = &one->analysis.training;
-    const struct training_table *have = &many->analysis.training;
+    const struct training_table *want = one->analysis.training;
+    const struct training_table *have = many->analysis.training;
     (void)state;
     assert_int_equal(want->saved_bytes, 32 + 32 + 2 * 2 * 4); /* x, h, statistics */
     assert_int_equal(have->saved_bytes, want->saved_bytes);
@@ -464,11 +466,11 @@ static void saved_bytes_of_an_unknown_operator_are_unknown(void **state) {
                                   "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\n"
                                   "node u com.me::Odd y -> z\nout z\n"};
     struct bench *bench = open_step(&step);
-    const struct cm_step *node = &bench->analysis.training.of_node[bench_node(bench, "u")];
+    const struct cm_step *node = &bench->analysis.training->of_node[bench_node(bench, "u")];
     (void)state;
     assert_int_equal(node->saved_bytes, CM_UNKNOWN);
     assert_int_equal(node->backward_macs, CM_UNKNOWN);
-    assert_int_equal(bench->analysis.training.saved_bytes, 40);
+    assert_int_equal(bench->analysis.training->saved_bytes, 40);
     bench_close(bench);
 }
 
@@ -479,7 +481,7 @@ static void saved_outputs_of_an_unknown_operator_are_in_all_sums(void **state) {
                                   "node u com.me::Odd y -> o\ntype o float[10]\n"
                                   "node e Log o -> z\nout z\n"};
     struct bench *bench = open_step(&step);
-    const struct training_table *table = &bench->analysis.training;
+    const struct training_table *table = bench->analysis.training;
     (void)state;
     assert_int_equal(table->saved_bytes, 80);
     assert_int_equal(table->of_module[0].saved_bytes, 80);
@@ -489,8 +491,8 @@ static void saved_outputs_of_an_unknown_operator_are_in_all_sums(void **state) {
 static void no_training_step_without_an_optimizer(void **state) {
     struct bench *bench = bench_open("opset 13\n" TWO_MODULES);
     (void)state;
-    assert_null(bench->analysis.training.optimizer);
-    assert_null(bench->analysis.training.of_node);
+    assert_null(bench->analysis.training->optimizer);
+    assert_null(bench->analysis.training->of_node);
     bench_close(bench);
 }
 
