@@ -142,13 +142,14 @@ static size_t print_line(const struct op_family *family, size_t first) {
         between = ", ";
     }
     const struct op *op = &family->rows[i - 1];
-    const struct op_cost *cost = &op->cost;
-    printf(" | %s | ", cost->macs ? cost->macs_formula : "0");
-    between = print_term("", cost->macs ? 2 : 0, "MACs");
-    between = print_term(between, cost->per_input, "n");
-    between = print_term(between, cost->per_output, "out");
-    between =
-        print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_description : "");
+    const struct op_flops none = {.extra = NULL};
+    const struct op_flops *flops = op->facets->flops[FLOPS_DEEPSPEED];
+    if (!flops) flops = &none;
+    printf(" | %s | ", op->cost.macs ? op->cost.macs_formula : "0");
+    between = print_term("", op->cost.macs ? 2 : 0, "MACs");
+    between = print_term(between, flops->per_input, "n");
+    between = print_term(between, flops->per_output, "out");
+    between = print_term(between, flops->extra ? 1 : 0, flops->extra_description);
     if (between[0] == '\0') printf("0: %s", registry_free(family, op));
     if (integers_words(op)) printf("; %s", integers_words(op));
     printf(" | %s |\n", written_bytes[op->memory]);

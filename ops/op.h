@@ -33,20 +33,11 @@ struct op_attr {
     const char *s;
 };
 
-/*
- * FLOPs by the `deepspeed` convention (docs/counting.md):
- *     flops = 2 * MACs + per_input * n + per_output * out + extra(context)
- * n = elements of the first input, out = elements of the first output. All zero: the operator
- * costs no FLOPs by this convention.
- */
+/* The MACs of an operator; both NULL: none. */
 struct op_cost {
-    /* Adds the factors of the product MACs (ops/product.h). NULL: no MACs. */
-    void (*macs)(const struct op_context *context, struct product *ret);
-    const char *macs_formula; /* text for `macs`, for `costmodel ops`; NULL without it */
-    int64_t per_input;
-    int64_t per_output;
-    int64_t (*extra)(const struct op_context *context); /* NULL: none */
-    const char *extra_description;                      /* text for `extra`; NULL without it */
+    void (*macs)(const struct op_context *context,
+                 struct product *ret); /* adds their factors */
+    const char *macs_formula;          /* text for `macs`, for `costmodel ops` */
 };
 
 /* Memory of the outputs at run time. */
@@ -131,6 +122,7 @@ struct op_backward {
 
 /* The FLOP conventions that have a table of operators (ops/flops/conventions.h). */
 enum flops_table {
+    FLOPS_DEEPSPEED, /* the default */
     FLOPS_EXACT,
     FLOPS_TORCH,
     FLOPS_FVCORE,
@@ -151,7 +143,7 @@ struct op_flops {
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct op_context *context); /* NULL: none */
-    const char *extra_description;                      /* text for `extra`; NULL without it */
+    const char *extra_description; /* text for `extra`, for `costmodel ops`; NULL without it */
 };
 
 /* Which tensors of rank 3 to 5 are images [N, C, spatial…]; --layout sets their layout. */

@@ -368,29 +368,30 @@ static bool lower_grouped(const struct op_context *context, int32_t which,
 }
 
 /* clang-format off */
-FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "scores"),
-    THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"), MODELLED_PRODUCT(NO_FUSED),
+FACETS(CONTRIB, Attention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
+    THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")), MODELLED_PRODUCT(NO_FUSED),
     EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED),
-    INTEGERS_OF(attention_projection), EXTENDS(1, 8, 1)};
-FACETS(CONTRIB, DecoderMaskedSelfAttention) {MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, PackedAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, MultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), EXTENDS(1, 6, 2),
-    LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
-FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+FACETS(CONTRIB, QAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    MODELLED_PRODUCT(NO_FUSED), INTEGERS_OF(attention_projection), EXTENDS(1, 8, 1)};
+FACETS(CONTRIB, DecoderMaskedSelfAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    EXTENDS(1, 4, 1)};
+FACETS(CONTRIB, PackedAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, MultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    EXTENDS(1, 6, 2), LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
+FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 5, 2)};
-FACETS(CONTRIB, PackedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, GroupQueryAttention) {PART(7, 8), EXTENDS(1, 3, 2), EXACT(.per_mac = 2, EXACT_ATTENTION),
-    LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
+FACETS(CONTRIB, PackedMultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, GroupQueryAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), PART(7, 8), EXTENDS(1, 3, 2),
+    EXACT(EXACT_ATTENTION), LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
 FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)};
 
 #define CONTRIB(name, infer_fn, letters)                                                       \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
-        .cost = {.macs = macs_attention,                                                       \
-                 .macs_formula = "projection, and scores x (columns of a key and of a value)", \
-                 .extra = attention_scores, .extra_description = "scores"},      \
+        .cost = {macs_attention, "projection, and scores x (columns of a key and of a value)"},\
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 

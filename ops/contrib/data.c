@@ -253,7 +253,8 @@ FACETS(CONTRIB, QuantizeWithOrder) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUAN
     INTEGERS(INTEGERS_NONE)}; /* quotient, rounding */
 FACETS(CONTRIB, DequantizeWithOrder) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED),
     INTEGERS(INTEGERS_SCALED)};
-FACETS(CONTRIB, MaxpoolWithMask) {EXACT(EXACT_MAX_POOL), NO_PRIMITIVE("no primitive pools by a mask")};
+FACETS(CONTRIB, MaxpoolWithMask) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL),
+    NO_PRIMITIVE("no primitive pools by a mask")};
 FACETS(CONTRIB, EPContext) {NO_PRIMITIVE("its inside is not in the file")};
 FACETS(CONTRIB, Snpe) {NO_PRIMITIVE("its inside is not in the file")};
 
@@ -282,11 +283,11 @@ static const struct op rows[] = {
     {CONTRIB(DequantizeBFP,          infer_dequantize_bfp,     "pii")},
     {CONTRIB(QuantizeWithOrder,      infer_quantize_ordered,   "pi")},
     {CONTRIB(DequantizeWithOrder,    infer_dequantize_ordered, "pi")},
-    {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
+    {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm"), .module = "MaxPool{n}d"},
     {CONTRIB(EPContext,              infer_compiled,           "x"),
-     .cost = {.macs = macs_compiled, .macs_formula = "unknown: compiled graph"}},
+     .cost = {macs_compiled, "unknown: compiled graph"}},
     {CONTRIB(Snpe,                   infer_compiled,           "x"),
-     .cost = {.macs = macs_compiled, .macs_formula = "unknown: compiled graph"}},
+     .cost = {macs_compiled, "unknown: compiled graph"}},
 };
 /* clang-format on */
 

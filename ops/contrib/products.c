@@ -331,25 +331,25 @@ FACETS(CONTRIB, FusedMatMul) {MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
 FACETS(CONTRIB, TransposeMatMul) {MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, FusedMatMulActivation) {MODELLED_PRODUCT(NO_FUSED),
+FACETS(CONTRIB, FusedMatMulActivation) {DEEPSPEED(PLUS(activation_flops, "activations")), MODELLED_PRODUCT(NO_FUSED),
     MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, FusedGemm) {
-    EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases and activations"),
+FACETS(CONTRIB, FusedGemm) {DEEPSPEED(PLUS(activation_flops, "activations")),
+    EXACT(PLUS(exact_fused, "biases and activations")),
     MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
-FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
-FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_PACKED)};
+FACETS(CONTRIB, QGemm) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
+FACETS(CONTRIB, MatMulNBits) {EXACT(BIASES), MODELLED_PRODUCT(NO_PACKED)};
 FACETS(CONTRIB, MatMulBnb4) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
+FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
+FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, MatMulInteger16) {MODELLED_PRODUCT(NO_QUANTIZED)};
-FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, BIASES), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, GemmFastGelu) {DEEPSPEED(.per_output = 1), EXACT(.per_output = 8, BIASES), MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, GemmFloat8) {MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {MODELLED_PRODUCT(NO_PACKED)};
 FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {MODELLED_PRODUCT(NO_PACKED)};
 FACETS(CONTRIB, MatMulFpQ4) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulNBitsMlp) {EXACT(.per_mac = 2, .per_output = 6), MODELLED_PRODUCT(NO_PACKED)}; /* SiLU and a product */
+FACETS(CONTRIB, MatMulNBitsMlp) {DEEPSPEED(.per_output = 1), EXACT(.per_output = 6), MODELLED_PRODUCT(NO_PACKED)}; /* SiLU and a product */
 FACETS(CONTRIB, MatMulNBitsQkv) {MODELLED_PRODUCT(NO_PACKED)};
 FACETS(CONTRIB, SparseToDenseMatMul) {NO_PRIMITIVE(NO_PACKED)};
 FACETS(CONTRIB, QOrderedMatMul) {MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
@@ -357,21 +357,21 @@ FACETS(CONTRIB, CDist) {AUTOCAST(FLOAT), NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, Inverse) {AUTOCAST(FLOAT), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, GatedRelativePositionBias) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, WordConvEmbedding) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, FusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, FusedConv) {DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_conv_sums, .does_more = scale_always)};
-FACETS(CONTRIB, NhwcFusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, NhwcFusedConv) {DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_nhwc_conv_sums, .does_more = scale_always)};
-FACETS(CONTRIB, NhwcConv) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_CHANNELS_LAST),
+FACETS(CONTRIB, NhwcConv) {DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_CHANNELS_LAST),
     MULTIPLIES(2, scale_nhwc_conv_sums)};
-FACETS(CONTRIB, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+FACETS(CONTRIB, QLinearConv) {DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_QUANTIZED)};
 FACETS(CONTRIB, MoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 7)};
 FACETS(CONTRIB, QMoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)};
 
-#define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class, ...)               \
+#define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class)                    \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .weight = weight_, .bias = bias_,      \
-        .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
+        .cost = {count, are}, .param_roles = letters,                                          \
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
 #define MATMUL          "out x inner axis"
@@ -383,39 +383,38 @@ FACETS(CONTRIB, QMoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)};
 #define INVERSE         "out x rows: an elimination and its solutions"
 #define GATES           "elements of the queries x columns of the gates"
 #define WINDOWS         "out x windows in a word x kernel"
-#define EXTRA(what, is) .extra = what, .extra_description = is
 
 static const struct op rows[] = {
     /*      type                 shape rule weight bias                  MACs                 formula  roles               module    */
-    CONTRIB(FusedMatMul,                   infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(TransposeMatMul,               infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(FusedGemm,                     infer_fused_gemm,       1, 2, macs_gemm,           MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(QGemm,                         infer_qgemm,            3, 6, macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
-    CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear",   .extra = NULL),
-    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
-    CONTRIB(DynamicQuantizeMatMul,         infer_matmul,           1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL,       .per_output = 1),
-    CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear",   .extra = NULL),
-    CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,       .per_output = 1),
-    CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,       .extra = NULL),
-    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear",   .extra = NULL),
-    CONTRIB(QOrderedMatMul,                infer_matmul,           2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
-    CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL,       .extra = NULL),
-    CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL,       .extra = NULL),
-    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL,       .extra = NULL),
-    CONTRIB(WordConvEmbedding,             infer_word_embedding,   0, 0, macs_word_embedding, WINDOWS, "iWWn",             NULL,       .extra = NULL),
-    CONTRIB(FusedConv,                     infer_conv,             1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d", EXACT_FUSED),
-    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d", EXACT_FUSED),
-    CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d", BIASES),
-    CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d", BIASES),
-    CONTRIB(MoE,                           infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
-    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
+    CONTRIB(FusedMatMul,                   infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
+    CONTRIB(TransposeMatMul,               infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
+    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
+    CONTRIB(FusedGemm,                     infer_fused_gemm,       1, 2, macs_gemm,           MATMUL,  "www",              "Linear"),
+    CONTRIB(QGemm,                         infer_qgemm,            3, 6, macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear"),
+    CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear"),
+    CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear"),
+    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear"),
+    CONTRIB(DynamicQuantizeMatMul,         infer_matmul,           1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear"),
+    CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear"),
+    CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL),
+    CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear"),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWiW",            "Linear"),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWWiW",           "Linear"),
+    CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear"),
+    CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL),
+    CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL),
+    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear"),
+    CONTRIB(QOrderedMatMul,                infer_matmul,           2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear"),
+    CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL),
+    CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL),
+    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL),
+    CONTRIB(WordConvEmbedding,             infer_word_embedding,   0, 0, macs_word_embedding, WINDOWS, "iWWn",             NULL),
+    CONTRIB(FusedConv,                     infer_conv,             1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d"),
+    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d"),
+    CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d"),
+    CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d"),
+    CONTRIB(MoE,                           infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWWWWWW",         NULL),
+    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWiWWiWWiWiiixi", NULL),
 };
 /* clang-format on */
 

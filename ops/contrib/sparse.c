@@ -330,27 +330,29 @@ static void macs_packed_indexer(const struct op_context *context, struct product
 }
 
 /* clang-format off */
-FACETS(CONTRIB, DecoderAttention) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, LongformerAttention) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, QOrderedLongformerAttention) {MODELLED_PRODUCT(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, QOrderedAttention) {MODELLED_PRODUCT(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, SparseAttention) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, PagedAttention) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, SparsePagedAttention) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, DynamicSparseAttention) {MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, DecoderAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, LongformerAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, QOrderedLongformerAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, QOrderedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, SparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, PagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, SparsePagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, DynamicSparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, SparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, PackedSparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 
 #define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
-        .cost = {.macs = count, .macs_formula = are, .extra = n_scores, .extra_description = "scores"},\
+        .cost = {count, are},                                         \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define INDEXER(name, infer_fn, count, letters)                                                \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
-        .cost = {.macs = count, .macs_formula = "queries x heads x entries x columns"},        \
+        .cost = {count, "queries x heads x entries x columns"},                                \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define ALL       "scores x (columns of a key and of a value)"

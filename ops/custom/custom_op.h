@@ -112,7 +112,8 @@ bool custom_op_is(const struct op *op);
 /* Returns the description of a row for which custom_op_is is true. */
 const struct custom *custom_op_of_op(const struct op *op);
 
-/* The callbacks of these rows (struct op): infer, cost.macs, cost.extra. */
+/* The callbacks of these rows (struct op): infer, cost.macs, and `extra` of
+ * its FLOPs. */
 int custom_op_infer(struct op_context *context) CM_MUST_CHECK;
 void custom_op_macs(const struct op_context *context, struct product *ret);
 int64_t custom_op_other_flops(const struct op_context *context);

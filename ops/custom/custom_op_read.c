@@ -475,16 +475,13 @@ static int make_row(const struct reading *reading, struct custom *ret) {
         .per_mac = 2,
         .extra = custom_op_other_flops,
         .extra_description = arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    ret->op.cost = (struct op_cost){.macs = custom_op_macs,
-                                    .macs_formula =
-                                        arena_printf(reading->arena, "by '%s'", ret->macs.text),
-                                    .extra = flops.extra,
-                                    .extra_description = flops.extra_description};
+    ret->op.cost.macs = custom_op_macs;
+    ret->op.cost.macs_formula = arena_printf(reading->arena, "by '%s'", ret->macs.text);
     ret->op.domain = ret->op.type = "";
     /* those of `like` (conventions, lowering, bounds) do not apply */
+    const struct op_flops *all = arena_copy(reading->arena, &flops, sizeof(flops));
     const struct op_facets facets = {.lowering.why = "its description specifies no kernel",
-                                     .flops[FLOPS_EXACT] =
-                                         arena_copy(reading->arena, &flops, sizeof(flops))};
+                                     .flops = {[FLOPS_DEEPSPEED] = all, [FLOPS_EXACT] = all}};
     ret->op.facets = arena_copy(reading->arena, &facets, sizeof(facets));
     return CM_OK;
 }

@@ -13,7 +13,7 @@ static const char integer_convention[] = "exact";
 
 static const struct convention conventions[] = {
     /* name, per_mac, backward, table, sees_nodes */
-    {"deepspeed", 2, 2, FLOPS_OWN, false},
+    {"deepspeed", 2, 2, FLOPS_DEEPSPEED, false},
     {"exact", 2, 0, FLOPS_EXACT, false},
     {"macs", 1, 0, FLOPS_MACS, false},
     {"torch", 2, 0, FLOPS_TORCH, false},
@@ -64,17 +64,12 @@ static void add_other_flops(struct sum *sum, int64_t factor, const char *of, int
     add_term(sum, factor, of, count, sum->separates_integers && sum->integers->rest);
 }
 
-/* Adds the terms of an operator: of its `cost` (flops = 2 * MACs + per_input * n + per_output *
- * out + extra, ops/op.h), or of the convention's table. */
+/* Adds the terms of an operator by the convention's table (struct op_flops). */
 static void add_all(struct sum *sum, const struct convention *convention,
                     const struct op_context *context) {
-    const struct op_cost *cost = &context->op->cost;
-    const struct op_flops own = {2, cost->per_input, cost->per_output, cost->extra,
-                                 cost->extra_description};
     const struct op_flops *row = find_row(convention, context->op);
-    if (convention->table == FLOPS_OWN) row = &own;
     const int64_t per_mac = row ? row->per_mac : convention->per_mac;
-    add_macs(sum, cost->macs ? per_mac : 0);
+    add_macs(sum, context->op->cost.macs ? per_mac : 0);
     if (row && row->per_input != 0)
         add_other_flops(sum, row->per_input, "input elements", op_elements(context, 0));
     if (row && row->per_output != 0)

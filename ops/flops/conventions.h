@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * FLOP-counting conventions: the count of a node by a tool, in the tool's own unit. A
- * convention is a column of the operators' facets (op_facets.flops); the default `deepspeed`
- * uses struct op_cost of the operator rows. docs/conventions.md explains every row.
+ * convention is a column of the operators' facets (op_facets.flops). docs/conventions.md
+ * explains every row.
  */
 #ifndef OPS_FLOPS_CONVENTIONS_H
 #define OPS_FLOPS_CONVENTIONS_H
@@ -16,15 +16,14 @@
 struct integers;
 struct op_context;
 
-/* Values of struct convention's `table` besides those of enum flops_table. */
-enum { FLOPS_OWN = FLOPS_N, FLOPS_MACS };
+/* Value of struct convention's `table` besides those of enum flops_table. */
+enum { FLOPS_MACS = FLOPS_N };
 
 struct convention {
     const char *name; /* defined in ops/flops/names/convention_names.c */
     int64_t per_mac;  /* FLOPs per MAC of operators that `table` lacks; they have no others */
     int64_t backward; /* FLOPs of backward / FLOPs of forward; 0: per_mac * MACs of backward */
-    /* enum flops_table: `flops` of the operator's facets; FLOPS_OWN: `cost` of its row;
-     * FLOPS_MACS: MACs only. */
+    /* enum flops_table: `flops` of the operator's facets; FLOPS_MACS: MACs only. */
     int table;
     bool sees_nodes; /* counts the nodes of a fused pattern one by one, as tools on ONNX do */
 };

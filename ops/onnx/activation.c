@@ -142,16 +142,16 @@ static int describe_softplus(const struct op_context *context, struct text *out)
 }
 
 /* clang-format off */
-FACETS(ONNX, Relu) {EXACT(.per_output = 1), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 1),
-    LOWER_UNARY(CM_RELU), BOUNDS("d")};
-FACETS(ONNX, LeakyRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
-    LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Elu) {EXACT(.per_output = 4), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 3),
-    LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Gelu) {EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 with the tanh approximation")),
-    PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL),
-    BOUNDS("d")};
-FACETS(ONNX, Swish) {EXACT(.per_output = 5), PTFLOPS(.per_input = 1),
+FACETS(ONNX, Relu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 1), PTFLOPS(.per_input = 1),
+    ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_RELU), BOUNDS("d")};
+FACETS(ONNX, LeakyRelu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 2), PTFLOPS(.per_input = 1),
+    ONNX_TOOL(.per_output = 2), LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Elu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 4), PTFLOPS(.per_input = 1),
+    ONNX_TOOL(.per_output = TOOL_EXP + 3), LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Gelu) {DEEPSPEED(.per_input = 1),
+    EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 with the tanh approximation")), PTFLOPS(.per_input = 1),
+    ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Swish) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 5), PTFLOPS(.per_input = 1),
     LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), BOUNDS("d")};
 FACETS(ONNX, Celu) {EXACT(.per_output = 5),
     LOWER_ELTWISE(lower_celu, CM_ELU, "an alpha of 0 has no primitive"), BOUNDS("d")};
@@ -173,17 +173,18 @@ FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scale
 FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
 FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
     LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops counts Clip as ReLU6 */
-FACETS(ONNX, PRelu) {AUTOCAST(HALF), EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
-    ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
-FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};
+FACETS(ONNX, PRelu) {DEEPSPEED(.per_input = 1), AUTOCAST(HALF), EXACT(.per_output = 2), PTFLOPS(.per_input = 1),
+    THOP(.per_input = 1), ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
+FACETS(ONNX, SwiGLU) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL),
+    NO_BOUNDS};
 FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_unchanged)};
 FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), NO_BOUNDS};
 
-#define ACTIVATION(name, from, flops, class, print, folds, keeps)                              \
+#define ACTIVATION(name, from, class, print, folds, keeps)                                     \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .cost = {.per_input = flops}, \
-        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class, .describe = print,     \
-        .fold = folds, .backward.saved_for_backward = keeps                                    \
+        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .memory = MEMORY_IN_PLACE,    \
+        .param_roles = "x", .module = class, .describe = print, .fold = folds,                 \
+        .backward.saved_for_backward = keeps                                                   \
     }
 #define CONTRIB(name, class)                                                                   \
     {                                                                                          \
@@ -197,8 +198,8 @@ FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, 
     }
 #define PRELU(from, infer_fn)                                                                  \
     {                                                                                          \
-        SIGNATURE(ONNX, PRelu, from), .infer = infer_fn, .cost = {.per_input = 1},             \
-        .memory = MEMORY_IN_PLACE, .param_roles = "xW", .module = "PReLU",                     \
+        SIGNATURE(ONNX, PRelu, from), .infer = infer_fn, .memory = MEMORY_IN_PLACE,            \
+        .param_roles = "xW", .module = "PReLU",                                                \
         .describe = describe_prelu, .backward.saved_for_backward = "01"                        \
     }
 #define DROPOUT(from)                                                                          \
@@ -213,37 +214,37 @@ FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, 
 const struct op activation_relu6 = CLIP(1, .module = "ReLU6");
 
 static const struct op rows[] = {
-    /*         type             since n  module         describe           fold       saved for backward */
-    ACTIVATION(Relu,               1, 1, "ReLU",        NULL,              fold_relu, "y"),
-    ACTIVATION(Relu,               6, 1, "ReLU",        NULL,              fold_relu, "y"),
-    ACTIVATION(LeakyRelu,          1, 1, "LeakyReLU",   describe_slope,    NULL,      "0"),
-    ACTIVATION(LeakyRelu,          6, 1, "LeakyReLU",   describe_slope,    NULL,      "0"),
-    ACTIVATION(Elu,                1, 1, "ELU",         describe_alpha,    NULL,      "0"),
-    ACTIVATION(Elu,                6, 1, "ELU",         describe_alpha,    NULL,      "0"),
-    ACTIVATION(Gelu,              20, 1, "GELU",        describe_gelu,     NULL,      "0"),
-    ACTIVATION(Swish,             24, 1, "SiLU",        NULL,              NULL,      "0"),
-    ACTIVATION(Celu,              12, 0, "CELU",        describe_alpha,    NULL,      "0"),
-    ACTIVATION(Selu,               1, 0, "SELU",        NULL,              NULL,      "0"),
-    ACTIVATION(Selu,               6, 0, "SELU",        NULL,              NULL,      "0"),
-    ACTIVATION(Sigmoid,            1, 0, "Sigmoid",     NULL,              NULL,      "y"),
-    ACTIVATION(Sigmoid,            6, 0, "Sigmoid",     NULL,              NULL,      "y"),
-    ACTIVATION(Tanh,               1, 0, "Tanh",        NULL,              NULL,      "y"),
-    ACTIVATION(Tanh,               6, 0, "Tanh",        NULL,              NULL,      "y"),
-    ACTIVATION(HardSigmoid,        1, 0, "Hardsigmoid", NULL,              NULL,      "0"),
-    ACTIVATION(HardSigmoid,        6, 0, "Hardsigmoid", NULL,              NULL,      "0"),
-    ACTIVATION(HardSwish,         14, 0, "Hardswish",   NULL,              NULL,      "0"),
-    ACTIVATION(Mish,              18, 0, "Mish",        NULL,              NULL,      "0"),
-    ACTIVATION(Softplus,           1, 0, "Softplus",    describe_softplus, NULL,      "0"),
-    ACTIVATION(Softsign,           1, 0, "Softsign",    NULL,              NULL,      "0"),
-    ACTIVATION(ThresholdedRelu,   10, 0, NULL,          NULL,              NULL,      "0"),
-    ACTIVATION(Shrink,             9, 0, NULL,          NULL,              NULL,      "0"),
+    /*         type             since module         describe           fold       saved for backward */
+    ACTIVATION(Relu,               1, "ReLU",        NULL,              fold_relu, "y"),
+    ACTIVATION(Relu,               6, "ReLU",        NULL,              fold_relu, "y"),
+    ACTIVATION(LeakyRelu,          1, "LeakyReLU",   describe_slope,    NULL,      "0"),
+    ACTIVATION(LeakyRelu,          6, "LeakyReLU",   describe_slope,    NULL,      "0"),
+    ACTIVATION(Elu,                1, "ELU",         describe_alpha,    NULL,      "0"),
+    ACTIVATION(Elu,                6, "ELU",         describe_alpha,    NULL,      "0"),
+    ACTIVATION(Gelu,              20, "GELU",        describe_gelu,     NULL,      "0"),
+    ACTIVATION(Swish,             24, "SiLU",        NULL,              NULL,      "0"),
+    ACTIVATION(Celu,              12, "CELU",        describe_alpha,    NULL,      "0"),
+    ACTIVATION(Selu,               1, "SELU",        NULL,              NULL,      "0"),
+    ACTIVATION(Selu,               6, "SELU",        NULL,              NULL,      "0"),
+    ACTIVATION(Sigmoid,            1, "Sigmoid",     NULL,              NULL,      "y"),
+    ACTIVATION(Sigmoid,            6, "Sigmoid",     NULL,              NULL,      "y"),
+    ACTIVATION(Tanh,               1, "Tanh",        NULL,              NULL,      "y"),
+    ACTIVATION(Tanh,               6, "Tanh",        NULL,              NULL,      "y"),
+    ACTIVATION(HardSigmoid,        1, "Hardsigmoid", NULL,              NULL,      "0"),
+    ACTIVATION(HardSigmoid,        6, "Hardsigmoid", NULL,              NULL,      "0"),
+    ACTIVATION(HardSwish,         14, "Hardswish",   NULL,              NULL,      "0"),
+    ACTIVATION(Mish,              18, "Mish",        NULL,              NULL,      "0"),
+    ACTIVATION(Softplus,           1, "Softplus",    describe_softplus, NULL,      "0"),
+    ACTIVATION(Softsign,           1, "Softsign",    NULL,              NULL,      "0"),
+    ACTIVATION(ThresholdedRelu,   10, NULL,          NULL,              NULL,      "0"),
+    ACTIVATION(Shrink,             9, NULL,          NULL,              NULL,      "0"),
     CLIP( 1, .fold = NULL),
     CLIP( 6, .fold = NULL),
     CLIP(11, .fold = fold_clip),
     PRELU(1, infer_prelu_legacy),
     PRELU(6, infer_prelu_legacy),
     PRELU(7, infer_prelu),
-    {SIGNATURE(ONNX, SwiGLU, 28), .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE,
+    {SIGNATURE(ONNX, SwiGLU, 28), .infer = infer_gated, .memory = MEMORY_IN_PLACE,
      .param_roles = "x", .backward.saved_for_backward = "01"},
     DROPOUT(1),
     DROPOUT(6),

@@ -189,22 +189,19 @@ static int64_t thop_attention(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+FACETS(ONNX, Attention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
     THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS,
     EXTENDS(1, 4, 2)};
-FACETS(PREVIEW, FlexAttention) {
-    EXACT(.per_mac = 2, PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
+FACETS(PREVIEW, FlexAttention) {DEEPSPEED(PLUS(attention_scores, "scores")),
+    EXACT(PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
     NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};
 
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
     {                                                                                          \
         signature, .infer = infer_fn,                                                          \
-        .cost = {.macs = count,                                                                \
-                 .macs_formula = "scores x (columns of a query and of a value)",               \
-                 .extra = attention_scores,                                                    \
-                 .extra_description = "scores"},                                         \
+        .cost = {count, "scores x (columns of a query and of a value)"},                       \
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 

@@ -284,26 +284,26 @@ static int describe_conv_transpose(const struct op_context *context, struct text
 }
 
 /* clang-format off */
-FACETS(ONNX, Conv) {EXACT(.per_mac = 2, PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
+FACETS(ONNX, Conv) {DEEPSPEED(BIASES), EXACT(PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
     MULTIPLIES(2, scale_conv_sums)};
-FACETS(ONNX, ConvTranspose) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+FACETS(ONNX, ConvTranspose) {DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES),
     THOP(PLUS(thop_conv_transpose, "for output elements, input channels of a group and kernel")),
     ONNX_TOOL(PLUS(onnx_tool_conv_transpose, "for output elements, output channels of a group and kernel, and biases")),
     LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
     MULTIPLIES(2, scale_transposed_conv_sums)};
-FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, ConvTransposeWithDynamicPads) {DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_transposed_conv_sums, .does_more = scale_always), NO_BOUNDS};
-FACETS(ONNX, DeformConv) {EXACT(.per_mac = 2, BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+FACETS(ONNX, DeformConv) {DEEPSPEED(BIASES), EXACT(BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
     PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0), NO_PRIMITIVE(NO_SAMPLING),
     INTEGERS(INTEGERS_NONE), NO_BOUNDS};
 #define CONVOLUTION(of, name, from, infer_fn, macs_fn, formula, bias_, letters, class, print,  \
                     ...)                                                                       \
     {                                                                                          \
         SIGNATURE(of, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,              \
-        .cost = {.macs = macs_fn, .macs_formula = formula, BIASES}, .param_roles = letters,    \
+        .cost = {macs_fn, formula}, .param_roles = letters,                                    \
         .module = class "{n}d", .describe = print, __VA_ARGS__                                 \
     }
 #define KERNEL     "out x input channels of a group x kernel"

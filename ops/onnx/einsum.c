@@ -593,8 +593,7 @@ FACETS(ONNX, Einsum) {PTFLOPS(.per_mac = 0), THOP(.per_mac = 0),
 
 static const struct op rows[] = {
     {SIGNATURE(ONNX, Einsum, 12), .infer = infer_einsum,
-     .cost = {.macs = einsum_macs,
-              .macs_formula = "of the cheapest order of pairwise products"},
+     .cost = {einsum_macs, "of the cheapest order of pairwise products"},
      .backward = {.saved_for_backward = "ae",
                   .saved_for_backward_of = einsum_saved,
                   .extra = einsum_products,

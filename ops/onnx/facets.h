@@ -20,7 +20,9 @@
     .flops[table] = &(const struct op_flops) {                                                 \
         __VA_ARGS__                                                                            \
     }
-#define EXACT(...)        FLOPS_BY(FLOPS_EXACT, __VA_ARGS__)
+/* These two count all operations: 2 for each MAC. */
+#define DEEPSPEED(...)    FLOPS_BY(FLOPS_DEEPSPEED, .per_mac = 2, __VA_ARGS__)
+#define EXACT(...)        FLOPS_BY(FLOPS_EXACT, .per_mac = 2, __VA_ARGS__)
 #define TORCH(...)        FLOPS_BY(FLOPS_TORCH, __VA_ARGS__)
 #define FVCORE(...)       FLOPS_BY(FLOPS_FVCORE, __VA_ARGS__)
 #define PTFLOPS(...)      FLOPS_BY(FLOPS_PTFLOPS, __VA_ARGS__)

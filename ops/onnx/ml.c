@@ -188,9 +188,9 @@ FACETS(ML, DictVectorizer) {NO_PRIMITIVE(NO_ML)};
 FACETS(ML, FeatureVectorizer) {NO_PRIMITIVE(NO_ML)};
 FACETS(ML, Imputer) {NO_PRIMITIVE(NO_ML)};
 FACETS(ML, LabelEncoder) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, LinearClassifier) {EXACT(.per_mac = 2, EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML),
+FACETS(ML, LinearClassifier) {EXACT(EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML),
     INTEGERS(INTEGERS_NONE)};
-FACETS(ML, LinearRegressor) {EXACT(.per_mac = 2, EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, LinearRegressor) {EXACT(EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML)};
 FACETS(ML, Normalizer) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_ML)};
 FACETS(ML, OneHotEncoder) {NO_PRIMITIVE(NO_ML)};
 FACETS(ML, SVMClassifier) {NO_PRIMITIVE(NO_ML), INTEGERS(INTEGERS_NONE)};
@@ -203,8 +203,8 @@ FACETS(ML, ZipMap) {NO_PRIMITIVE(NO_ML)};
 
 #define ROW(name, from, infer_fn, macs_fn, formula)                                            \
     {                                                                                          \
-        SIGNATURE(ML, name, from), .infer = infer_fn, .cost.macs = macs_fn,                    \
-        .cost.macs_formula = formula, .param_roles = "xi", .backward.saved_for_backward = "-"  \
+        SIGNATURE(ML, name, from), .infer = infer_fn, .cost = {macs_fn, formula},              \
+        .param_roles = "xi", .backward.saved_for_backward = "-"  \
     }
 
 static const struct op rows[] = {

@@ -200,21 +200,21 @@ static int64_t input_bytes(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, BatchNormalization) {
+FACETS(ONNX, BatchNormalization) {DEEPSPEED(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")),
     EXACT(PLUS(exact_batch_norm, "operations: 2 per input element; in training 7, and 2 per channel")),
     FVCORE(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")), PTFLOPS(.per_input = 2),
     THOP(.per_input = 4), ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),
     LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL), BOUNDS("d-")};
-FACETS(ONNX, InstanceNormalization) {
+FACETS(ONNX, InstanceNormalization) {DEEPSPEED(.per_input = 5),
     EXACT(PLUS(exact_instance_norm, "operations: 7 per input element, and 2 per row")),
     FVCORE(.per_input = 5), PTFLOPS(.per_input = 2), THOP(.per_input = 4),
     ONNX_TOOL(.per_input = 3 + TOOL_DIV), LOWER(lower_norm, CM_NORM, CM_NORM_INSTANCE, IMAGES_HERE, NULL),
     BOUNDS("d-")};
-FACETS(ONNX, GroupNormalization) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
+FACETS(ONNX, GroupNormalization) {DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+    EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
     PTFLOPS(.per_input = 2), LOWER(lower_norm, CM_NORM, CM_NORM_GROUP, IMAGES_HERE, NULL), BOUNDS("d-")};
-FACETS(ONNX, LayerNormalization) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
+FACETS(ONNX, LayerNormalization) {DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+    EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
     FVCORE(.per_input = 5), PTFLOPS(.per_input = 1), THOP(.per_input = 4),
     ONNX_TOOL(.per_input = 7, PLUS(onnx_tool_layer_norm, "operations: 29 per row")),
     LOWER(lower_norm, CM_NORM, CM_NORM_LAYER, IMAGES_NONE, NULL), BOUNDS("d-")};
@@ -234,16 +234,15 @@ FACETS(ONNX, MeanVarianceNormalization) {
 #define BATCH_NORM(from)                                                                       \
     {                                                                                          \
         SIGNATURE(ONNX, BatchNormalization, from), .infer = infer_batch_norm,                  \
-        .cost = {PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")},\
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
         .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \
         .backward.extra = batch_statistics                                                     \
     }
-#define NORM(name, from, infer_fn, flops, letters, class, print, keeps, more)                  \
+#define NORM(name, from, infer_fn, letters, class, print, keeps, more)                         \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .cost = {.per_input = flops},          \
-        .param_roles = letters, .module = class, .describe = print,                            \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = letters,                \
+        .module = class, .describe = print,                                                    \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
 
@@ -253,16 +252,16 @@ static const struct op rows[] = {
     BATCH_NORM(7),
     BATCH_NORM(9),
     BATCH_NORM(14),
-    /*   type                       since shape rule           n  roles  module               describe                saved for backward extra */
-    NORM(InstanceNormalization,        1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
-    NORM(InstanceNormalization,        6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
-    NORM(GroupNormalization,          18, infer_group_norm,    5, "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
-    NORM(GroupNormalization,          21, infer_group_norm,    5, "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
-    NORM(LayerNormalization,          17, infer_layer_norm,    5, "xnn", "LayerNorm",         describe_layer_norm,    "01e",             layer_statistics),
-    NORM(RMSNormalization,            23, infer_layer_norm,    0, "xn",  "RMSNorm",           describe_layer_norm,    "01e",             rms_statistics),
-    NORM(LRN,                          1, infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn,           "0e",              input_bytes),
-    NORM(LpNormalization,              1, infer_along_axis,    0, "x",   NULL,                NULL,                   "0y",              NULL),
-    NORM(MeanVarianceNormalization,    9, common_infer_same,   0, "x",   NULL,                NULL,                   "0y",              NULL),
+    /*   type                       since shape rule           roles  module               describe                saved for backward extra */
+    NORM(InstanceNormalization,        1, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
+    NORM(InstanceNormalization,        6, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
+    NORM(GroupNormalization,          18, infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
+    NORM(GroupNormalization,          21, infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
+    NORM(LayerNormalization,          17, infer_layer_norm,    "xnn", "LayerNorm",         describe_layer_norm,    "01e",             layer_statistics),
+    NORM(RMSNormalization,            23, infer_layer_norm,    "xn",  "RMSNorm",           describe_layer_norm,    "01e",             rms_statistics),
+    NORM(LRN,                          1, infer_lrn,           "x",   "LocalResponseNorm", describe_lrn,           "0e",              input_bytes),
+    NORM(LpNormalization,              1, infer_along_axis,    "x",   NULL,                NULL,                   "0y",              NULL),
+    NORM(MeanVarianceNormalization,    9, common_infer_same,   "x",   NULL,                NULL,                   "0y",              NULL),
 };
 /* clang-format on */
 

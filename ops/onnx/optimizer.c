@@ -71,7 +71,7 @@ static const struct op rows[] = {
     ROW(Adam,     infer_optimizer, .param_roles = "iix"),
     ROW(Momentum, infer_optimizer, .param_roles = "iix"),
     ROW(Gradient, infer_gradient, .param_roles = "x",
-        .cost.macs = macs_gradient, .cost.macs_formula = "unknown: MACs of a backward pass over part of the graph"),
+        .cost = {macs_gradient, "unknown: MACs of a backward pass over part of the graph"}),
 };
 /* clang-format on */
 

@@ -182,19 +182,19 @@ static int64_t pool_indices(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, MaxPool) {EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),
-    LOWER(lower_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1),
-    ONNX_TOOL(ONNX_TOOL_POOL), LOWER(lower_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL),
-    BOUNDS("d")};
-FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
-FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
+FACETS(ONNX, MaxPool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1),
+    ONNX_TOOL(ONNX_TOOL_POOL), LOWER(lower_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
+FACETS(ONNX, AveragePool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1),
+    THOP(.per_output = 1), ONNX_TOOL(ONNX_TOOL_POOL),
+    LOWER(lower_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
+FACETS(ONNX, LpPool) {DEEPSPEED(.per_input = 1), NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
+FACETS(ONNX, GlobalAveragePool) {DEEPSPEED(.per_input = 1), EXACT(.per_input = 1),
     FVCORE(PLUS(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
     THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, GlobalMaxPool) {EXACT(REDUCTION), PTFLOPS(.per_input = 1),
+FACETS(ONNX, GlobalMaxPool) {DEEPSPEED(.per_input = 1), EXACT(REDUCTION), PTFLOPS(.per_input = 1),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, GlobalLpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
+FACETS(ONNX, GlobalLpPool) {DEEPSPEED(.per_input = 1), NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, MaxUnpool) {
     NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
 FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
@@ -205,8 +205,8 @@ FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks 
 
 #define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .cost = {.per_input = 1},              \
-        .param_roles = "x", .module = class, .describe = print,                                \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
+        .module = class, .describe = print,                                                    \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
 #define REGION(name, from, infer_fn, keeps)                                                    \

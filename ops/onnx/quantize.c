@@ -82,7 +82,7 @@ FACETS(ONNX, DynamicQuantizeLinear) {
     EXACT(PLUS(exact_dynamic_scale, "operations: 5 per input element, and 5")), NO_PRIMITIVE(TWO_PRIMITIVES),
     BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
 FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
-FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+FACETS(ONNX, QLinearConv) {DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
 FACETS(ONNX, MatMulInteger) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d")};
@@ -93,11 +93,11 @@ FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "pii",                  \
         .backward.saved_for_backward = "-"                                                     \
     }
-#define PRODUCT(name, infer_fn, weight_, bias_, macs_fn, formula, letters, ...)                \
+#define PRODUCT(name, infer_fn, weight_, bias_, macs_fn, formula, letters)                     \
     {                                                                                          \
         SIGNATURE(ONNX, name, 10), .infer = infer_fn, .weight = weight_, .bias = bias_,        \
-        .cost = {.macs = macs_fn, .macs_formula = formula, __VA_ARGS__},                       \
-        .param_roles = letters, .backward.saved_for_backward = "-"                             \
+        .cost = {macs_fn, formula}, .param_roles = letters,                                    \
+        .backward.saved_for_backward = "-"                             \
     }
 
 static const struct op rows[] = {
@@ -113,10 +113,10 @@ static const struct op rows[] = {
     {SIGNATURE(ONNX, DynamicQuantizeLinear, 11), .infer = infer_dynamic_quantize,
      .backward.saved_for_backward = "-", .param_roles = "x"},
     /*      type           shape rule     weight bias MACs              formula  roles */
-    PRODUCT(ConvInteger,   infer_conv_integer,   1, 0, convolution_macs, CONV,   "xWi",   .extra = NULL),
-    PRODUCT(QLinearConv,   infer_qlinear_conv,   3, 8, convolution_macs, CONV,   "xiiWiiiiW", BIASES),
-    PRODUCT(MatMulInteger, infer_matmul_integer, 1, 0, matmul_macs,      MATMUL, "wwi",   .extra = NULL),
-    PRODUCT(QLinearMatMul, infer_qlinear_matmul, 3, 0, matmul_macs,      MATMUL, "wiiwi", .extra = NULL),
+    PRODUCT(ConvInteger,   infer_conv_integer,   1, 0, convolution_macs, CONV,   "xWi"),
+    PRODUCT(QLinearConv,   infer_qlinear_conv,   3, 8, convolution_macs, CONV,   "xiiWiiiiW"),
+    PRODUCT(MatMulInteger, infer_matmul_integer, 1, 0, matmul_macs,      MATMUL, "wwi"),
+    PRODUCT(QLinearMatMul, infer_qlinear_matmul, 3, 0, matmul_macs,      MATMUL, "wiiwi"),
 };
 /* clang-format on */
 

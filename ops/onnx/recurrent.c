@@ -234,27 +234,24 @@ static bool lower_rnn(const struct op_context *context, int32_t which,
 }
 
 /* clang-format off */
-FACETS(ONNX, RNN) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
-    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+FACETS(ONNX, RNN) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
+    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
     THOP(.per_mac = 1, THOP_RECURRENCE), LOWER(lower_rnn, CM_RNN, CM_RNN_TANH, IMAGES_NONE, LIMIT_CELLS),
     BOUNDS("d---d")};
-FACETS(ONNX, GRU) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
-    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+FACETS(ONNX, GRU) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
+    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
     THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
     LOWER(lower_rnn, CM_RNN, CM_RNN_GRU, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
-FACETS(ONNX, LSTM) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
-    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+FACETS(ONNX, LSTM) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
+    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
     THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
     LOWER(lower_rnn, CM_RNN, CM_RNN_LSTM, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
 
 #define RECURRENT(name, from, letters)                                                         \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_recurrent,                                 \
-        .cost = {.macs = recurrent_macs,                                                       \
-                 .macs_formula =                                                               \
-                     "steps x batch x directions x gates x hidden x (input + hidden)",         \
-                 .extra = recurrent_flops,                                                     \
-                 .extra_description = "gates and states of the cells"},                        \
+        .cost = {recurrent_macs,                                                               \
+                 "steps x batch x directions x gates x hidden x (input + hidden)"},            \
         .param_roles = letters, .module = #name, .describe = describe_recurrent,               \
         .backward.saved_for_backward = "aye,aye,aye,aye,-,aye",                                \
         .backward.extra = recurrent_states, .backward.macs = recurrent_backward                \

@@ -291,12 +291,12 @@ static int infer_affine_grid(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Upsample) {AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
-    THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
+FACETS(ONNX, Upsample) {DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE),
+    PTFLOPS(.per_output = 1), THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
     LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, Resize) {AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1), THOP(THOP_RESIZE),
-    ONNX_TOOL(ONNX_TOOL_RESIZE), LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE),
-    BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, Resize) {DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE),
+    PTFLOPS(.per_output = 1), THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
+    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
 FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
     BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
@@ -309,8 +309,8 @@ FACETS(ONNX, AffineGrid) {EXACT(PLUS(exact_affine_grid, "operations: 2 per axis 
     .backward.saved_for_backward = keeps
 #define RESIZE(name, from, infer_fn)                                                           \
     {                                                                                          \
-        ROW(ONNX, name, from, infer_fn, "xiii", ",-"), .cost = {.per_output = 1},              \
-        .module = "Upsample", .describe = describe_upsample                                    \
+        ROW(ONNX, name, from, infer_fn, "xiii", ",-"), .module = "Upsample",                   \
+        .describe = describe_upsample                                                          \
     }
 
 static const struct op rows[] = {

@@ -195,13 +195,13 @@ FACETS(ONNX, HammingWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTE
 FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* exact: angle, cosine, factor, difference */
 FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
 FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
-FACETS(ONNX, DFT) {AUTOCAST(FLOAT), EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
+FACETS(ONNX, DFT) {AUTOCAST(FLOAT), EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
     NO_BOUNDS};
-FACETS(ONNX, STFT) {AUTOCAST(FLOAT), EXACT(.per_mac = 2, PLUS(exact_frames, "additions outside MACs, and the window")),
+FACETS(ONNX, STFT) {AUTOCAST(FLOAT), EXACT(PLUS(exact_frames, "additions outside MACs, and the window")),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-FACETS(CONTRIB, Rfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
+FACETS(CONTRIB, Rfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-FACETS(CONTRIB, Irfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
+FACETS(CONTRIB, Irfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 
 #define MAKES(name, from, infer_fn)                                                            \
@@ -211,8 +211,8 @@ FACETS(CONTRIB, Irfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH
     }
 #define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs)              \
     {                                                                                          \
-        SIGNATURE(of, name, from), .infer = infer_fn, .cost.macs = count,                      \
-        .cost.macs_formula = "transforms x points x stages x 2, x 1 of reals",                 \
+        SIGNATURE(of, name, from), .infer = infer_fn, \
+        .cost = {count, "transforms x points x stages x 2, x 1 of reals"},                     \
         .param_roles = letters,                                                                \
         .backward = {.saved_for_backward = keeps, .macs = backward_macs}                       \
     }

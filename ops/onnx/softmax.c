@@ -25,7 +25,7 @@ static int describe_softmax(const struct op_context *context, struct text *out) 
 }
 
 /* clang-format off */
-FACETS(ONNX, Softmax) {AUTOCAST(FLOAT), EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
+FACETS(ONNX, Softmax) {DEEPSPEED(.per_input = 1), AUTOCAST(FLOAT), EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
     THOP(PLUS(thop_softmax, "operations: 3 per input element, less 1 per row")),
     ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV),
     LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_PLAIN, IMAGES_NONE, NULL), BOUNDS("d")};
@@ -35,21 +35,21 @@ FACETS(ONNX, LogSoftmax) {AUTOCAST(FLOAT), EXACT(PLUS(exact_log_softmax, "operat
 FACETS(ONNX, Hardmax) {EXACT(PLUS(exact_hardmax, "input elements, less 1 per row")),
     ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
 
-#define SOFTMAX(name, from, flops, class, print, keeps)                                        \
+#define SOFTMAX(name, from, class, print, keeps)                                               \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_softmax, .cost = {.per_input = flops},     \
-        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class, .describe = print,     \
+        SIGNATURE(ONNX, name, from), .infer = infer_softmax, .memory = MEMORY_IN_PLACE,        \
+        .param_roles = "x", .module = class, .describe = print,                                \
         .backward.saved_for_backward = keeps                                                   \
     }
 
 static const struct op rows[] = {
-    /*      type        since n  module        describe          saved for backward */
-    SOFTMAX(Softmax,       1, 1, "Softmax",    describe_softmax, "y"),
-    SOFTMAX(Softmax,      13, 1, "Softmax",    describe_softmax, "y"),
-    SOFTMAX(LogSoftmax,    1, 0, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX(LogSoftmax,   13, 0, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX(Hardmax,       1, 0, NULL,         NULL,             "-"),
-    SOFTMAX(Hardmax,      13, 0, NULL,         NULL,             "-"),
+    /*      type        since module        describe          saved for backward */
+    SOFTMAX(Softmax,       1, "Softmax",    describe_softmax, "y"),
+    SOFTMAX(Softmax,      13, "Softmax",    describe_softmax, "y"),
+    SOFTMAX(LogSoftmax,    1, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX(LogSoftmax,   13, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX(Hardmax,       1, NULL,         NULL,             "-"),
+    SOFTMAX(Hardmax,      13, NULL,         NULL,             "-"),
 };
 /* clang-format on */
 

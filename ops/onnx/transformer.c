@@ -151,13 +151,13 @@ static const char *causal_conv_saved(const struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)};
 FACETS(ONNX, LinearAttention) {
-    EXACT(.per_mac = 2, PLUS(exact_linear_attention, "for decay, rates and scale")),
+    EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(CONTRIB, LinearAttention) {
-    EXACT(.per_mac = 2, PLUS(exact_linear_attention, "for decay, rates and scale")),
+    EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
-FACETS(ONNX, CausalConvWithState) {
-    EXACT(.per_mac = 2, PLUS(exact_causal_convolution, "biases, and 5 per SiLU")),
+FACETS(ONNX, CausalConvWithState) {DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
+    EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")),
     NO_PRIMITIVE("a convolution and its state are more than one primitive"),
     MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
     NO_BOUNDS};
@@ -167,19 +167,15 @@ static const struct op rows[] = {
     {SIGNATURE(ONNX, RotaryEmbedding, 23), .infer = infer_rotary, .memory = MEMORY_IN_PLACE,
      .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
     {SIGNATURE(ONNX, LinearAttention, 27), .infer = infer_linear,
-     .cost = {.macs = macs_linear,
-              .macs_formula = "batch x steps x columns of key x of value x heads"},
+     .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},
      .param_roles = "x", .backward.saved_for_backward = "ae", .backward.extra = chunk_states,
      .backward.macs = linear_backward},
     {SIGNATURE(CONTRIB, LinearAttention, 1), .infer = infer_linear,
-     .cost = {.macs = macs_linear,
-              .macs_formula = "batch x steps x columns of key x of value x heads"},
+     .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},
      .param_roles = "x", .backward.saved_for_backward = "-"},
     {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv, .bias = 2,
-     .cost = {.macs = macs_causal_conv,
-              .macs_formula = "out x kernel",
-              PLUS(term_causal_conv, "biases and activations")},
-     .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
+     .cost = {macs_causal_conv, "out x kernel"}, .param_roles = "xWWx",
+     .backward.saved_for_backward = "1,03,,1",
      .backward.saved_for_backward_of = causal_conv_saved, .backward.factors = 2},
 };
 

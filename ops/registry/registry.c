@@ -60,8 +60,7 @@ const char *registry_free(const struct op_family *family, const struct op *op) {
         [MEMORY_VIEW_UNLESS_TRAINING] = "a view; a mask in training",
         [MEMORY_CONTROL] = "its body's",
     };
-    const struct op_cost *cost = &op->cost;
-    if (cost->macs || cost->extra || cost->per_input != 0 || cost->per_output != 0) return NULL;
+    if (op->cost.macs || (op->facets && op->facets->flops[FLOPS_DEEPSPEED])) return NULL;
     if (by_memory[op->memory]) return by_memory[op->memory];
     if (op->facets && op->facets->flops[FLOPS_EXACT]) return "arithmetic, counted by `exact`";
     return family->why_free ? family->why_free : "";

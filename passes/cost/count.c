@@ -86,7 +86,7 @@ static void find_terms(const struct analysis *analysis, const struct convention 
     const bool computed = macs != 0 || writes_anything(analysis, context->node);
     struct integers integers = dequantized_integers(analysis, context, macs);
     integers.rest = integers.rest && computed;
-    if (computed || convention->table == FLOPS_OWN)
+    if (computed || convention->table == FLOPS_DEEPSPEED)
         ret->n = convention_terms(convention, context, &integers, ret->terms);
 }
 

@@ -66,7 +66,7 @@ static void run_rule(struct op_context *context) {
     require_outputs(context);
     context->op->cost.macs(context, &macs);
     require_cost(product_value(&macs));
-    require_cost(context->op->cost.extra(context));
+    require_cost(context->op->facets->flops[FLOPS_DEEPSPEED]->extra(context));
 }
 
 /* Operators with `like` require the checks of pass bind; the others accept any operands. */

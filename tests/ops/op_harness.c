@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ops/flops/conventions.h"
 #include "ops/product.h"
 #include "ops/registry/registry.h"
 #include "support/arena.h"
@@ -277,12 +278,8 @@ int64_t op_bench_macs(const struct op_bench *bench) {
 }
 
 static int64_t op_bench_flops(const struct op_bench *bench) {
-    const struct op_context *context = &bench->context;
-    const struct op_cost *cost = &context->op->cost;
-    int64_t flops = checked_mul(2, op_bench_macs(bench));
-    flops = checked_add(flops, checked_mul(cost->per_input, op_elements(context, 0)));
-    flops = checked_add(flops, checked_mul(cost->per_output, op_output_elements(context, 0)));
-    return cost->extra ? checked_add(flops, cost->extra(context)) : flops;
+    return convention_all_operations(convention_find("deepspeed"), &bench->context,
+                                     op_bench_macs(bench));
 }
 
 static const char *op_bench_describe(const struct op_bench *bench) {

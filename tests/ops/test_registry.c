@@ -44,7 +44,6 @@ static void check_row(const struct op *row) {
     assert_in_range(row->min_outputs, 0, row->max_outputs);
     if (row->describe) assert_non_null(row->module);
     assert_true((row->cost.macs != NULL) == (row->cost.macs_formula != NULL));
-    assert_true((row->cost.extra != NULL) == (row->cost.extra_description != NULL));
     for (const struct op_attr *attr = row->attrs; attr && attr->name; attr++) {
         assert_int_not_equal(attr->kind, ATTR_NONE);
         assert_false(attr->required && attr->has_default);
