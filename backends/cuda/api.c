@@ -3,10 +3,14 @@
 #include "backends/cuda/api.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "backends/cuda/refuse.h"
 
-#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define N(array)          (sizeof(array) / sizeof((array)[0]))
+#define MESSAGE_SIZE      4096
+#define MAX_ARCHITECTURES 64
 
 /* EXPANDED(name): text of a name after expansion of the header's macros. */
 #define TEXT_OF(name)  #name
@@ -68,4 +72,31 @@ int api_load_nvrtc(const struct library_folders *folders, const struct api_wante
         {"NVRTC of CUDA 12", {"libnvrtc.so.12", NULL}, false}};
     return library_load(&names[is_older(wanted)], folders, nvrtc_symbols, N(nvrtc_symbols), ret,
                         reason);
+}
+
+/* For each engine, cuDNN's message has the input `{"engineId":1,...}` and a line
+ * `Warning: STATUS; Reason: the check` per failed check, innermost first. Prints the first
+ * check of the message. */
+void api_cudnn_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
+                     size_t size) {
+    char message[MESSAGE_SIZE] = "";
+    cudnn->cudnnGetLastErrorString(message, sizeof(message));
+    message[sizeof(message) - 1] = '\0';
+    const char *first = strstr(message, "Reason: ");
+    const char *reason = first != NULL ? first + strlen("Reason: ") : message;
+    const int length = (int)strcspn(reason, "\n");
+    (void)snprintf(ret, size, "%s%s%.*s", cudnn->cudnnGetErrorString(status),
+                   length > 0 ? ", " : "", length, reason);
+}
+
+int api_newest_sm(const struct cuda_nvrtc *nvrtc, int sm) {
+    int architectures[MAX_ARCHITECTURES];
+    int n = 0;
+    int ret = 0;
+    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n > MAX_ARCHITECTURES ||
+        nvrtc->nvrtcGetSupportedArchs(architectures) != NVRTC_SUCCESS)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (architectures[i] <= sm && architectures[i] > ret) ret = architectures[i];
+    return ret;
 }

@@ -118,4 +118,10 @@ int api_load_cublaslt(const struct library_folders *folders, const struct api_wa
 int api_load_nvrtc(const struct library_folders *folders, const struct api_wanted *wanted,
                    struct cuda_nvrtc *ret, struct cm_reason *reason);
 
+/* Writes cuDNN's last error as one line; never empty. */
+void api_cudnn_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
+                     size_t size);
+/* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
+int api_newest_sm(const struct cuda_nvrtc *nvrtc, int sm);
+
 #endif

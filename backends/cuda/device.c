@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 
 #define OLDEST_DRIVER 12000
@@ -95,7 +94,7 @@ static void begin_libraries(struct cm_device *device) {
     if (device->has_nvrtc.available) {
         int major = 0;
         int minor = 0;
-        device->jit_sm = jit_find_sm(&device->nvrtc, device->sm);
+        device->jit_sm = api_newest_sm(&device->nvrtc, device->sm);
         device->has_nvrtc.available = device->jit_sm > 0;
         if (device->jit_sm == 0) {
             (void)device->nvrtc.nvrtcVersion(&major, &minor);
@@ -133,8 +132,8 @@ static int open_target(struct cm_device *device, const struct library_folders *f
         *reason = device->has_cudnn.reason;
         return CM_BACKEND_REFUSED;
     }
-    const struct graph_target *target = &device->target;
-    status = graph_target_make(&device->cudnn, device->options.target, &device->target, reason);
+    const struct cuda_target *target = &device->target;
+    status = target_make(&device->cudnn, device->options.target, &device->target, reason);
     if (status != CM_BACKEND_OK) return status;
     device->sm = target->sm;
     begin_libraries(device);
@@ -247,7 +246,7 @@ void device_clocks(struct cm_device *device, struct cm_clocks *ret) {
 
 void device_close(struct cm_device *device) {
     const struct cuda_driver *driver = &device->driver;
-    graph_target_drop(&device->target);
+    target_drop(&device->target);
     if (device->cudnn_handle != NULL) (void)device->cudnn.cudnnDestroy(device->cudnn_handle);
     if (device->cublaslt_handle != NULL)
         (void)device->cublaslt.cublasLtDestroy(device->cublaslt_handle);

@@ -8,9 +8,9 @@
 
 #include "backends/cuda/api.h"
 #include "backends/cuda/choices.h"
-#include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/nvml.h"
+#include "backends/cuda/target.h"
 #include "backends/cuda/warmup.h"
 
 /* Settings of the user; the texts are valid during device_open only. */
@@ -39,7 +39,7 @@ struct cm_device {
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
-    struct graph_target target; /* device to plan for if has_driver is false */
+    struct cuda_target target; /* device to plan for if has_driver is false */
     struct nvml nvml;
     bool has_driver; /* false only with plan_only: then there is no context, stream or handle */
     struct cuda_availability has_cudnn, has_cublaslt, has_nvrtc;

@@ -11,7 +11,6 @@
 
 /* Alignment that cuDNN's engines assume (CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT). */
 #define BYTE_ALIGNMENT ((int64_t)16)
-#define MESSAGE_SIZE   4096
 
 void graph_begin(struct graph *graph, const struct cuda_cudnn *cudnn) {
     memset(graph, 0, sizeof(*graph));
@@ -35,25 +34,10 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
     va_end(args);
 }
 
-/* For each engine, cuDNN's message has the input `{"engineId":1,...}` and a line
- * `Warning: STATUS; Reason: the check` per failed check, innermost first. Prints the first
- * check of the message. */
-void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
-                      size_t size) {
-    char message[MESSAGE_SIZE] = "";
-    cudnn->cudnnGetLastErrorString(message, sizeof(message));
-    message[sizeof(message) - 1] = '\0';
-    const char *first = strstr(message, "Reason: ");
-    const char *reason = first != NULL ? first + strlen("Reason: ") : message;
-    const int length = (int)strcspn(reason, "\n");
-    (void)snprintf(ret, size, "%s%s%.*s", cudnn->cudnnGetErrorString(status),
-                   length > 0 ? ", " : "", length, reason);
-}
-
 static void check(struct graph *graph, cudnnStatus_t status, const char *what) {
     char words[CM_REASON_SIZE];
     if (status == CUDNN_STATUS_SUCCESS || graph->status != CM_BACKEND_OK) return;
-    graph_last_error(graph->cudnn, status, words, sizeof(words));
+    api_cudnn_error(graph->cudnn, status, words, sizeof(words));
     const bool memory = status == CUDNN_STATUS_ALLOC_FAILED;
     graph_fail(graph, memory ? CM_BACKEND_NO_MEMORY : CM_BACKEND_REFUSED, "%s: %s", what,
                words);

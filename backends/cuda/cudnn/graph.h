@@ -130,10 +130,6 @@ void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBacken
 void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t kind, cudnnBackendDescriptor_t x,
                   cudnnBackendDescriptor_t y);
 
-/* Writes cuDNN's last error as one line; never empty. */
-void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
-                      size_t size);
-
 /* Sets *ret to cuDNN's data type of an element type; returns false if cuDNN lacks it. */
 bool graph_type(int32_t element, cudnnDataType_t *ret);
 /* Returns the accumulator type of products of this element type. */

@@ -239,7 +239,7 @@ static int execute(const struct graph_step *step, struct part *part,
     if (status == CUDNN_STATUS_SUCCESS)
         status = cudnn->cudnnBackendExecute(step->handle, part->found.plan, pack);
     char words[CM_REASON_SIZE];
-    if (status != CUDNN_STATUS_SUCCESS) graph_last_error(cudnn, status, words, sizeof(words));
+    if (status != CUDNN_STATUS_SUCCESS) api_cudnn_error(cudnn, status, words, sizeof(words));
     if (pack != NULL) (void)cudnn->cudnnBackendDestroyDescriptor(pack);
     if (status == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN cannot execute the plan: %s", words);

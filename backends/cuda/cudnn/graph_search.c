@@ -35,7 +35,7 @@ struct search {
  * because cuDNN keeps errors until they are read. */
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
-    graph_last_error(search->graph->cudnn, status, why, sizeof(why));
+    api_cudnn_error(search->graph->cudnn, status, why, sizeof(why));
     if (search->why[0] == '\0' || strstr(search->why, "ARCH_MISMATCH") != NULL)
         memcpy(search->why, why, sizeof(why));
 }

@@ -10,8 +10,6 @@
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
 
-#define MAX_ARCHITECTURES 64
-
 /* Helper functions of all kernels. They convert 16-bit and 8-bit floats without NVIDIA's
  * headers, which NVRTC lacks. Conversion of 8-bit floats in software costs little time. */
 const char jit_prelude[] =
@@ -175,18 +173,6 @@ static nvrtcResult take_image(const struct cuda_nvrtc *nvrtc, nvrtcProgram progr
     else
         free(image);
     return result;
-}
-
-int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm) {
-    int architectures[MAX_ARCHITECTURES];
-    int n = 0;
-    int ret = 0;
-    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n > MAX_ARCHITECTURES ||
-        nvrtc->nvrtcGetSupportedArchs(architectures) != NVRTC_SUCCESS)
-        return 0;
-    for (int i = 0; i < n; i++)
-        if (architectures[i] <= sm && architectures[i] > ret) ret = architectures[i];
-    return ret;
 }
 
 int jit_compile(const struct cm_device *device, const char *source, char **ret_image,

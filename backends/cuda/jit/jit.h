@@ -75,8 +75,6 @@ jit_writer jit_write_eltwise, jit_write_copy, jit_write_gather, jit_write_softma
 /* Writes the program of a primitive; the caller frees ret->text. Returns CM_BACKEND_REFUSED if
  * there is no writer for its kind, or its writer refuses it. */
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason);
-/* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
-int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm);
 /* Compiles for `device`: a cubin, or PTX if NVRTC does not know the architecture. The caller
  * frees the image. */
 int jit_compile(const struct cm_device *device, const char *source, char **ret_image,

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "backends/cuda/cudnn/graph.h"
-#include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/provider.h"
+#include "backends/cuda/target.h"
 #include "fixture.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -140,13 +140,13 @@ static struct cm_device *begin(void) {
         .cudnnBackendFinalize = finalize,
     };
     device->has_cudnn.available = true;
-    assert_int_equal(graph_target_make(&device->cudnn, NULL, &device->target, &reason),
+    assert_int_equal(target_make(&device->cudnn, NULL, &device->target, &reason),
                      CM_BACKEND_OK);
     return device;
 }
 
 static void end(struct cm_device *device) {
-    graph_target_drop(&device->target);
+    target_drop(&device->target);
     assert_int_equal(counts.created, counts.destroyed);
     free(device);
 }
@@ -478,17 +478,16 @@ static void accepts_sizes_near_2_63(void **state) {
 static void accepts_target_name_or_file(void **state) {
     (void)state;
     struct cm_device *device = begin();
-    struct graph_target target;
+    struct cuda_target target;
     struct cm_reason reason = {""};
     assert_string_equal(device->target.name, "NVIDIA H200");
     assert_int_equal(device->target.sm, 90);
-    assert_int_equal(graph_target_make(&device->cudnn, "h20", &target, &reason),
-                     CM_BACKEND_REFUSED);
+    assert_int_equal(target_make(&device->cudnn, "h20", &target, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text,
                         "unknown target 'h20': expected t4, a100-40gb, a100-80gb, a10, "
                         "rtx-3090, l4, l40s, rtx-4090, h100-pcie, h100-sxm, h200, b200, "
                         "rtx-5090, or a .json file");
-    assert_int_equal(graph_target_make(&device->cudnn, "/nowhere.json", &target, &reason),
+    assert_int_equal(target_make(&device->cudnn, "/nowhere.json", &target, &reason),
                      CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "device file '/nowhere.json' cannot be read");
     char path[FIXTURE_PATH + 8];
@@ -496,13 +495,11 @@ static void accepts_target_name_or_file(void **state) {
     char named[sizeof(path) + 8];
     (void)snprintf(named, sizeof(named), "%s.json", path);
     assert_int_equal(rename(path, named), 0);
-    assert_int_equal(graph_target_make(&device->cudnn, named, &target, &reason),
-                     CM_BACKEND_REFUSED);
+    assert_int_equal(target_make(&device->cudnn, named, &target, &reason), CM_BACKEND_REFUSED);
     assert_non_null(strstr(reason.text, "' is not a device description"));
     assert_int_equal(remove(named), 0);
     counts.fail_at = counts.calls + 3;
-    assert_int_equal(graph_target_make(&device->cudnn, "t4", &target, &reason),
-                     CM_BACKEND_REFUSED);
+    assert_int_equal(target_make(&device->cudnn, "t4", &target, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "cuDNN rejects the device description: NOT_SUPPORTED, "
                                      "is_NHWC");
     end(device);
@@ -515,11 +512,10 @@ static size_t old_version(void) {
 static void requires_cudnn_9_8_without_device(void **state) {
     (void)state;
     struct cm_device *device = begin();
-    struct graph_target target;
+    struct cuda_target target;
     struct cm_reason reason = {""};
     device->cudnn.cudnnGetVersion = old_version;
-    assert_int_equal(graph_target_make(&device->cudnn, "h200", &target, &reason),
-                     CM_BACKEND_REFUSED);
+    assert_int_equal(target_make(&device->cudnn, "h200", &target, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text,
                         "planning without a device requires cuDNN 9.8 or later, got 9.5.0");
     end(device);

@@ -45,7 +45,7 @@ static void compiles_for(const struct cuda_nvrtc *nvrtc, const struct cm_primiti
     if (nvrtc->nvrtcVersion != NULL) {
         struct cm_device device = {.nvrtc = *nvrtc, .sm = sm};
         char *image = NULL;
-        device.jit_sm = jit_find_sm(nvrtc, sm);
+        device.jit_sm = api_newest_sm(nvrtc, sm);
         if (jit_compile(&device, jit.text, &image, &reason) != CM_BACKEND_OK)
             fail_msg("sm_%d: %s\n%s", sm, reason.text, strstr(jit.text, "extern \"C\""));
         /* Only PTX, which is text, contains ".version". */
@@ -284,9 +284,9 @@ static void compiles_ptx_for_newer_devices(void **state) {
     const struct cm_primitive work = works_step(CM_RELU, x, x);
     const struct cuda_nvrtc *nvrtc = *state;
     if (nvrtc->nvrtcVersion == NULL) skip();
-    assert_int_equal(jit_find_sm(nvrtc, 90), 90);
-    assert_true(jit_find_sm(nvrtc, 9990) >= 90);
-    assert_int_equal(jit_find_sm(nvrtc, 30), 0);
+    assert_int_equal(api_newest_sm(nvrtc, 90), 90);
+    assert_true(api_newest_sm(nvrtc, 9990) >= 90);
+    assert_int_equal(api_newest_sm(nvrtc, 30), 0);
     compiles_for(nvrtc, &work, 9990);
 }
 

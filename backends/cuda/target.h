@@ -3,8 +3,8 @@
  * A GPU that cuDNN plans for instead of a GPU of this machine: cuDNN 9.8 and later accepts the
  * properties of a device as JSON.
  */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
+#ifndef BACKENDS_CUDA_TARGET_H
+#define BACKENDS_CUDA_TARGET_H
 
 #include <cudnn.h>
 
@@ -12,7 +12,7 @@
 
 struct cuda_cudnn;
 
-struct graph_target {
+struct cuda_target {
     const struct cuda_cudnn *cudnn;
     cudnnBackendDescriptor_t descriptor; /* device properties; NULL if none */
     int sm;                              /* compute capability times 10: 90; 0 if unknown */
@@ -21,9 +21,8 @@ struct graph_target {
 
 /* `device`: a built-in name ("h200") or the path of a .json file; NULL for an H200. Returns
  * CM_BACKEND_OK, or another status and sets *reason. */
-int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
-                      struct graph_target *ret, struct cm_reason *reason)
-    __attribute__((warn_unused_result));
-void graph_target_drop(struct graph_target *target);
+int target_make(const struct cuda_cudnn *cudnn, const char *device, struct cuda_target *ret,
+                struct cm_reason *reason) __attribute__((warn_unused_result));
+void target_drop(struct cuda_target *target);
 
 #endif

@@ -2,7 +2,7 @@
 /* Describes a target device to cuDNN as JSON. The members are undocumented; their names come
  * from error messages of cuDNN 9.19. On a GPU, cuDNN exports its own description, to
  * compare with (docs/gpu-verification.md). */
-#include "backends/cuda/cudnn/graph_target.h"
+#include "backends/cuda/target.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "backends/cuda/api.h"
-#include "backends/cuda/cudnn/graph.h"
 #include "backends/cuda/refuse.h"
 
 #define OLDEST_CUDNN 90800
@@ -128,7 +127,7 @@ static const char *find_member(const char *text, const char *name) {
     return at + 1 + strspn(at + 1, " \t\r\n");
 }
 
-static void read_names(const char *text, struct graph_target *ret) {
+static void read_names(const char *text, struct cuda_target *ret) {
     const char *version = find_member(text, "\"deviceVer\"");
     const char *name = find_member(text, "\"deviceName\"");
     if (version != NULL) ret->sm = (int)strtol(version, NULL, 10) / 10;
@@ -138,11 +137,11 @@ static void read_names(const char *text, struct graph_target *ret) {
                    name + 1);
 }
 
-int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
-                      struct graph_target *ret, struct cm_reason *reason) {
+int target_make(const struct cuda_cudnn *cudnn, const char *device, struct cuda_target *ret,
+                struct cm_reason *reason) {
     char words[CM_REASON_SIZE];
     const size_t version = cudnn->cudnnGetVersion();
-    *ret = (struct graph_target){.cudnn = cudnn};
+    *ret = (struct cuda_target){.cudnn = cudnn};
     if (version < OLDEST_CUDNN)
         return cuda_refuse(
             reason, CM_BACKEND_REFUSED,
@@ -167,13 +166,13 @@ int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
     if (made == CUDNN_STATUS_SUCCESS) read_names(text, ret);
     free(text);
     if (made == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
-    graph_last_error(cudnn, made, words, sizeof(words));
-    graph_target_drop(ret);
+    api_cudnn_error(cudnn, made, words, sizeof(words));
+    target_drop(ret);
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN rejects the device description: %s",
                        words);
 }
 
-void graph_target_drop(struct graph_target *target) {
+void target_drop(struct cuda_target *target) {
     if (target->descriptor != NULL)
         (void)target->cudnn->cudnnBackendDestroyDescriptor(target->descriptor);
     target->descriptor = NULL;
