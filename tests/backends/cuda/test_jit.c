@@ -16,11 +16,12 @@
 static int make(void **state) {
     struct cuda_nvrtc *nvrtc = calloc(1, sizeof(*nvrtc));
     struct library_folders folders;
-    struct cm_reason reason;
+    struct cm_reason reason = {"not wanted"};
     if (nvrtc == NULL || library_find_folders(NULL, &folders, &reason) != CM_BACKEND_OK)
         return 1;
     const struct api_wanted latest = {0, 0};
-    if (api_load_nvrtc(&folders, &latest, nvrtc, &reason) != CM_BACKEND_OK) {
+    if (getenv("TEST_WITHOUT_NVRTC") != NULL ||
+        api_load_nvrtc(&folders, &latest, nvrtc, &reason) != CM_BACKEND_OK) {
         print_message("no kernel is compiled: %s\n", reason.text);
         nvrtc->nvrtcVersion = NULL;
     }
