@@ -124,7 +124,7 @@ size_t cm_metric_find(const char *key) {
     if (key == NULL) return CM_NO_INDEX;
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (is_name(metric.key, key, strlen(key))) return i;
+        if (names_match(metric.key, key, strlen(key))) return i;
     return CM_NO_INDEX;
 }
 

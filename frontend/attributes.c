@@ -95,7 +95,7 @@ static int graphs(struct importer *importer, const ProtobufCBinaryData *bodies, 
     if (!list) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < n; i++) {
         struct message body;
-        message_index(span_of_bytes(&bodies[i]), &body);
+        message_index(import_span_of_bytes(&bodies[i]), &body);
         int status = import_graph(importer, &body, scope, node_id, &list[i]);
         if (status < 0) return status;
     }
@@ -168,7 +168,8 @@ static int one_attribute(struct importer *importer, const Onnx__AttributeProto *
     const struct frame *frame = refers_to ? scope->function : NULL;
     const Onnx__AttributeProto *from = refers_to ? NULL : proto;
     *ret_found = true;
-    *ret = (struct attr){.n = 1, .name = import_shared(importer, span_of_bytes(&proto->name))};
+    *ret = (struct attr){.n = 1,
+                         .name = import_shared(importer, import_span_of_bytes(&proto->name))};
     if (!ret->name) return diag_no_memory(importer->diag);
     /* The caller's value. */
     for (size_t i = 0; frame && i < frame->n_attrs; i++) {
@@ -181,7 +182,7 @@ static int one_attribute(struct importer *importer, const Onnx__AttributeProto *
     /* The default of the function. */
     const Onnx__FunctionProto *function = frame ? frame->function->proto : NULL;
     for (size_t i = 0; function && i < function->n_attribute_proto && !from; i++)
-        if (span_equal(span_of_bytes(&function->attribute_proto[i]->name), refers_to))
+        if (span_equal(import_span_of_bytes(&function->attribute_proto[i]->name), refers_to))
             from = function->attribute_proto[i];
     *ret_found = from != NULL;
     if (!from) return CM_OK;

@@ -59,7 +59,7 @@ int import_functions(struct importer *importer) {
                         importer->diag, &proto);
         if (status < 0) return status;
         function->proto = proto;
-        message_index(span_of_bytes(bytes), parts);
+        message_index(import_span_of_bytes(bytes), parts);
         if (proto->n_attribute_proto > MAX_ATTRIBUTES || proto->n_opset_import > MAX_OPSETS)
             return diag_error(importer->diag, DIAG_LIMIT,
                               "function '%s' has more than %d attributes or opset imports",
@@ -77,8 +77,8 @@ int import_functions(struct importer *importer) {
     return CM_OK;
 }
 
-int find_function(struct importer *importer, const struct file_node *node,
-                  const struct function **ret) {
+int import_find_function(struct importer *importer, const struct file_node *node,
+                         const struct function **ret) {
     *ret = NULL;
     if (importer->n_functions == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->scratch);
@@ -174,7 +174,7 @@ static int return_outputs(struct importer *importer, const struct file_node *nod
     return CM_OK;
 }
 
-int check_inlined_size(struct importer *importer) {
+int import_check_inlined_size(struct importer *importer) {
     size_t used = arena_used(importer->arena) + arena_used(importer->scratch) +
                   arena_used(importer->scopes);
     if (used <= importer->byte_limit) return CM_OK;
@@ -223,8 +223,8 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
-int inline_call(struct importer *importer, const struct file_node *node,
-                const struct function *function, struct scope *outer) {
+int import_inline_call(struct importer *importer, const struct file_node *node,
+                       const struct function *function, struct scope *outer) {
     int status = check_cycle(importer, outer->function, function);
     if (status < 0) return status;
     importer->n_bytes_read += function->parts.whole.size; /* the body is read at each call */
@@ -232,7 +232,7 @@ int inline_call(struct importer *importer, const struct file_node *node,
         return diag_error(importer->diag, DIAG_LIMIT,
                           "function calls read more than %zu MiB of function bodies",
                           importer->byte_limit >> 20);
-    status = check_inlined_size(importer);
+    status = import_check_inlined_size(importer);
     if (status < 0) return status;
     /* Reserve space for the names of the outputs, which outlive the names of the body. */
     if (map_reserve(&outer->names, outer->names.n_entries + node->parts.of[NODE_OUTPUT].n) < 0)

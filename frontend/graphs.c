@@ -17,7 +17,7 @@ static int add_inputs(struct importer *importer, struct scope *scope,
         if (status == CM_OK && !proto) break;
         if (status < 0) return status;
         struct value value = {.origin = VALUE_INPUT, .node = ID_NONE};
-        struct span name = span_of_bytes(&proto->name);
+        struct span name = import_span_of_bytes(&proto->name);
         struct diag_frame frame = {
             .label = "in input",
             .what = arena_strndup(importer->decoding, (const char *)name.at, span_size(name))};
@@ -38,7 +38,7 @@ static int add_inputs(struct importer *importer, struct scope *scope,
 /* Adds an initializer; if an input has its name, makes it the default of the input. */
 static int add_constant(struct importer *importer, struct scope *scope,
                         const ProtobufCBinaryData *bytes, const struct constant *constant) {
-    struct span name = span_of_bytes(bytes);
+    struct span name = import_span_of_bytes(bytes);
     uint32_t id = scope_get(scope, name);
     if (id != MAP_NONE) {
         struct value *input = graph_value_at(importer->builder, id);
@@ -122,7 +122,7 @@ static int declare(struct importer *importer, const struct scope *scope,
         const Onnx__ValueInfoProto *info = NULL;
         int status = decode_next(&infos, &info);
         if (status < 0 || !info) return status;
-        uint32_t id = scope_get(scope, span_of_bytes(&info->name));
+        uint32_t id = scope_get(scope, import_span_of_bytes(&info->name));
         if (id == MAP_NONE || id == ID_OMITTED) continue;
         struct value *value = graph_value_at(importer->builder, id);
         if (value->constant)

@@ -127,7 +127,7 @@ const char *import_text(struct importer *importer, const char *text);
 const char *import_span(struct importer *importer, struct span text);
 const char *import_shared(struct importer *importer, struct span text);
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
-struct span span_of_bytes(const ProtobufCBinaryData *bytes);
+struct span import_span_of_bytes(const ProtobufCBinaryData *bytes);
 
 /* Returns the opset version of `domain`; if it is not imported, 0 for ai.onnx, else 1. */
 int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain);
@@ -222,12 +222,12 @@ int import_framework_params(struct importer *importer, struct model *model) CM_M
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;
 /* Sets *ret to the function that the node calls; NULL if the node is an operator. */
-int find_function(struct importer *importer, const struct file_node *node,
-                  const struct function **ret) CM_MUST_CHECK;
+int import_find_function(struct importer *importer, const struct file_node *node,
+                         const struct function **ret) CM_MUST_CHECK;
 /* Refuses if inlined functions take more memory than byte_limit. */
-int check_inlined_size(struct importer *importer) CM_MUST_CHECK;
+int import_check_inlined_size(struct importer *importer) CM_MUST_CHECK;
 /* Replaces the node by the function's body. */
-int inline_call(struct importer *importer, const struct file_node *node,
-                const struct function *function, struct scope *scope) CM_MUST_CHECK;
+int import_inline_call(struct importer *importer, const struct file_node *node,
+                       const struct function *function, struct scope *scope) CM_MUST_CHECK;
 
 #endif

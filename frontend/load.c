@@ -34,14 +34,14 @@ const char *import_shared(struct importer *importer, struct span text) {
     return copy && map_set_n(&importer->shared, copy, size, 0) == CM_OK ? copy : NULL;
 }
 
-struct span span_of_bytes(const ProtobufCBinaryData *bytes) {
+struct span import_span_of_bytes(const ProtobufCBinaryData *bytes) {
     static const uint8_t nothing[1] = {0};
     const uint8_t *data = bytes->data ? bytes->data : nothing;
     return (struct span){data, data + bytes->len};
 }
 
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes) {
-    return import_span(importer, span_of_bytes(bytes));
+    return import_span(importer, import_span_of_bytes(bytes));
 }
 
 int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain) {

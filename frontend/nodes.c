@@ -126,10 +126,10 @@ static int import_node(struct importer *importer, struct file_node *node,
                             "inlining functions makes more than %llu nodes",
                             (unsigned long long)importer->node_limit);
     else if (is_inlined)
-        status = check_inlined_size(importer);
-    if (status == CM_OK) status = find_function(importer, node, &function);
+        status = import_check_inlined_size(importer);
+    if (status == CM_OK) status = import_find_function(importer, node, &function);
     if (status == CM_OK)
-        status = function ? inline_call(importer, node, function, scope)
+        status = function ? import_inline_call(importer, node, function, scope)
                           : add_node(importer, node, context, scope);
     diag_pop(importer->diag, &frame);
     return status;

@@ -125,7 +125,8 @@ int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uin
     bool repeated = is_repeated((const char *)info->name.data, info->name.len);
     int status = CM_OK;
     for (size_t i = 0; i < info->n_metadata_props && status == CM_OK; i++)
-        status = metadata_read(importer, span_of_bytes(&info->metadata_props[i]), values);
+        status =
+            metadata_read(importer, import_span_of_bytes(&info->metadata_props[i]), values);
     const char *kind = values[METADATA_KIND];
     if (kind) found = mark_of_kind(kind, strlen(kind));
     if (status == CM_OK && found == MARK_NONE && values[METADATA_FOLDED_FROM])

@@ -154,7 +154,7 @@ static int external_contents(struct importer *importer, const Onnx__TensorProto 
     for (size_t i = 0; i < proto->n_external_data; i++) {
         struct entry entry;
         int status = CM_OK;
-        if (!message_entry(span_of_bytes(&proto->external_data[i]), &entry)) continue;
+        if (!message_entry(import_span_of_bytes(&proto->external_data[i]), &entry)) continue;
         if (span_equal(entry.key, "offset"))
             status = external_number(importer, proto, &entry, &constant->offset);
         if (span_equal(entry.key, "length"))

@@ -211,9 +211,9 @@ static int64_t widen_int(enum dtype dtype, uint64_t bits) {
 }
 
 /* Sets *ret to a new constant with the elements in `bytes`. */
-static int decode(const struct constant *constant, const uint8_t *bytes, size_t n_bytes,
-                  struct arena *arena, struct cm_diagnostics *diag,
-                  const struct constant **ret) {
+static int decode_elements(const struct constant *constant, const uint8_t *bytes,
+                           size_t n_bytes, struct arena *arena, struct cm_diagnostics *diag,
+                           const struct constant **ret) {
     const int width = dtype_bits(constant->dtype);
     const bool is_packed = width < 8;
     struct units units = {.bytes = bytes,
@@ -317,7 +317,8 @@ int constant_load(const struct constant *constant, const struct constant_reader 
         bytes = unreadable ? NULL : read;
     }
     if (status == CM_OK && !bytes) *ret = NULL;
-    if (status == CM_OK && bytes) status = decode(constant, bytes, length, arena, diag, ret);
+    if (status == CM_OK && bytes)
+        status = decode_elements(constant, bytes, length, arena, diag, ret);
     if (status == CM_NO_MEMORY) arena_set_failed(arena);
     return status;
 }

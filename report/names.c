@@ -25,17 +25,17 @@ static const struct {
 
 #define N_RENAMED (sizeof(renamed) / sizeof(renamed[0]))
 
-const char *old_name(const char *name, size_t i) {
+const char *names_former(const char *name, size_t i) {
     for (size_t k = 0; k < N_RENAMED; k++)
         if (text_equal(renamed[k].name, name) && i-- == 0) return renamed[k].old;
     return NULL;
 }
 
-bool is_name(const char *name, const char *given, size_t length) {
+bool names_match(const char *name, const char *given, size_t length) {
     const char *candidate = name;
     for (size_t i = 0; candidate != NULL; i++) {
         if (strlen(candidate) == length && memcmp(candidate, given, length) == 0) return true;
-        candidate = old_name(name, i);
+        candidate = names_former(name, i);
     }
     return false;
 }

@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 /* Returns the i-th former name of `name`; NULL if there are no more. */
-const char *old_name(const char *name, size_t i);
+const char *names_former(const char *name, size_t i);
 
 /* Returns true if the first `length` bytes of `given` are `name` or one of its former names. */
-bool is_name(const char *name, const char *given, size_t length);
+bool names_match(const char *name, const char *given, size_t length);
 
 /* Returns the length of the first constructor argument: up to the next ", " outside brackets.
  */

@@ -464,7 +464,7 @@ static int read_key(struct slot *slot, const struct json_value *object, const ch
     const char *old = NULL;
     member.place = &place;
     member.item = json_get(object, key);
-    for (size_t i = 0; member.item == NULL && (old = old_name(key, i)) != NULL; i++)
+    for (size_t i = 0; member.item == NULL && (old = names_former(key, i)) != NULL; i++)
         member.item = json_get(object, old);
     if (member.item == NULL && !optional)
         return reader_fault(slot->reader, &place, "a value", "none");

@@ -21,7 +21,7 @@ int filter_find_field(const char *key, size_t length, enum rows rows, struct are
     struct field field;
     struct text known = {.arena = arena};
     for (size_t i = 0; field_at(rows, i, arena, &field); i++)
-        if (is_name(field.key, key, length)) {
+        if (names_match(field.key, key, length)) {
             *ret = field;
             return CM_OK;
         }

@@ -76,7 +76,7 @@ static void add_operator(struct table *table, const struct cm_result *result,
     table_print(table, "%s", row->op);
 }
 
-void operators_write(struct page *page, const struct cm_result *result) {
+void breakdown_write_operators(struct page *page, const struct cm_result *result) {
     static const char *const plain[] = {"nodes", "MACs", "share", "flops", "bytes", "operator"};
     static const size_t plain_ranks[] = {2, 1, 3, 5, 4, 0};
     static const char *const timed[] = {"latency", "share", "FLOPS", "nodes",  "MACs",
@@ -157,7 +157,7 @@ static void add_imported(struct table *table, const struct cm_result *result,
     table_end_cell(table);
 }
 
-void layers_write(struct page *page, const struct cm_result *result) {
+void breakdown_write_layers(struct page *page, const struct cm_result *result) {
     static const char *const plain[] = {"total",      "share", "nodes",     "each",
                                         "warm",       "FLOPS", "bandwidth", "roofline",
                                         "limited by", "state", "layer"};
@@ -231,7 +231,7 @@ static void add_kernel(struct table *table, const struct cm_result *result,
     table_end_cell(table);
 }
 
-void kernels_write(struct page *page, const struct cm_result *result) {
+void breakdown_write_kernels(struct page *page, const struct cm_result *result) {
     static const char *const plain[] = {"total", "share", "calls",        "mean",
                                         "min",   "max",   "tensor cores", "kernel"};
     static const size_t plain_ranks[] = {1, 2, 3, 5, 6, 7, 4, 0};

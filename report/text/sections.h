@@ -34,9 +34,9 @@ void measured_write(struct page *page, const struct cm_result *result);
 void measured_write_import(struct page *page, const struct cm_result *result);
 
 /* Optional tables; layers and kernels require times. */
-void operators_write(struct page *page, const struct cm_result *result);
-void layers_write(struct page *page, const struct cm_result *result);
-void kernels_write(struct page *page, const struct cm_result *result);
+void breakdown_write_operators(struct page *page, const struct cm_result *result);
+void breakdown_write_layers(struct page *page, const struct cm_result *result);
+void breakdown_write_kernels(struct page *page, const struct cm_result *result);
 /* Writes nothing without --sample-bytes. */
 void input_pipeline_write(struct page *page, const struct cm_result *result);
 /* Writes nothing if there is no advice. */

@@ -25,9 +25,9 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (options->curve) curve_write(&page, result);
     plan_write(&page, result);
     if (options->tree) detailed_write(&page, result);
-    if (options->operators) operators_write(&page, result);
-    if (options->layers && cm_result_timed(result)) layers_write(&page, result);
-    if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
+    if (options->operators) breakdown_write_operators(&page, result);
+    if (options->layers && cm_result_timed(result)) breakdown_write_layers(&page, result);
+    if (options->kernels && cm_result_timed(result)) breakdown_write_kernels(&page, result);
     input_pipeline_write(&page, result);
     return arena_end(arena, page_finish(&page));
 }
@@ -46,9 +46,9 @@ int cm_result_write_deepspeed(const struct cm_result *result,
     plan_write(&page, result);
     aggregated_write(&page, result);
     if (options->detailed) detailed_write(&page, result);
-    if (options->operators) operators_write(&page, result);
-    if (options->layers && cm_result_timed(result)) layers_write(&page, result);
-    if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
+    if (options->operators) breakdown_write_operators(&page, result);
+    if (options->layers && cm_result_timed(result)) breakdown_write_layers(&page, result);
+    if (options->kernels && cm_result_timed(result)) breakdown_write_kernels(&page, result);
     input_pipeline_write(&page, result);
     advice_write(&page, result);
     page_rule(&page, NULL);

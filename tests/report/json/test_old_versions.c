@@ -74,13 +74,13 @@ static void reads_a_baseline_of_version_1(void **state) {
 
 static void accepts_current_and_former_names(void **state) {
     (void)state;
-    assert_true(is_name("limited_by", "limited_by", 10));
-    assert_true(is_name("limited_by", "bound<3", 5));
-    assert_false(is_name("limited_by", "bounds", 6));
-    assert_false(is_name("macs", "mac", 3));
-    assert_string_equal(old_name("saved_bytes", 0), "kept_bytes");
-    assert_null(old_name("saved_bytes", 1));
-    assert_null(old_name("macs", 0));
+    assert_true(names_match("limited_by", "limited_by", 10));
+    assert_true(names_match("limited_by", "bound<3", 5));
+    assert_false(names_match("limited_by", "bounds", 6));
+    assert_false(names_match("macs", "mac", 3));
+    assert_string_equal(names_former("saved_bytes", 0), "kept_bytes");
+    assert_null(names_former("saved_bytes", 1));
+    assert_null(names_former("macs", 0));
 }
 
 int main(void) {
