@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of a result by name, written to a stream or into memory. */
+/* The formats of results and sweeps by name, written to a stream or into memory. */
 #include "costmodel/costmodel.h"
 
 #include <stdlib.h>
@@ -15,64 +15,106 @@ static int write_text(const struct cm_result *result, const struct cm_text_optio
                                       : cm_result_write_text(result, options, out);
 }
 
-/* clang-format off */
-static const struct {
-    struct cm_format format;
-    /* The writer, by the options that it uses; a table and a page have none of these. */
-    int (*write)(const struct cm_result *result, FILE *out);
-    int (*write_text)(const struct cm_result *result, const struct cm_text_options *options,
+/* A format and its writers of results and sweeps, by the options that they use. A table uses
+ * both, and a page none; write_one calls these. */
+static const struct format {
+    struct cm_format public;
+    struct {
+        int (*result)(const struct cm_result *result, FILE *out);
+        int (*sweep)(const struct cm_sweep *sweep, FILE *out);
+    } plain;
+    struct {
+        int (*result)(const struct cm_result *result, const struct cm_text_options *options,
                       FILE *out);
-    int (*write_rows)(const struct cm_result *result, const struct cm_table_options *options,
+        int (*sweep)(const struct cm_sweep *sweep, const struct cm_text_options *options,
+                     FILE *out);
+    } text;
+    struct {
+        int (*result)(const struct cm_result *result, const struct cm_table_options *options,
                       struct cm_diagnostics *diag, FILE *out);
+        int (*sweep)(const struct cm_sweep *sweep, const struct cm_table_options *options,
+                     struct cm_diagnostics *diag, FILE *out);
+    } rows;
 } formats[] = {
-    {{"text", "default: one screen", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .write_text = write_text},
-    {{"table", "rows and columns: --rows", .uses = CM_USES_TABLE | CM_USES_WIDTH}, .write = NULL},
-    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .write_text = cm_result_write_deepspeed},
-    {{"json", "", .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .write = cm_result_write_json},
-    {{"csv", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_csv},
-    {{"markdown", "", .uses = CM_USES_TABLE}, .write_rows = cm_result_write_markdown},
-    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, .write_rows = cm_result_write_folded},
-    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_dot},
-    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .write_rows = cm_result_write_mermaid},
-    {{"html", "page for a browser", .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .write = NULL},
-    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .write = cm_result_write_trace},
+    /* clang-format off */
+    {{"text", "default: one screen", .of_sweeps = true, .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .text = {write_text, cm_sweep_write_text}},
+    {{"table", "rows and columns: --rows", .of_sweeps = true, .uses = CM_USES_TABLE | CM_USES_WIDTH}, .plain = {NULL, NULL}},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .text = {cm_result_write_deepspeed, NULL}},
+    {{"json", "", .of_sweeps = true, .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .plain = {cm_result_write_json, cm_sweep_write_json}},
+    {{"csv", "", .of_sweeps = true, .uses = CM_USES_TABLE}, .rows = {cm_result_write_csv, cm_sweep_write_csv}},
+    {{"markdown", "", .of_sweeps = true, .uses = CM_USES_TABLE}, .rows = {cm_result_write_markdown, cm_sweep_write_markdown}},
+    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, .rows = {cm_result_write_folded, NULL}},
+    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .rows = {cm_result_write_dot, NULL}},
+    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .rows = {cm_result_write_mermaid, NULL}},
+    {{"html", "page for a browser", .of_sweeps = true, .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .plain = {NULL, NULL}},
+    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .plain = {cm_result_write_trace, NULL}},
+    /* clang-format on */
 };
-/* clang-format on */
 
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
 const char *cm_format_at(size_t index) {
-    return index < N_FORMATS ? formats[index].format.name : NULL;
+    return index < N_FORMATS ? formats[index].public.name : NULL;
+}
+
+static const struct format *find(const char *name) {
+    for (size_t i = 0; name != NULL && i < N_FORMATS; i++)
+        if (text_equal(formats[i].public.name, name)) return &formats[i];
+    return NULL;
 }
 
 const struct cm_format *cm_format_find(const char *name) {
-    for (size_t i = 0; name != NULL && i < N_FORMATS; i++)
-        if (text_equal(formats[i].format.name, name)) return &formats[i].format;
-    return NULL;
+    const struct format *format = find(name);
+    return format ? &format->public : NULL;
+}
+
+/* Writes the result, or the sweep if `result` is NULL. */
+static int write_one(const struct cm_result *result, const struct cm_sweep *sweep,
+                     const struct format *format, const struct cm_text_options *text,
+                     const struct cm_table_options *table, struct cm_diagnostics *diag,
+                     FILE *out) {
+    if (format->plain.result)
+        return result ? format->plain.result(result, out) : format->plain.sweep(sweep, out);
+    if (format->text.result)
+        return result ? format->text.result(result, text, out)
+                      : format->text.sweep(sweep, text, out);
+    if (format->rows.result)
+        return result ? format->rows.result(result, table, diag, out)
+                      : format->rows.sweep(sweep, table, diag, out);
+    if (format->public.is_page)
+        return result ? cm_result_write_html(result, NULL, diag, out)
+                      : cm_sweep_write_html(sweep, diag, out);
+    return result ? cm_result_write_table(result, table, text, diag, out)
+                  : cm_sweep_write_table(sweep, table, text, diag, out);
+}
+
+static int write_report(const struct cm_result *result, const struct cm_sweep *sweep,
+                        const char *name, const struct cm_report_options *options,
+                        struct cm_diagnostics *diag, FILE *out) {
+    struct cm_text_options text;
+    struct cm_table_options table;
+    if ((result == NULL && sweep == NULL) || name == NULL || out == NULL)
+        return diag_null(diag);
+    const struct format *format = find(name);
+    if (format == NULL) return diag_error(diag, DIAG_USAGE, "unknown report format '%s'", name);
+    if (result == NULL && !format->public.of_sweeps)
+        return diag_error(diag, DIAG_USAGE, "format '%s' requires one batch", name);
+    cm_text_options_init(&text);
+    cm_table_options_init(&table);
+    return write_one(result, sweep, format, options && options->text ? options->text : &text,
+                     options && options->table ? options->table : &table, diag, out);
 }
 
 int cm_result_write(const struct cm_result *result, const char *format,
                     const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                     FILE *out) {
-    struct cm_text_options usual_text;
-    struct cm_table_options usual_table;
-    if (result == NULL || format == NULL || out == NULL) return diag_null(diagnostics);
-    cm_text_options_init(&usual_text);
-    cm_table_options_init(&usual_table);
-    const struct cm_text_options *text = options && options->text ? options->text : &usual_text;
-    const struct cm_table_options *table =
-        options && options->table ? options->table : &usual_table;
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!text_equal(formats[i].format.name, format)) continue;
-        if (formats[i].write) return formats[i].write(result, out);
-        if (formats[i].write_text) return formats[i].write_text(result, text, out);
-        if (formats[i].write_rows)
-            return formats[i].write_rows(result, table, diagnostics, out);
-        return formats[i].format.is_page
-                   ? cm_result_write_html(result, NULL, diagnostics, out)
-                   : cm_result_write_table(result, table, text, diagnostics, out);
-    }
-    return diag_error(diagnostics, DIAG_USAGE, "unknown report format '%s'", format);
+    return write_report(result, NULL, format, options, diagnostics, out);
+}
+
+int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
+                   const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
+                   FILE *out) {
+    return write_report(NULL, sweep, format, options, diagnostics, out);
 }
 
 int cm_result_render(const struct cm_result *result, const char *format,

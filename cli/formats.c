@@ -36,25 +36,6 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     return options;
 }
 
-static int write_sweep(const struct report *report, const struct cm_report_options *options,
-                       FILE *out) {
-    const char *format = report->request->format.of.name;
-    if (text_equal(format, "text"))
-        return cm_sweep_write_text(report->sweep, options->text, out);
-    if (text_equal(format, "table"))
-        return cm_sweep_write_table(report->sweep, options->table, options->text, report->diag,
-                                    out);
-    if (text_equal(format, "json")) return cm_sweep_write_json(report->sweep, out);
-    if (text_equal(format, "csv"))
-        return cm_sweep_write_csv(report->sweep, options->table, report->diag, out);
-    if (text_equal(format, "markdown"))
-        return cm_sweep_write_markdown(report->sweep, options->table, report->diag, out);
-    return cm_result_write_html(report->result, report->sweep, report->diag, out);
-}
-
-/* The formats that write_sweep supports. */
-static const char *const sweep_formats[] = {"text", "table", "json", "csv", "markdown", "html"};
-
 /* Sets `called` and `takes` of the text format. Sweeps and --explain have no sections. */
 static void specialize_text(const struct request *request, struct format *format) {
     const bool lists_layers = request_lists_layers(request);
@@ -81,8 +62,6 @@ int format_find(const struct invocation *call, struct request *request) {
     struct format *format = &request->format;
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
     format->called = arena_printf(call->arena, "--format %s", found->name);
-    for (size_t i = 0; i < sizeof(sweep_formats) / sizeof(sweep_formats[0]); i++)
-        format->of_sweeps |= text_equal(sweep_formats[i], found->name);
     format->of_formulas = text_equal(found->name, "text") || text_equal(found->name, "json");
     if (text_equal(found->name, "text")) specialize_text(request, format);
     if (text_equal(found->name, "table")) format->called = "a table";
@@ -102,7 +81,10 @@ int format_write(const void *context, FILE *out) {
     const struct cm_report_options options = {&text, &table};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
         table.depth = format->of.depth;
-    if (report->sweep) return write_sweep(report, &options, out);
+    if (report->sweep && format->of.is_page)
+        return cm_result_write_html(report->result, report->sweep, report->diag, out);
+    if (report->sweep)
+        return cm_sweep_write(report->sweep, format->of.name, &options, report->diag, out);
     if (report->formula && text_equal(format->of.name, "json"))
         return cm_formula_write_json(report->formula, out);
     if (report->formula) return cm_formula_write_text(report->formula, &text, out);

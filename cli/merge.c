@@ -75,13 +75,6 @@ static bool selects(const struct request *request) {
 static int write_report(const void *context, FILE *out) {
     const struct report *report = context;
     const struct request *request = report->request;
-    const struct cm_sweep *sweep = report->sweep;
-    if (request->format == FORMAT_CSV)
-        return cm_sweep_write_csv(sweep, report->table, report->diag, out);
-    if (request->format == FORMAT_MARKDOWN)
-        return cm_sweep_write_markdown(sweep, report->table, report->diag, out);
-    if (request->format == FORMAT_JSON) return cm_sweep_write_json(sweep, out);
-    if (request->format == FORMAT_HTML) return cm_sweep_write_html(sweep, report->diag, out);
     struct cm_text_options text;
     cm_text_options_init(&text);
     text.color = streams_color(out, (enum color_choice)request->color);
@@ -89,8 +82,10 @@ static int write_report(const void *context, FILE *out) {
     text.width = streams_columns(out, request->width, text.width);
     text.table_width = streams_columns(out, request->width, 0);
     text.units = (enum cm_units)request->units;
-    if (!selects(request)) return cm_sweep_write_text(sweep, &text, out);
-    return cm_sweep_write_table(sweep, report->table, &text, report->diag, out);
+    const bool is_table = request->format == FORMAT_TEXT && selects(request);
+    const struct cm_report_options options = {&text, report->table};
+    return cm_sweep_write(report->sweep, is_table ? "table" : formats[request->format].name,
+                          &options, report->diag, out);
 }
 
 /* Writes the report, and a warning with the first message if combinations failed. Returns the

@@ -300,7 +300,7 @@ static int check_sweep(const struct invocation *call, const struct request *requ
     const struct format *format = &request->format;
     const char *precisions = request->timing.precisions.text;
     const bool is_single =
-        !format->of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
+        !format->of.of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
     if (!request_is_sweep(request)) {
         if (request->rows != CM_ROWS_LAYERS) return CM_OK;
         return options_fault(call, "a table of layers requires several batches or precisions, "

@@ -43,7 +43,6 @@ struct format {
     struct cm_format of;
     const char *called; /* name in messages: "a table" */
     unsigned takes;     /* set of TAKES_..., the options that it supports */
-    bool of_sweeps;     /* supports several batches */
     bool of_formulas;   /* supports --formula */
 };
 

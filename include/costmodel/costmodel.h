@@ -543,6 +543,7 @@ struct cm_format {
     int depth;           /* default depth of the modules; 0: all */
     bool requires_times; /* the result must have times */
     bool is_page;        /* requires cm_html_check; shows the memory curve and plan */
+    bool of_sweeps;      /* also of cm_sweep_write */
 };
 
 /* Returns the name of a report format by index, "text" first; NULL past the last. "table" is
@@ -596,6 +597,12 @@ CM_API int cm_sweep_write_csv(const struct cm_sweep *sweep,
 CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/* As cm_result_write, by the function cm_sweep_write_<format>. CM_USAGE also if the format is
+ * not of sweeps. */
+CM_API int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
+                          const struct cm_report_options *options,
+                          struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /* Writes a page that opens without network access: a heat map of models by devices, the fastest
  * device of each model, and all rows. CM_OK, CM_USAGE (built without d3), CM_IO, CM_NO_MEMORY.

@@ -60,6 +60,52 @@ static void renders_each_format_as_it_is_written(void **state) {
     tear_down(&f);
 }
 
+/* Compares `text` with what the function of the format writes. */
+static void expect_csv(const struct cm_sweep *sweep, const char *text) {
+    struct cm_table_options table;
+    char *csv = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&csv, &size);
+    cm_table_options_init(&table);
+    assert_int_equal(cm_sweep_write_csv(sweep, &table, NULL, out), CM_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, csv);
+    free(csv);
+}
+
+static void writes_a_sweep_in_each_format_of_sweeps(void **state) {
+    static const int64_t batches[] = {1, 8};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_model *model = NULL;
+    struct cm_sweep *sweep = NULL;
+    struct cm_options options;
+    int n = 0;
+    (void)state;
+    cm_options_init(&options);
+    assert_int_equal(cm_model_load_file(TEST_MODELS_DIR "/pointnet.onnx", diag, &model), CM_OK);
+    assert_int_equal(cm_model_sweep(model, &options, batches, 2, diag, &sweep), CM_OK);
+    for (size_t i = 0; cm_format_at(i) != NULL; i++) {
+        const struct cm_format *format = cm_format_find(cm_format_at(i));
+        char *text = NULL;
+        size_t size = 0;
+        if (format->is_page && cm_html_check(NULL) != CM_OK) continue;
+        FILE *out = open_memstream(&text, &size);
+        assert_int_equal(cm_sweep_write(sweep, format->name, NULL, diag, out),
+                         format->of_sweeps ? CM_OK : CM_USAGE);
+        assert_int_equal(fclose(out), 0);
+        assert_int_equal(size > 0, format->of_sweeps);
+        if (strcmp(format->name, "csv") == 0) expect_csv(sweep, text);
+        n += format->of_sweeps && !format->is_page;
+        free(text);
+    }
+    assert_int_equal(n, 5);
+    assert_string_equal(cm_diagnostics_get(diag, cm_diagnostics_count(diag) - 1)->message,
+                        "format 'trace' requires one batch");
+    cm_sweep_free(sweep);
+    cm_model_free(model);
+    cm_diagnostics_free(diag);
+}
+
 static void describes_each_format(void **state) {
     (void)state;
     for (size_t i = 0; cm_format_at(i) != NULL; i++) {
@@ -118,6 +164,7 @@ static void refuses_unknown_formats_and_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(renders_each_format_as_it_is_written),
+        cmocka_unit_test(writes_a_sweep_in_each_format_of_sweeps),
         cmocka_unit_test(describes_each_format),
         cmocka_unit_test(renders_the_columns_and_rows_of_the_options),
         cmocka_unit_test(refuses_unknown_formats_and_columns),

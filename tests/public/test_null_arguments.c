@@ -196,6 +196,9 @@ static void null_is_a_usage_error_of_sweeps(void **state) {
     struct cm_diagnostics *d = cm_diagnostics_new();
     const struct null_call rows[] = {
         /* clang-format off */
+        ROW(cm_sweep_write(NULL, P, P, d, P)),
+        ROW(cm_sweep_write(P, NULL, P, d, P)),
+        ROW(cm_sweep_write(P, P, P, d, NULL)),
         ROW(cm_sweep_write_text(NULL, P, P)),
         ROW(cm_sweep_write_text(P, NULL, P)),
         ROW(cm_sweep_write_text(P, P, NULL)),
