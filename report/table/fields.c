@@ -518,9 +518,8 @@ const char *fields_usual(enum rows rows) {
                        "lower_bound_ps,latency_ps_share",
         [ROWS_OPERATORS] = "type,nodes,macs,macs_share,flops,bytes,latency_ps,"
                            "lower_bound_ps,latency_ps_share",
-        [ROWS_BATCHES] = "model,device,precision,dims,batch,state,params,macs,flops,peak_"
-                         "activation_bytes,arena_bytes,"
-                         "required_bytes,fits,latency_ps,lower_bound_ps,"
+        [ROWS_BATCHES] = "model,device,precision,dims,batch,state,@counts,"
+                         "peak_activation_bytes,arena_bytes,required_bytes,fits,@times,"
                          "samples_per_second,speedup,timed_macs_share,planned_macs_share,"
                          "workspace_bytes,problem",
         [ROWS_LAYERS] =

@@ -76,7 +76,9 @@ size_t rows_count(const struct rows_of *of);
  * the last column, with ret->key "", and if out of memory, with ret->key NULL. */
 bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret);
 
-/* Returns the default columns, keys separated by commas. */
+/* Returns the default columns, keys separated by commas. A word that begins with @ stands for
+ * the metrics that a sweep has: @counts, @all-counts (with integer MACs and operations, which
+ * are parts of others), @times. */
 const char *fields_usual(enum rows rows);
 
 /* Returns the rank of a column: narrow tables omit the columns with the highest rank first. */

@@ -11,10 +11,25 @@
 #include "support/arguments.h"
 #include "support/diag.h"
 
+/* Adds the metrics of a sweep that a word of the usual columns stands for (fields_usual). */
+static int add_metrics(struct listing *listing, const char *word, enum rows rows,
+                       struct cm_diagnostics *diag) {
+    const bool timed = text_starts_with(word, "@times");
+    const bool parts = text_starts_with(word, "@all");
+    int status = CM_OK;
+    for (size_t i = 0; i < n_columns && status == CM_OK; i++) {
+        const struct column *column = &columns[i];
+        if (!column->of_batch || column->timed != timed || (column->part && !parts)) continue;
+        status = filter_find_field(column->key, strlen(column->key), rows, listing->arena, diag,
+                                   &listing->fields[listing->n_fields++]);
+    }
+    return status;
+}
+
 /* Reads keys separated by commas, or "all": all columns but shares, which other columns
- * determine. */
-static int read_columns(struct listing *listing, const char *keys, enum rows rows,
-                        struct cm_diagnostics *diag) {
+ * determine. `is_usual`: the keys were not given by the user. */
+static int read_columns(struct listing *listing, const char *keys, bool is_usual,
+                        enum rows rows, struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
     struct field field;
     size_t capacity = 1;
@@ -26,13 +41,16 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
                 listing->fields[listing->n_fields++] = field;
         return arena_failed(arena) ? diag_no_memory(diag) : CM_OK;
     }
-    for (const char *at = keys; *at != '\0'; at++) capacity += *at == ',';
+    for (const char *at = keys; *at != '\0'; at++)
+        capacity += *at == ',' ? 1 : *at == '@' ? n_columns : 0;
     listing->fields = arena_array(arena, capacity, sizeof(*listing->fields));
     if (listing->fields == NULL) return diag_no_memory(diag);
-    for (const char *at = keys; at != NULL; listing->n_fields++) {
+    for (const char *at = keys; at != NULL;) {
         const size_t length = strcspn(at, ",");
-        const int status = filter_find_field(at, length, rows, arena, diag,
-                                             &listing->fields[listing->n_fields]);
+        const int status = is_usual && *at == '@'
+                               ? add_metrics(listing, at, rows, diag)
+                               : filter_find_field(at, length, rows, arena, diag,
+                                                   &listing->fields[listing->n_fields++]);
         if (status != CM_OK) return status;
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
@@ -83,7 +101,8 @@ static int read_options(const struct cm_table_options *options, enum rows rows,
                         const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                         struct listing *ret) {
     *ret = (struct listing){.arena = arena, .words = {.arena = arena}};
-    int status = read_columns(ret, options->columns ? options->columns : usual, rows, diag);
+    const bool is_usual = options->columns == NULL;
+    int status = read_columns(ret, is_usual ? usual : options->columns, is_usual, rows, diag);
     if (status == CM_OK) status = read_sort(ret, options->sort, rows, diag);
     return status == CM_OK ? read_filters(ret, options, rows, diag) : status;
 }

@@ -14,15 +14,13 @@
 #include "support/checked.h"
 
 static const char usual_columns[] =
-    "model,device,precision,dims,batch,params,macs,int_macs,flops,int_ops,peak_activation_"
-    "bytes,arena_bytes,"
-    "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share,"
-    "planned_macs_share,workspace_bytes";
+    "model,device,precision,dims,batch,@all-counts,peak_activation_bytes,arena_bytes,"
+    "required_bytes,fits,@times,samples_per_second,timed_macs_share,planned_macs_share,"
+    "workspace_bytes";
 /* Without counts, which are the same at every precision. */
 static const char columns_by_precision[] =
-    "precision,peak_activation_bytes,required_bytes,fits,latency_ps,"
-    "lower_bound_ps,samples_per_second,speedup,timed_macs_share,"
-    "planned_macs_share,workspace_bytes";
+    "precision,peak_activation_bytes,required_bytes,fits,@times,samples_per_second,speedup,"
+    "timed_macs_share,planned_macs_share,workspace_bytes";
 
 /* Returns false for a column of integer MACs or operations that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {
