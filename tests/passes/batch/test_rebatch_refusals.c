@@ -141,10 +141,12 @@ static void refuses_loops_that_do_not_scale(void **state) {
 static void refuses_products_that_may_run_for_each_sample(void **state) {
 #define EACH "it may or may not run for each sample"
     static const struct refusal rows[] = {
-        {"a product of the rows of all samples", 2, "m", EACH,
+        {"a product of the rows of all samples", 2, "m",
+         EACH ": 'a' [6,8] may have been expanded to the batch",
          "in x float[{N},3,8]\ninit q float[6,8]\ninit w float[8,8]\nconst s int64[2] =-1,8\n"
          "node m MatMul q w -> a\nnode r Reshape x s -> f\nnode - Add f a -> y\nout y\n"},
-        {"an output with as many rows as the batch", 2, "m", EACH,
+        {"an output with as many rows as the batch", 2, "m",
+         EACH ": 'u' [2,4] may have been expanded to the batch",
          "in x float[{N},4]\ninit w float[4,4]\nnode z RandomNormal -> r shape=[2,4]\n"
          "node m MatMul r w -> u\nnode - Relu x -> y\nout y\nout u\n"},
         {"an expanded row in a branch", 1, "m", EACH,
@@ -198,6 +200,21 @@ static void refuses_constants_that_may_have_been_expanded(void **state) {
          "its output would not scale with the batch",
          "in x float[{N},8]\ninit w float[8,4]\nnode r ReduceMean x -> b axes=[0] keepdims=1\n"
          "node c Concat x b -> a axis=0\nnode m MatMul a w -> y\nout y\n"},
+        {"a product whose first axis may be split into the batch", 1, "m",
+         "it may or may not run for each sample: 'a' [5,8] may have been expanded to the batch",
+         "in x float[{N},5,8]\ninit q float[5,4]\ninit w float[4,8]\nconst t int64[3] =1,5,8\n"
+         "node m MatMul q w -> a\nnode r Reshape a t -> b\nnode - Add x b -> y\nout y\n"},
+        {"the same, of joined constants", 1, "m",
+         "it may or may not run for each sample: 'q' [5,4] may have been expanded to the batch",
+         "in x float[{N},5,8]\ninit p float[5,2]\ninit w float[4,8]\nconst t int64[3] =1,5,8\n"
+         "node c Concat p p -> q axis=1\nnode m MatMul q w -> a\nnode r Reshape a t -> b\n"
+         "node - Add x b -> y\nout y\n"},
+        {"a sampling grid from an input without a batch", 1, "m",
+         "it may or may not run for each sample: 'a' [64,2] may have been expanded to the "
+         "batch",
+         "in x float[{N},3,8,8]\nin k float[3,2]\ninit g float[64,3]\n"
+         "const t int64[4] =1,8,8,2\nnode m MatMul g k -> a\nnode r Reshape a t -> b\n"
+         "node s GridSample x b -> y\nout y\n"},
         {"a recurrent layer on constants", 1, "g",
          "it may or may not run for each sample: 'a' [6,1,1,8] may have been expanded to the "
          "batch",
