@@ -18,7 +18,8 @@ static bool is_reported_by_parent(const struct cm_diff_module *row, int depth) {
 }
 
 /* Returns the value of a module minus the values of its children; 0 for CM_NO_INDEX and for an
- * absent metric. So a child that moves changes the own value of neither parent. */
+ * absent metric. If a child moves from one parent to another, this value of each parent stays
+ * the same. */
 static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
     struct cm_figure all;
     if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;

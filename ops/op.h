@@ -86,8 +86,8 @@ enum op_view {
 /* clang-format off */
 /*
  * Activations saved for backward, and the cost of the gradients (docs/training.md).
- * `saved_for_backward` has one cell per operand, separated by ','. The last cell also holds for all
- * further operands. The cell of an operand lists the values from which its gradient is computed,
+ * `saved_for_backward` has one cell per operand, separated by ','. Operands beyond the last cell
+ * use the last cell. The cell of an operand lists the values from which its gradient is computed,
  * in addition to the output gradient:
  *     0-9  operand 0 to 9
  *     a    all operands

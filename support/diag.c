@@ -63,8 +63,9 @@ int diag_status(enum diag_code code) {
 const char *cm_status_message(int status) {
     static const char *const messages[] = {
         [-CM_OK] = "done",
-        [-CM_REFUSED] = "the model is broken, or cannot be analysed as it was asked",
-        [-CM_USAGE] = "the options do not fit the model",
+        [-CM_REFUSED] =
+            "the model is invalid, or cannot be analysed with these options; see the messages",
+        [-CM_USAGE] = "an option is invalid or does not fit the model; see the messages",
         [-CM_NO_MEMORY] = "out of memory",
         [-CM_IO] = "a file cannot be opened, read or written",
     };

@@ -53,8 +53,8 @@ struct cm_value {
 };
 
 struct cm_costs {
-    int64_t params;  /* elements of trainable tensors, each tensor once */
-    int64_t buffers; /* elements of named tensors that are not trainable: statistics, masks */
+    int64_t params;  /* elements of learned tensors, each tensor once */
+    int64_t buffers; /* elements of named tensors that are not learned: statistics, masks */
     int64_t macs;
     int64_t int_macs; /* part of `macs`: multiplications of integers */
     int64_t flops;    /* by the convention; may exclude int_ops (separates_integers) */

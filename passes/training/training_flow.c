@@ -143,7 +143,7 @@ static bool propagate_through_bodies(struct training *training) {
     return changed;
 }
 
-static void find_trainable(struct training *training) {
+static void find_requires_grad(struct training *training) {
     const struct params_table *params = training->analysis->params;
     const struct liveness_table *liveness = training->analysis->liveness;
     for (size_t i = 0; i < params->n_params; i++)
@@ -256,7 +256,7 @@ int training_flow(struct training *training) {
     for (uint32_t step = 0; step < liveness->n_steps && status == CM_OK; step++)
         status = fill_operation(training, &source, liveness->node_at[step]);
     if (status < 0) return status;
-    find_trainable(training);
+    find_requires_grad(training);
     find_reached(training);
     for (uint32_t id = 0; id < training->model->n_nodes && status == CM_OK; id++)
         status = add_extra(training, &source, id);
