@@ -110,17 +110,13 @@ static const char *kind_of(const struct cm_backend *backend) {
 
 static void print_safe(const struct listing *listing, const char *label, const char *string) {
     if (string == NULL || string[0] == '\0') return;
-    struct text safe = {.arena = listing->call->arena};
-    text_append_name(&safe, string);
-    printf("  %-8s %s\n", label, text_string(&safe));
+    printf("  %-8s %s\n", label, text_name(listing->call->arena, string));
 }
 
 static void print_text(const struct listing *listing, const struct found *found) {
     const struct cm_backend *backend = found->entry.backend;
-    struct text name = {.arena = listing->call->arena};
-    text_append_name(&name, found->entry.name);
-    printf("%-10s %-9s %s\n", text_string(&name), kind_of(backend),
-           found->usable ? "usable" : "not usable");
+    printf("%-10s %-9s %s\n", text_name(listing->call->arena, found->entry.name),
+           kind_of(backend), found->usable ? "usable" : "not usable");
     print_safe(listing, "summary", backend ? backend->summary : NULL);
     print_safe(listing, "module", found->entry.path);
     print_safe(listing, "reason", found->usable ? "" : found->entry.reason.text);

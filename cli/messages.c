@@ -64,9 +64,9 @@ static void print_one(const struct cm_diagnostic *message, const char *subject, 
 void messages_print(const struct cm_diagnostics *diag, const char *subject,
                     enum color_choice color) {
     const bool colored = streams_color(stderr, color);
-    struct text text = {.arena = diag->arena};
-    text_append_name(&text, text_equal(subject, "-") ? "standard input" : subject);
-    const char *safe = text.failed ? "costmodel" : text_string(&text);
+    const char *safe =
+        text_name(diag->arena, text_equal(subject, "-") ? "standard input" : subject);
+    if (*safe == '\0') safe = "costmodel"; /* out of memory */
     for (size_t i = 0; i < cm_diagnostics_count(diag); i++) {
         const struct cm_diagnostic *message = cm_diagnostics_get(diag, i);
         if (message->severity != CM_NOTE) print_one(message, safe, colored);

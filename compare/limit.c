@@ -55,13 +55,6 @@ struct parse {
     struct limit *limit;
 };
 
-/* Escapes control characters of a word. */
-static const char *safe(const struct parse *parse, const char *word) {
-    struct text text = {.arena = parse->arena};
-    text_append_label(&text, word);
-    return text_string(&text);
-}
-
 static int limit_fault(const struct parse *parse, const char *format, ...)
     __attribute__((format(printf, 2, 3), warn_unused_result));
 
@@ -72,8 +65,8 @@ static int limit_fault(const struct parse *parse, const char *format, ...) {
     text_vprintf(&text, format, args);
     va_end(args);
     return diag_error(parse->diag, DIAG_USAGE, "%s: limit '%s': %s",
-                      safe(parse, parse->limit->source), safe(parse, parse->limit->text),
-                      text_string(&text));
+                      text_label(parse->arena, parse->limit->source),
+                      text_label(parse->arena, parse->limit->text), text_string(&text));
 }
 
 static bool is_blank(char c) {
@@ -122,7 +115,7 @@ static int check_unit(const struct parse *parse, enum measure measure, const cha
 }
 
 static int read_bound(const struct parse *parse, const char *text, struct bound *ret) {
-    const char *word = safe(parse, text);
+    const char *word = text_label(parse->arena, text);
     const bool more = text[0] == '+';
     const struct suffix *suffix = NULL;
     struct decimal decimal;
@@ -175,12 +168,14 @@ static int read_subject(const struct parse *parse, const char *from, const char 
         struct text known = {.arena = parse->arena};
         for (size_t i = 0; cm_metric_at(i, &limit->of); i++)
             text_printf(&known, "%s%s", i > 0 ? ", " : "", limit->of.key);
-        const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, name));
+        const int status =
+            limit_fault(parse, "unknown metric '%s'", text_label(parse->arena, name));
         diag_hint(parse->diag, "metrics are %s", text_string(&known));
         return status;
     }
     if (at != NULL && (!text_to_int64(batch, strlen(batch), &limit->batch) || limit->batch < 1))
-        return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, batch));
+        return limit_fault(parse, "batch must be >= 1, got '%s'",
+                           text_label(parse->arena, batch));
     if (limit->modules[0] != '\0' && !limit->of.of_modules)
         return limit_fault(parse, "metric %s is not defined for modules", limit->of.key);
     return CM_OK;

@@ -263,6 +263,18 @@ void text_append_label(struct text *text, const char *name) {
     if (name[n] != '\0') text_append(text, "...");
 }
 
+const char *text_name(struct arena *arena, const char *name) {
+    struct text text = {.arena = arena};
+    text_append_name(&text, name);
+    return text_string(&text);
+}
+
+const char *text_label(struct arena *arena, const char *name) {
+    struct text text = {.arena = arena};
+    text_append_label(&text, name);
+    return text_string(&text);
+}
+
 bool text_starts_with(const char *string, const char *prefix) {
     return strncmp(string, prefix, strlen(prefix)) == 0;
 }

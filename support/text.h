@@ -57,6 +57,10 @@ size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_
  * For locations in messages. */
 #define TEXT_LONGEST_LABEL 256
 void text_append_label(struct text *text, const char *name);
+/* Return what text_append_name and text_append_label append; "" if out of memory, and the arena
+ * has failed. */
+const char *text_name(struct arena *arena, const char *name);
+const char *text_label(struct arena *arena, const char *name);
 /* Returns the length of the longest prefix of at most `max` bytes that does not split a UTF-8
  * character. */
 size_t text_cut_length(const char *string, size_t max);

@@ -541,12 +541,10 @@ static int update(struct check *check) {
                          check->baseline, reason, check->call->diag, &now);
     if (status == CM_OK) status = check_reason(check, now);
     if (status == CM_OK) status = save_baseline(check, now);
-    if (status == CM_OK) {
-        struct text name = {.arena = check->call->arena};
-        text_append_name(&name, request->baseline);
-        printf("%s: written, %zu %s with %zu modules\n", text_string(&name), now->n_profiles,
+    if (status == CM_OK)
+        printf("%s: written, %zu %s with %zu modules\n",
+               text_name(check->call->arena, request->baseline), now->n_profiles,
                now->n_profiles == 1 ? "batch" : "batches", now->n_modules / now->n_profiles);
-    }
     cm_baseline_free(now);
     return status;
 }

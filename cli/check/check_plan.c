@@ -141,12 +141,10 @@ static int copy_baseline_dims(const struct invocation *call, const struct cm_bas
         const int64_t size = kept_size(baseline, free_dims->dims[i].name);
         if (is_known(free_dims->dims[i].size) || size < 0) continue;
         const char *name = arena_strdup(call->arena, free_dims->dims[i].name);
-        struct text safe = {.arena = call->arena};
-        text_append_label(&safe, free_dims->dims[i].name);
-        if (name == NULL || safe.failed) return diag_no_memory(call->diag);
+        const char *shown = text_label(call->arena, free_dims->dims[i].name);
+        if (arena_failed(call->arena)) return diag_no_memory(call->diag);
         dims[options->n_dims++] = (struct cm_dim_option){name, size};
-        fprintf(stderr, "costmodel: dim %s is %" PRId64 ", as in the baseline\n",
-                text_string(&safe), size);
+        fprintf(stderr, "costmodel: dim %s is %" PRId64 ", as in the baseline\n", shown, size);
     }
     options->dims = dims;
     return CM_OK;

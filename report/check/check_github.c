@@ -27,14 +27,13 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
     struct arena *arena = arena_new("commands", 0);
     if (arena == NULL) return CM_NO_MEMORY;
-    struct text file = {.arena = arena};
-    text_append_name(&file, verdict->model);
+    const char *file = text_name(arena, verdict->model);
     for (size_t i = 0; i < verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &verdict->cases[i];
         const struct check_look *look = check_look(verdict, case_->state);
         if (look->github == NULL) continue;
         fprintf(out, "::%s file=", look->github);
-        put_escaped(text_string(&file), "%\r\n:,", out);
+        put_escaped(file, "%\r\n:,", out);
         fprintf(out, ",title=costmodel %s%%3A ", case_->state);
         put_escaped(check_title(arena, case_), "%\r\n:,", out);
         fputs("::", out);

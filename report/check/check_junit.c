@@ -20,12 +20,6 @@ static void put_attribute(FILE *out, const char *key, const char *text) {
     fputs("\"", out);
 }
 
-static void put_name(struct arena *arena, FILE *out, const char *key, const char *name) {
-    struct text text = {.arena = arena};
-    text_append_name(&text, name);
-    put_attribute(out, key, text_string(&text));
-}
-
 static void put_counts(const struct cm_verdict *verdict, FILE *out) {
     const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
     fprintf(out,
@@ -43,7 +37,7 @@ int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
           out);
     put_counts(verdict, out);
     fputs(">\n  <testsuite", out);
-    put_name(arena, out, "name", verdict->model);
+    put_attribute(out, "name", text_name(arena, verdict->model));
     put_counts(verdict, out);
     fputs(">\n", out);
     for (size_t i = 0; i < verdict->n_cases; i++) {
@@ -58,7 +52,7 @@ int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
         }
         fprintf(out, ">\n      <%s", look->junit);
         put_attribute(out, "message", check_sentence(arena, case_, &case_->findings[0]));
-        put_name(arena, out, "type", case_->state);
+        put_attribute(out, "type", text_name(arena, case_->state));
         fputs(">", out);
         markup_write(out, check_lines(arena, case_));
         fprintf(out, "</%s>\n    </testcase>\n", look->junit);

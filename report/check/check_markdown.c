@@ -25,15 +25,9 @@ struct comment {
     size_t left_out; /* rows of the current table that did not fit */
 };
 
-static const char *safe(const struct text *text, const char *name) {
-    struct text copy = {.arena = text->arena};
-    text_append_name(&copy, name);
-    return text_string(&copy);
-}
-
 /* Appends a sentence, which may contain names from a file, and escapes Markdown and HTML. */
 static void append_words(struct text *text, const char *sentence) {
-    for (const char *c = safe(text, sentence); *c != '\0'; c++) {
+    for (const char *c = text_name(text->arena, sentence); *c != '\0'; c++) {
         if (*c == '<')
             text_append(text, "&lt;");
         else if (*c == '&')
@@ -68,7 +62,7 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
     const char *bold = text_equal(finding->state, "pass") ? "" : "**";
     struct text row = {.arena = comment->arena};
     text_printf(&row, "| %s%s%s | ", bold, finding->state, bold);
-    const char *code = safe(&row, case_->limit);
+    const char *code = text_name(row.arena, case_->limit);
     if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
         text_printf(&row, "`%s`", code);
     else
@@ -168,7 +162,7 @@ static void write_foot(struct comment *comment) {
     if ((verdict->regressions == 0 && !verdict->is_outdated) || verdict->accept[0] == '\0')
         return;
     struct text fence = {.arena = comment->arena}; /* longer than any run of ` in the code */
-    const char *code = safe(&fence, verdict->accept);
+    const char *code = text_name(fence.arena, verdict->accept);
     size_t length = 3;
     size_t run = 0;
     for (const char *c = code; *c != '\0'; c++) {

@@ -72,13 +72,6 @@ void check_append_change(struct text *text, int64_t value, int64_t old) {
     number_append_percent(text, by < 0 ? -by : by, old);
 }
 
-/* Returns a name made safe for a terminal. */
-static const char *safe(struct arena *arena, const char *name) {
-    struct text text = {.arena = arena};
-    text_append_name(&text, name);
-    return text_string(&text);
-}
-
 const char *check_title(struct arena *arena, const struct cm_check_case *case_) {
     struct text text = {.arena = arena};
     text_append_name(&text, case_->limit);
@@ -90,9 +83,9 @@ const char *check_sentence(struct arena *arena, const struct cm_check_case *case
                            const struct cm_check_finding *finding) {
     const char *unit = case_->unit;
     struct text text = {.arena = arena};
-    if (case_->metric[0] == '\0') return safe(arena, finding->because); /* no profile */
+    if (case_->metric[0] == '\0') return text_name(arena, finding->because); /* no profile */
     text_printf(&text, "%s%s%s is %s", case_->metric, finding->path[0] == '\0' ? "" : " of ",
-                safe(arena, finding->path),
+                text_name(arena, finding->path),
                 figure(arena, unit, finding->value, finding->upper_bound));
     if (is_known(finding->old) && finding->old == finding->value &&
         finding->old_upper_bound == finding->upper_bound) {
@@ -111,19 +104,20 @@ const char *check_sentence(struct arena *arena, const struct cm_check_case *case
                     text_equal(finding->state, "not-compared") ? "not compared: "
                     : text_equal(finding->state, "ambiguous")  ? "ambiguous: "
                                                                : "",
-                    safe(arena, finding->because));
+                    text_name(arena, finding->because));
     return text_string(&text);
 }
 
 const char *check_blame(struct arena *arena, const struct cm_check_blame *blame) {
     const bool is_renamed = text_equal(blame->change, "renamed");
     struct text text = {.arena = arena};
-    text_printf(&text, "%s %c", blame->path[0] == '\0' ? "(root)" : safe(arena, blame->path),
+    text_printf(&text, "%s %c",
+                blame->path[0] == '\0' ? "(root)" : text_name(arena, blame->path),
                 blame->by < 0 ? '-' : '+');
     number_append_exact(&text, blame->by < 0 ? -blame->by : blame->by);
     if (!text_equal(blame->change, "changed"))
         text_printf(&text, " (%s%s%s)", blame->change, is_renamed ? " from " : "",
-                    is_renamed ? safe(arena, blame->was) : "");
+                    is_renamed ? text_name(arena, blame->was) : "");
     return text_string(&text);
 }
 

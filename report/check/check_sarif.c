@@ -43,10 +43,8 @@ static void put_location(FILE *out, struct arena *arena, const char *path, const
         fprintf(out, strchr(plain, *path) != NULL ? "%c" : "%%%02X", (unsigned char)*path);
     fputs("\"}, \"region\": {\"startLine\": 1}}", out);
     if (module[0] != '\0') {
-        struct text name = {.arena = arena};
-        text_append_name(&name, module);
         fputs(", \"logicalLocations\": [{\"kind\": \"module\", \"fullyQualifiedName\": ", out);
-        put_string(out, text_string(&name));
+        put_string(out, text_name(arena, module));
         fputs("}]", out);
     }
     fputs("}]", out);

@@ -33,10 +33,8 @@ static const char usual_columns[] = "name,type,params,macs,macs_share";
  * for the language. */
 static void append_line(struct text *label, const struct diagram_language *language,
                         const char *words) {
-    struct text safe = {.arena = label->arena};
-    text_append_label(&safe, words);
     if (label->length > 0) text_append(label, language->line_end);
-    language->append(label, text_string(&safe));
+    language->append(label, text_label(label->arena, words));
 }
 
 /* Appends `MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */

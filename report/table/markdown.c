@@ -24,9 +24,7 @@
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789 ";
-    struct text safe = {.arena = arena};
-    text_append_label(&safe, name); /* truncated: one name must not fill the comment */
-    const char *at = text_string(&safe);
+    const char *at = text_label(arena, name); /* cut: one name must not fill the comment */
     if (*at == '\0') return;
     if (strpbrk(at, NOT_IN_A_SPAN) == NULL && strspn(at, " ") == 0) {
         text_printf(text, "`%s`", at);
