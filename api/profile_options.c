@@ -6,7 +6,6 @@
 #include "passes/modules/module_groups.h"
 #include "passes/modules/module_sources.h"
 #include "passes/training/optimizers.h"
-#include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
 

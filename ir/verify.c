@@ -2,7 +2,6 @@
 /* See verify.h. A linear walk over graphs, values and nodes. */
 #include "ir/verify.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "ir/graph.h"

@@ -8,7 +8,6 @@
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "report/table/table.h"
-#include "report/text/timed.h"
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
