@@ -10,13 +10,15 @@
 
 #include <cmocka.h>
 
+#include "backends/primitive.h"
 #include "ops/flops/conventions.h"
+#include "ops/lowering/lowering.h"
 #include "ops/product.h"
 #include "ops/registry/registry.h"
 #include "support/arena.h"
 #include "support/text.h"
 
-#define MAX_OPERANDS 32
+#define MAX_OPERANDS 33
 #define MAX_ATTRS    16
 #define MAX_NUMBERS  256
 
@@ -277,9 +279,23 @@ int64_t op_bench_macs(const struct op_bench *bench) {
     return product_macs(&bench->context);
 }
 
-static int64_t op_bench_flops(const struct op_bench *bench) {
-    return convention_all_operations(convention_find("deepspeed"), &bench->context,
-                                     op_bench_macs(bench));
+static int64_t op_bench_flops(const struct op_bench *bench, const char *convention) {
+    const struct convention *by = convention_find(convention);
+    assert_non_null(by);
+    return convention_all_operations(by, &bench->context, op_bench_macs(bench));
+}
+
+/* Returns "" if the node has no primitive, with the reason in *ret_why. */
+static const char *op_bench_primitive(const struct op_bench *bench, const char **ret_why) {
+    struct cm_primitive primitive;
+    struct cm_reason reason = {""};
+    struct text text;
+    text_init(&text, bench->arena);
+    *ret_why = NULL;
+    if (!lowering_apply(&bench->context, &primitive, ret_why)) return "";
+    if (primitive_check(&primitive, &reason) != CM_BACKEND_OK) fail_msg("%s", reason.text);
+    primitive_print(&primitive, &text);
+    return text_string(&text);
 }
 
 static const char *op_bench_describe(const struct op_bench *bench) {
@@ -348,8 +364,19 @@ static bool outputs_fit(const struct op_bench *bench, const char *text) {
 }
 
 static bool number_fits(const char *what, int64_t have, int64_t want) {
-    if (want == 0 || have == want || (want == -1 && have == 0)) return true;
+    if (have == want) return true;
     print_message("%s: have %lld, want %lld\n", what, (long long)have, (long long)want);
+    return false;
+}
+
+/* Compares a column in which 0 is "not compared" and -1 is 0. */
+static bool cost_fits(const char *what, int64_t have, int64_t want) {
+    return want == 0 || number_fits(what, have, want == -1 ? 0 : want);
+}
+
+static bool text_fits(const char *what, const char *have, const char *want) {
+    if (!want || text_equal(have, want)) return true;
+    print_message("%s: have \"%s\", want \"%s\"\n", what, have ? have : "", want);
     return false;
 }
 
@@ -365,18 +392,22 @@ static bool row_holds(const struct op_bench *bench, const struct op_case *row) {
         return false;
     }
     bool fits = outputs_fit(bench, row->outputs);
-    fits = number_fits("MACs", op_bench_macs(bench), row->macs) && fits;
-    fits = number_fits("FLOPs", op_bench_flops(bench), row->flops) && fits;
-    if (row->describe && !text_equal(op_bench_describe(bench), row->describe)) {
-        print_message("describe: have \"%s\"\n", op_bench_describe(bench));
-        return false;
-    }
-    return fits;
+    fits = cost_fits("MACs", op_bench_macs(bench), row->macs) && fits;
+    fits = cost_fits("FLOPs", op_bench_flops(bench, "deepspeed"), row->flops) && fits;
+    for (const struct op_count *by = row->by; by->convention; by++)
+        fits = number_fits(by->convention, op_bench_flops(bench, by->convention), by->flops) &&
+               fits;
+    const char *why = NULL;
+    const char *primitive = row->primitive ? op_bench_primitive(bench, &why) : NULL;
+    fits = text_fits("primitive", primitive, row->primitive) && fits;
+    fits = text_fits("reason", why, row->unlowered) && fits;
+    return text_fits("describe", op_bench_describe(bench), row->describe) && fits;
 }
 
-void op_cases_run(const struct op_case *rows, size_t n_rows) {
+void op_cases_run(const struct op_case *rows) {
     size_t n_wrong = 0;
-    for (size_t i = 0; i < n_rows; i++) {
+    size_t i = 0;
+    for (; rows[i].op; i++) {
         struct op_bench *bench = op_bench_open(&rows[i]);
         if (!row_holds(bench, &rows[i])) {
             print_message("row %zu: %s(%s) %s -> %s\n\n", i, rows[i].op, rows[i].inputs,
@@ -385,5 +416,5 @@ void op_cases_run(const struct op_case *rows, size_t n_rows) {
         }
         op_bench_close(bench);
     }
-    if (n_wrong) fail_msg("%zu of %zu rows do not hold", n_wrong, n_rows);
+    if (n_wrong) fail_msg("%zu of %zu rows do not hold", n_wrong, i);
 }

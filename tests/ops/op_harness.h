@@ -14,6 +14,9 @@
  *     outputs  the same, as expected after infer and fold; `-` is an omitted output. Contents
  *              that are not written are not compared; =? requires them to be unknown
  *     error    part of the message; then only the number of outputs is compared
+ *
+ * tests/ops/onnx/FAMILY.c and tests/ops/contrib/FAMILY.c have the rows of a family, which
+ * test_families.c runs. A row with only a title begins a test.
  */
 #ifndef TESTS_OPS_OP_HARNESS_H
 #define TESTS_OPS_OP_HARNESS_H
@@ -23,8 +26,14 @@
 
 #include "ops/op_context.h"
 
+struct op_count {
+    const char *convention;
+    int64_t flops;
+};
+
 struct op_case {
-    const char *op;
+    const char *op; /* NULL: a title, or the end */
+    const char *title;
     const char *attrs; /* NULL: none */
     const char *inputs;
     const char *outputs;
@@ -32,6 +41,9 @@ struct op_case {
     int64_t macs;      /* 0: not compared; OP_NO_MACS: must be 0 */
     int64_t flops;     /* 0: not compared; OP_NO_FLOPS: must be 0 */
     const char *describe;
+    struct op_count by[9]; /* FLOPs by conventions; ends with a NULL convention */
+    const char *primitive; /* text that identifies it; "": none; NULL: not compared */
+    const char *unlowered; /* why it has no primitive; NULL: not compared */
 };
 
 #define OP_NO_MACS  (-1)
@@ -55,6 +67,27 @@ struct op_case {
         .describe = describe_                                                                  \
     }
 
+/* Rows with FLOPs by conventions: COUNTS(..., {"exact", 288}, {"thop", 96}). */
+#define COUNTS(op_, attrs_, inputs_, outputs_, ...)                                            \
+    {                                                                                          \
+        .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .by = {            \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+/* Rows with the primitive, or with the reason why there is none. */
+#define LOWERS(op_, attrs_, inputs_, outputs_, primitive_)                                     \
+    {                                                                                          \
+        .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_,                    \
+        .primitive = primitive_                                                                \
+    }
+#define UNLOWERED(op_, attrs_, inputs_, outputs_, why)                                         \
+    {                                                                                          \
+        .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .primitive = "",   \
+        .unlowered = why                                                                       \
+    }
+#define TITLE(text)                                                                            \
+    { .title = text }
+
 /* A row after infer and fold, for tests that check more than the columns of a row. */
 struct op_bench {
     struct arena *arena;
@@ -72,8 +105,8 @@ int64_t op_bench_macs(const struct op_bench *bench);
 /* Returns the last message; "" if there is none. */
 const char *op_bench_message(const struct op_bench *bench);
 
-/* Runs the rows one by one and compares all that they state; a failure names its row. */
-void op_cases_run(const struct op_case *rows, size_t n_rows);
-#define RUN_OP_CASES(rows) op_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
+/* Runs the rows up to a row without `op` and compares all that they state; a failure names its
+ * row. */
+void op_cases_run(const struct op_case *rows);
 
 #endif

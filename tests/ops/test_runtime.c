@@ -61,9 +61,10 @@ static void infers_the_shapes_that_the_runtime_gave(void **state) {
     (void)state;
     for (size_t i = 0; i < table.n; i++) {
         char *const *cells = table.cells[i];
-        const struct op_case row = GIVES(cells[0], cells[1][0] ? cells[1] : NULL, cells[2],
-                                         cells[4][0] ? cells[4] : cells[3]);
-        op_cases_run(&row, 1);
+        const struct op_case rows[] = {GIVES(cells[0], cells[1][0] ? cells[1] : NULL, cells[2],
+                                             cells[4][0] ? cells[4] : cells[3]),
+                                       {NULL}};
+        op_cases_run(rows);
     }
 }
 
