@@ -200,8 +200,8 @@ static int64_t gathered_bytes(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     const struct op *op = analysis->bind->ops[id];
     const struct value_info *infos = analysis->infer->infos;
-    if (!op->facets || (op->facets->lookups & 1) == 0 || node->n_outputs == 0 ||
-        node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
+    if (!op_looks_up(op) || node->n_outputs == 0 || node->inputs[0] == ID_NONE ||
+        node->outputs[0] == ID_NONE)
         return 0;
     const struct shape *table = &infos[node->inputs[0]].shape;
     const struct shape *rows = &infos[node->outputs[0]].shape;

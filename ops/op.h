@@ -306,6 +306,11 @@ static inline char op_role(const struct op *op, size_t slot) {
     return *role;
 }
 
+/* Returns true if each element of output 0 is looked up in operand 0: Gather. */
+static inline bool op_looks_up(const struct op *op) {
+    return op->facets && (op->facets->lookups & 1) != 0;
+}
+
 /* Returns the cell of `gradients`, a `saved_for_backward`, for operand `slot`; it ends at a ','
  * or NUL. If `gradients` is NULL (unknown operator), returns an empty cell. */
 static inline const char *op_gradient(const char *gradients, size_t slot) {

@@ -181,7 +181,7 @@ static const char *objection_to_power(const struct search *search, const struct 
 
 /* Returns true if the operator gathers elements of operand 0 by the indices of operand 1. */
 static bool gathers(const struct node *node, const struct op *op) {
-    return op_role(op, 0) == 'n' && node->n_inputs > 1 && node->inputs[1] != ID_NONE;
+    return op_looks_up(op) && node->n_inputs > 1 && node->inputs[1] != ID_NONE;
 }
 
 /* Returns why a gather from the batch cannot be right, or NULL. In the body of a Loop over

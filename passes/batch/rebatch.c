@@ -192,7 +192,7 @@ static bool looks_up_data(const struct search *search, const struct use *use,
     const struct model *model = search->model;
     const struct attr *axis = node_attr(&model->nodes[use->node], "axis");
     const struct op *op = search->ops[use->node];
-    if (use->slot != 0 || !op->facets || (op->facets->lookups & 1) == 0) return false;
+    if (use->slot != 0 || !op_looks_up(op)) return false;
     if (!axis || axis->kind != ATTR_INT || axis->i == 0 || axis->i == -info->shape.rank)
         return false;
     return dtype_is_integer(info->dtype) || search->batch > 1;

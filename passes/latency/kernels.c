@@ -238,7 +238,7 @@ static uint32_t cache_of(const struct mapping *mapping, uint32_t id, size_t outp
 /* Returns the bytes of a table whose rows the node looks up; DIM_UNKNOWN: not a lookup. */
 static int64_t table_bytes(const struct mapping *mapping, uint32_t id) {
     const struct op *op = id == ID_NONE ? NULL : op_of(mapping, id);
-    if (!op || !op->facets || (op->facets->lookups & 1) == 0) return DIM_UNKNOWN;
+    if (!op || !op_looks_up(op)) return DIM_UNKNOWN;
     const uint32_t table = whole_node(mapping, id)->inputs[0];
     return bytes_at(mapping, table, elements_of(mapping, table),
                     mapping->product_operand_bytes);
