@@ -6,34 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
 
-enum step_kind {
-    STEP_NUMBER, /* pushes `value` */
-    STEP_NAME,   /* pushes the value in slot `value` */
-    STEP_ADD,    /* this and the following steps pop two values and push one */
-    STEP_SUBTRACT,
-    STEP_MULTIPLY,
-    STEP_DIVIDE,
-    STEP_DIVIDE_UP,
-    STEP_MIN,
-    STEP_MAX,
-};
-
-struct expression_step {
-    enum step_kind kind;
-    int64_t value;
-};
-
 struct reading {
     struct expression_cursor *cursor;
     const struct expression_names *names;
-    size_t n;
+    struct expression *ret;
     int depth;
-    struct expression_step steps[EXPRESSION_MAX_STEPS];
 };
 
 int expression_begin(const char *text, const char *place, struct cm_diagnostics *diag,
@@ -100,15 +81,36 @@ const char *expression_peek_name(struct expression_cursor *cursor, size_t *ret_l
     return cursor->at;
 }
 
-static int add_step(struct reading *reading, enum step_kind kind, int64_t value) {
-    if (reading->n == EXPRESSION_MAX_STEPS)
-        return expression_fault(reading->cursor, "more than %d numbers, names and signs",
-                                EXPRESSION_MAX_STEPS);
-    reading->steps[reading->n++] = (struct expression_step){kind, value};
-    return CM_OK;
+static int count_step(struct reading *reading) {
+    if (reading->ret->n_steps++ < EXPRESSION_MAX_STEPS) return CM_OK;
+    return expression_fault(reading->cursor, "more than %d numbers, names and signs",
+                            EXPRESSION_MAX_STEPS);
 }
 
-static int read_sum(struct reading *reading);
+enum operation { ADD = '+', SUBTRACT = '-', MULTIPLY = '*', DIVIDE = '/', DIVIDE_UP, MIN, MAX };
+
+/* Sets *a to the result of the operation on *a and b. */
+static int apply(struct reading *reading, enum operation operation, int64_t *a, int64_t b) {
+    const bool is_known_pair = is_known(*a) && is_known(b);
+    if (operation == ADD)
+        *a = checked_add(*a, b);
+    else if (operation == SUBTRACT)
+        *a = checked_sub(*a, b);
+    else if (operation == MULTIPLY)
+        *a = checked_mul(*a, b);
+    else if (operation == MIN || operation == MAX)
+        *a = !is_known_pair ? checked_worse(*a, b) : (*a < b) == (operation == MIN) ? *a : b;
+    else if (b == 0)
+        *a = DIM_UNKNOWN;
+    else
+        *a = operation == DIVIDE ? checked_div_floor(*a, b) : checked_div_ceil(*a, b);
+    if (b == 0 && (operation == DIVIDE || operation == DIVIDE_UP)) reading->ret->by_zero = true;
+    return count_step(reading);
+}
+
+static int read_terms(struct reading *reading, const char *signs, int64_t *ret);
+#define PRODUCTS "+-" /* the signs between the terms of a sum */
+#define FACTORS  "*/"
 
 /* Enters a level of the recursion; fails beyond EXPRESSION_DEEPEST levels. */
 static int enter(struct reading *reading) {
@@ -123,17 +125,16 @@ static int expect_sign(struct reading *reading, const char *sign) {
 
 struct function {
     const char *name;
-    enum step_kind kind; /* step that combines the result so far with the next value */
-    size_t min_arguments, max_arguments; /* number of values */
-};
-
-static const struct function functions[] = {
-    {"min", STEP_MIN, 2, EXPRESSION_MAX_STEPS},
-    {"max", STEP_MAX, 2, EXPRESSION_MAX_STEPS},
-    {"ceildiv", STEP_DIVIDE_UP, 2, 2},
+    enum operation operation; /* combines the result so far with the next value */
+    size_t max_arguments;
 };
 
 static const struct function *find_function(const char *name, size_t length) {
+    static const struct function functions[] = {
+        {"min", MIN, EXPRESSION_MAX_STEPS},
+        {"max", MAX, EXPRESSION_MAX_STEPS},
+        {"ceildiv", DIVIDE_UP, 2},
+    };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
             return &functions[i];
@@ -145,138 +146,90 @@ bool expression_is_function(const char *name, size_t length) {
 }
 
 /* Reads the arguments after the opening parenthesis. */
-static int read_arguments(struct reading *reading, const struct function *function) {
+static int read_arguments(struct reading *reading, const struct function *function,
+                          int64_t *ret) {
     size_t n = 0;
     do {
+        int64_t next = 0;
         if (n == function->max_arguments)
             return expression_fault(reading->cursor, "%s takes %zu values", function->name,
                                     function->max_arguments);
-        int status = read_sum(reading);
-        if (status == CM_OK && ++n > 1) status = add_step(reading, function->kind, 0);
+        int status = read_terms(reading, PRODUCTS, n == 0 ? ret : &next);
+        if (status == CM_OK && ++n > 1) status = apply(reading, function->operation, ret, next);
         if (status != CM_OK) return status;
     } while (expression_take(reading->cursor, ","));
-    if (n < function->min_arguments)
-        return expression_fault(reading->cursor, "%s takes at least %zu values", function->name,
-                                function->min_arguments);
+    if (n < 2)
+        return expression_fault(reading->cursor, "%s takes at least 2 values", function->name);
     return expect_sign(reading, ")");
 }
 
 /* Reads a name or a function call. */
-static int read_name(struct reading *reading, const char *name, size_t length) {
+static int read_name(struct reading *reading, const char *name, size_t length, int64_t *ret) {
     const struct function *function = find_function(name, length);
     if (function) {
         reading->cursor->at += length;
         int status = enter(reading);
         if (status == CM_OK) status = expect_sign(reading, "(");
-        if (status == CM_OK) status = read_arguments(reading, function);
+        if (status == CM_OK) status = read_arguments(reading, function, ret);
         reading->depth--;
         return status;
     }
-    const int slot = reading->names->find(reading->names->context, name, length);
-    if (slot < 0)
+    if (!reading->names->find(reading->names->context, name, length, ret))
         return expression_fault(reading->cursor, "undefined name '%.*s'",
                                 (int)(length < AROUND ? length : AROUND), name);
     reading->cursor->at += length;
-    return add_step(reading, STEP_NAME, slot);
+    return count_step(reading);
 }
 
-static int read_factor(struct reading *reading) {
+static int read_factor(struct reading *reading, int64_t *ret) {
     struct expression_cursor *cursor = reading->cursor;
     size_t length = 0;
     const char *name = expression_peek_name(cursor, &length);
-    if (length > 0) return read_name(reading, name, length);
+    if (length > 0) return read_name(reading, name, length, ret);
     if (text_is_digit(*cursor->at)) {
         size_t n = 0;
-        int64_t value = 0;
         while (text_is_digit(cursor->at[n])) n++;
-        if (!text_to_int64(cursor->at, n, &value))
+        if (!text_to_int64(cursor->at, n, ret))
             return expression_fault(cursor, "the number must be < 2^63");
         cursor->at += n;
-        return add_step(reading, STEP_NUMBER, value);
+        return count_step(reading);
     }
-    const bool is_negative = expression_take(cursor, "-"); /* compiled as 0 - factor */
+    const bool is_negative = expression_take(cursor, "-"); /* 0 - factor */
+    int64_t value = 0;
     if (!is_negative && !expression_take(cursor, "("))
         return expression_fault(cursor, "expected a number, a name or '('");
     int status = enter(reading);
-    if (status == CM_OK && is_negative) status = add_step(reading, STEP_NUMBER, 0);
-    if (status == CM_OK) status = is_negative ? read_factor(reading) : read_sum(reading);
+    if (status == CM_OK && is_negative) status = count_step(reading);
+    if (status == CM_OK)
+        status =
+            is_negative ? read_factor(reading, &value) : read_terms(reading, PRODUCTS, ret);
     reading->depth--;
     if (status != CM_OK) return status;
-    return is_negative ? add_step(reading, STEP_SUBTRACT, 0) : expect_sign(reading, ")");
+    *ret = is_negative ? 0 : *ret;
+    return is_negative ? apply(reading, SUBTRACT, ret, value) : expect_sign(reading, ")");
 }
 
-static int read_product(struct reading *reading) {
-    int status = read_factor(reading);
-    while (status == CM_OK) {
-        enum step_kind kind = STEP_MULTIPLY;
-        if (expression_take(reading->cursor, "/"))
-            kind = STEP_DIVIDE;
-        else if (!expression_take(reading->cursor, "*"))
-            break;
-        status = read_factor(reading);
-        if (status == CM_OK) status = add_step(reading, kind, 0);
-    }
-    return status;
-}
-
-static int read_sum(struct reading *reading) {
-    int status = read_product(reading);
-    while (status == CM_OK) {
-        enum step_kind kind = STEP_ADD;
-        if (expression_take(reading->cursor, "-"))
-            kind = STEP_SUBTRACT;
-        else if (!expression_take(reading->cursor, "+"))
-            break;
-        status = read_product(reading);
-        if (status == CM_OK) status = add_step(reading, kind, 0);
+/* Reads terms with these signs between them: a sum of products, a product of factors. */
+static int read_terms(struct reading *reading, const char *signs, int64_t *ret) {
+    const bool is_sum = signs[0] == ADD;
+    enum operation operation = ADD;
+    int64_t next = 0;
+    int status = is_sum ? read_terms(reading, FACTORS, ret) : read_factor(reading, ret);
+    while (status == CM_OK && !expression_at_end(reading->cursor) &&
+           strchr(signs, *reading->cursor->at)) {
+        operation = (enum operation) * reading->cursor->at++;
+        status = is_sum ? read_terms(reading, FACTORS, &next) : read_factor(reading, &next);
+        if (status == CM_OK) status = apply(reading, operation, ret, next);
     }
     return status;
 }
 
 int expression_read(struct expression_cursor *cursor, const struct expression_names *names,
-                    struct arena *arena, struct expression *ret) {
-    struct reading reading = {.cursor = cursor, .names = names};
+                    struct expression *ret) {
+    struct reading reading = {.cursor = cursor, .names = names, .ret = ret};
     skip_blanks(cursor);
-    const char *from = cursor->at;
-    const int status = read_sum(&reading);
-    if (status != CM_OK) return status;
-    const struct expression expression = {
-        .text = arena_strndup(arena, from, (size_t)(cursor->at - from)),
-        .n = reading.n,
-        .steps = arena_copy(arena, reading.steps, reading.n * sizeof(reading.steps[0])),
-    };
-    if (!expression.text || !expression.steps) return diag_no_memory(cursor->diag);
-    *ret = expression;
-    return CM_OK;
-}
-
-static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
-    if (kind == STEP_ADD) return checked_add(a, b);
-    if (kind == STEP_SUBTRACT) return checked_sub(a, b);
-    if (kind == STEP_MULTIPLY) return checked_mul(a, b);
-    if (kind == STEP_MIN || kind == STEP_MAX) {
-        if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-        return (a < b) == (kind == STEP_MIN) ? a : b;
-    }
-    if (b != 0) return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
-    *by_zero = true;
-    return DIM_UNKNOWN;
-}
-
-int64_t expression_value(const struct expression *expression, const int64_t *values,
-                         bool *by_zero) {
-    int64_t stack[EXPRESSION_MAX_STEPS] = {DIM_UNKNOWN};
-    size_t n = 0;
-    for (size_t i = 0; i < expression->n; i++) {
-        const struct expression_step *step = &expression->steps[i];
-        if (step->kind == STEP_NUMBER || step->kind == STEP_NAME) {
-            stack[n++] = step->kind == STEP_NAME ? values[step->value] : step->value;
-            continue;
-        }
-        BUG_ON(n < 2); /* the compiler emits two values before each such step */
-        n--;
-        stack[n - 1] = apply(step->kind, stack[n - 1], stack[n], by_zero);
-    }
-    BUG_ON(n != 1);
-    return stack[0];
+    *ret = (struct expression){.text = cursor->at};
+    const int status = read_terms(&reading, PRODUCTS, &ret->value);
+    ret->length = (int)(cursor->at - ret->text);
+    return status;
 }

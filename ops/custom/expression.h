@@ -5,8 +5,7 @@
  *     product = factor { ("*" | "/") factor }
  *     factor  = number | name | "-" factor | "(" sum ")" | function "(" sum { "," sum } ")"
  * "/" rounds down; functions are min, max and ceildiv. A name is letters, digits and "_",
- * optionally with an index: "strides[0]". Expressions are compiled into steps of a stack
- * machine, so that evaluation neither recurses nor allocates.
+ * optionally with an index: "strides[0]". An expression is evaluated while it is read.
  */
 #ifndef OPS_CUSTOM_EXPRESSION_H
 #define OPS_CUSTOM_EXPRESSION_H
@@ -15,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct cm_diagnostics;
 
 #define EXPRESSION_LONGEST   1000 /* bytes */
@@ -32,17 +30,17 @@ struct expression_cursor {
 
 /* Resolves names. */
 struct expression_names {
-    /* Returns the slot of the name's value; -1 if the name is not defined. */
-    int (*find)(void *context, const char *name, size_t length);
+    /* Sets *ret to the value of the name; returns false if the name is not defined. */
+    bool (*find)(void *context, const char *name, size_t length, int64_t *ret);
     void *context;
 };
 
-struct expression_step;
-
 struct expression {
-    const char *text; /* as written; in the arena */
-    size_t n;
-    const struct expression_step *steps;
+    const char *text; /* in the text of the cursor */
+    int length;
+    size_t n_steps; /* numbers, names, signs and calls */
+    int64_t value;  /* DIM_UNKNOWN and DIM_OVERFLOW propagate as in support/checked.h */
+    bool by_zero;   /* it divides by 0; the quotient is DIM_UNKNOWN */
 };
 
 /* Sets *ret to the start of the text. Returns CM_OK, or CM_REFUSED if the text is too long. */
@@ -60,17 +58,8 @@ bool expression_at_end(struct expression_cursor *cursor);
 int expression_fault(const struct expression_cursor *cursor, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reads a sum and leaves the cursor after it. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
+/* Evaluates a sum and leaves the cursor after it. Returns CM_OK or CM_REFUSED. */
 int expression_read(struct expression_cursor *cursor, const struct expression_names *names,
-                    struct arena *arena, struct expression *ret)
-    __attribute__((warn_unused_result));
-
-/*
- * Evaluates the expression over the values by slot. DIM_UNKNOWN and DIM_OVERFLOW propagate as
- * in support/checked.h. A division by 0 sets *by_zero, which is never cleared, and yields
- * DIM_UNKNOWN.
- */
-int64_t expression_value(const struct expression *expression, const int64_t *values,
-                         bool *by_zero);
+                    struct expression *ret) __attribute__((warn_unused_result));
 
 #endif

@@ -81,7 +81,7 @@ static void run_row(const struct custom *row, struct bytes *bytes, struct arena 
                                  .op = &row->op,
                                  .inputs = inputs,
                                  .n_inputs = take(bytes) % (MAX_OPERANDS + 1),
-                                 .n_outputs = row->n_outputs,
+                                 .n_outputs = row->is.n_outputs,
                                  .outputs = made,
                                  .arena = arena,
                                  .diag = diag};

@@ -13,29 +13,28 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-struct names {
-    const char *const *items; /* ends with NULL */
-};
-
-static int find(void *context, const char *name, size_t length) {
-    const struct names *names = context;
-    for (int i = 0; names->items[i]; i++)
-        if (strlen(names->items[i]) == length && strncmp(names->items[i], name, length) == 0)
-            return i;
-    return -1;
+static bool find(void *context, const char *name, size_t length, int64_t *ret) {
+    static const struct {
+        const char *name;
+        int64_t value;
+    } names[] = {
+        {"N", 2}, {"C", 3}, {"kernel[1]", 5}, {"unknown", DIM_UNKNOWN}, {"past", DIM_OVERFLOW}};
+    (void)context;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i].name) == length && strncmp(names[i].name, name, length) == 0) {
+            *ret = names[i].value;
+            return true;
+        }
+    return false;
 }
 
-static const char *const items[] = {"N", "C", "kernel[1]", "unknown", "past", NULL};
-static const int64_t values[] = {2, 3, 5, DIM_UNKNOWN, DIM_OVERFLOW};
-
-/* Parses the whole text; returns the error message, "more" if text remains, or NULL. */
-static const char *read_text(const char *text, struct arena *arena, struct cm_diagnostics *diag,
+/* Reads the whole text; returns the error message, "more" if text remains, or NULL. */
+static const char *read_text(const char *text, struct cm_diagnostics *diag,
                              struct expression *ret) {
-    struct names list = {items};
-    const struct expression_names names = {find, &list};
+    const struct expression_names names = {find, NULL};
     struct expression_cursor cursor;
     int status = expression_begin(text, "f.macs", diag, &cursor);
-    if (status == CM_OK) status = expression_read(&cursor, &names, arena, ret);
+    if (status == CM_OK) status = expression_read(&cursor, &names, ret);
     if (status == CM_OK && !expression_at_end(&cursor)) return "more";
     return status == CM_OK ? NULL : cm_diagnostics_get(diag, 0)->message;
 }
@@ -75,17 +74,13 @@ static void evaluates_expressions(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena *arena = arena_new("test", 0);
         struct cm_diagnostics *diag = cm_diagnostics_new();
-        struct expression expression;
-        bool by_zero = false;
-        const char *message = read_text(cases[i].text, arena, diag, &expression);
+        struct expression is;
+        const char *message = read_text(cases[i].text, diag, &is);
         if (message) fail_msg("'%s': %s", cases[i].text, message);
-        const int64_t value = expression_value(&expression, values, &by_zero);
-        if (value != cases[i].value || by_zero != cases[i].by_zero)
-            fail_msg("'%s' is %lld", cases[i].text, (long long)value);
+        if (is.value != cases[i].value || is.by_zero != cases[i].by_zero)
+            fail_msg("'%s' is %lld", cases[i].text, (long long)is.value);
         cm_diagnostics_free(diag);
-        arena_free(arena);
     }
 }
 
@@ -110,14 +105,12 @@ static void reports_syntax_errors_with_their_column(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena *arena = arena_new("test", 0);
         struct cm_diagnostics *diag = cm_diagnostics_new();
         struct expression expression;
-        const char *message = read_text(cases[i][0], arena, diag, &expression);
+        const char *message = read_text(cases[i][0], diag, &expression);
         if (!message || strcmp(message, cases[i][1]) != 0)
             fail_msg("'%s': %s", cases[i][0], message ? message : "is read");
         cm_diagnostics_free(diag);
-        arena_free(arena);
     }
 }
 
@@ -155,7 +148,7 @@ static void limits_length_steps_and_nesting(void **state) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
         struct expression expression;
         const char *text = repeated(arena, cases[i].unit, cases[i].n, cases[i].end);
-        const char *message = read_text(text, arena, diag, &expression);
+        const char *message = read_text(text, diag, &expression);
         const char *want = cases[i].message;
         if (want ? !message || strcmp(message, want) != 0 : message != NULL)
             fail_msg("row %zu: %s", i, message ? message : "is read");
