@@ -50,16 +50,10 @@ int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
 int cm_op_costs_load_file(const char *path, struct cm_diagnostics *diagnostics,
                           struct cm_op_costs **ret_costs) {
     if (path == NULL || ret_costs == NULL) return diag_null(diagnostics);
-    struct source *source = NULL;
-    int status = source_open(path, diagnostics, &source);
-    if (status != CM_OK) return status;
-    /* One byte more than allowed, to detect larger files. */
     struct arena *arena = arena_new("op costs text", 0);
-    char *text = arena ? arena_alloc(arena, MAX_BYTES + 1) : NULL;
+    char *text = NULL;
     size_t size = 0;
-    status = text ? source_read(source, text, MAX_BYTES + 1, &size, diagnostics)
-                  : diag_no_memory(diagnostics);
-    source_close(source);
+    int status = source_read_file(path, MAX_BYTES, arena, diagnostics, &text, &size);
     if (status == CM_OK)
         status = cm_op_costs_load_memory(text, size, path, diagnostics, ret_costs);
     arena_free(arena);

@@ -9,13 +9,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-/* A kind of name that an option takes, and its valid names. */
-struct name_kind {
-    const char *what;
-    const char *list_intro;               /* text before the list of names */
-    const char *(*name_at)(size_t index); /* NULL past the last */
-};
-
 static const char *convention_name_at(size_t index) {
     const struct cm_convention *convention = conventions_at(index);
     return convention ? convention->name : NULL;
@@ -31,31 +24,26 @@ static const char *source_name_at(size_t index) {
     return source ? source->name : NULL;
 }
 
-static const struct name_kind conventions_kind = {"convention", "this version counts by",
-                                                  convention_name_at};
-static const struct name_kind optimizers_kind = {"optimizer", "this version knows",
-                                                 optimizer_name_at};
-static const struct name_kind sources_kind = {"source of modules", "there are", source_name_at};
-
-static int refuse_name(const struct name_kind *kind, const char *name, struct arena *arena,
+/* Lists the valid names, of which `name_at` returns the i-th; NULL past the last. */
+static int refuse_name(const char *what, const char *name, const char *list_intro,
+                       const char *(*name_at)(size_t index), struct arena *arena,
                        struct cm_diagnostics *diagnostics) {
     struct text list = {.arena = arena};
-    for (size_t i = 0; kind->name_at(i); i++) {
-        if (i > 0) text_append(&list, ", ");
-        text_append(&list, kind->name_at(i));
-    }
-    int status =
-        diag_error(diagnostics, DIAG_USAGE, "unknown %s '%s'", kind->what, name ? name : "");
-    diag_hint(diagnostics, "%s: %s", kind->list_intro, text_string(&list));
+    for (size_t i = 0; name_at(i); i++)
+        text_printf(&list, "%s%s", i > 0 ? ", " : "", name_at(i));
+    int status = diag_error(diagnostics, DIAG_USAGE, "unknown %s '%s'", what, name ? name : "");
+    diag_hint(diagnostics, "%s: %s", list_intro, text_string(&list));
     return status;
 }
 
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
-        return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
+        return refuse_name("convention", options->convention, "this version counts by",
+                           convention_name_at, arena, diagnostics);
     if (options->module_source && !module_source_by_name(options->module_source))
-        return refuse_name(&sources_kind, options->module_source, arena, diagnostics);
+        return refuse_name("source of modules", options->module_source, "there are",
+                           source_name_at, arena, diagnostics);
     if (options->group) {
         int status = module_groups_check(options->group, arena, diagnostics);
         if (status < 0) return status;
@@ -66,7 +54,8 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
                           "alignment must be a power of two up to 2^30, got %lld",
                           (long long)options->memory_alignment);
     if (options->optimizer && !optimizers_find(options->optimizer))
-        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
+        return refuse_name("optimizer", options->optimizer, "this version knows",
+                           optimizer_name_at, arena, diagnostics);
     const char *idle = NULL;
     if (options->n_checkpoint > 0) idle = "checkpoint";
     if (options->n_freeze > 0) idle = "freeze";

@@ -33,15 +33,10 @@ int cm_times_load_memory(const char *text, size_t size, const char *name,
 int cm_times_load_file(const char *path, struct cm_diagnostics *diagnostics,
                        struct cm_times **ret_times) {
     if (path == NULL || ret_times == NULL) return diag_null(diagnostics);
-    struct source *source = NULL;
     struct arena *arena = arena_new("times text", 0);
     char *text = NULL;
     size_t size = 0;
-    if (arena == NULL) return diag_no_memory(diagnostics);
-    int status = source_open(path, diagnostics, &source);
-    if (status == CM_OK)
-        status = source_read_all(source, FILE_MAX_JSON, arena, diagnostics, &text, &size);
-    source_close(source);
+    int status = source_read_file(path, FILE_MAX_JSON, arena, diagnostics, &text, &size);
     if (status == CM_OK)
         status = cm_times_load_memory(text, size, path, diagnostics, ret_times);
     arena_free(arena);

@@ -91,6 +91,10 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
     __attribute__((warn_unused_result));
+/* The same for a file. `arena` NULL: CM_NO_MEMORY. */
+int source_read_file(const char *path, size_t max_bytes, struct arena *arena,
+                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
+    __attribute__((warn_unused_result));
 
 /*
  * Atomic file output: writes to a file without a name in the folder of `path`. output_commit

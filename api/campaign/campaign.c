@@ -284,20 +284,14 @@ int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *di
 int cm_campaign_read_file(const char *path, struct cm_diagnostics *diagnostics,
                           struct cm_campaign **ret_campaign) {
     if (path == NULL || ret_campaign == NULL) return diag_null(diagnostics);
-    struct source *source = NULL;
     struct cm_campaign *campaign = NULL;
-    int status = source_open(path, diagnostics, &source);
-    if (status < 0) return status;
     struct arena *arena = arena_new("manifest", 0);
     char *text = NULL;
     size_t size = 0;
-    status = arena ? source_read_all(source, FILE_MAX_JSON, arena, diagnostics, &text, &size)
-                   : diag_no_memory(diagnostics);
+    int status = source_read_file(path, FILE_MAX_JSON, arena, diagnostics, &text, &size);
     if (status == CM_OK)
-        status = json_document_read(&json_campaign, text, size, source_name(source),
-                                    diagnostics, &campaign);
+        status = json_document_read(&json_campaign, text, size, path, diagnostics, &campaign);
     arena_free(arena);
-    source_close(source);
     if (status == CM_OK) status = campaign_check(campaign, diagnostics);
     if (status == CM_OK)
         *ret_campaign = campaign;

@@ -105,16 +105,12 @@ static int hash_descriptions(struct running *running) {
         arena_array(running->arena, campaign->n_devices, sizeof(*running->descriptions));
     if (running->descriptions == NULL) return diag_no_memory(running->diag);
     for (size_t i = 0; i < campaign->n_devices; i++) {
-        struct source *source = NULL;
         char *text = NULL;
         size_t size = 0;
         running->descriptions[i] = "";
         if (!text_ends_with(campaign->devices[i], ".json")) continue;
-        int status = source_open(campaign->devices[i], running->diag, &source);
-        if (status == CM_OK)
-            status = source_read_all(source, FILE_MAX_JSON, running->arena, running->diag,
-                                     &text, &size);
-        source_close(source);
+        const int status = source_read_file(campaign->devices[i], FILE_MAX_JSON, running->arena,
+                                            running->diag, &text, &size);
         if (status < 0) return status;
         running->descriptions[i] =
             arena_printf(running->arena, "%016" PRIx64, hash_text(text, size, 0));

@@ -125,16 +125,12 @@ static int read_lines(char *text, size_t size, bool is_part, struct arena *arena
 
 int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_diagnostics *diag,
                struct shard_file *ret) {
-    struct source *source = NULL;
     char *text = NULL;
     size_t size = 0;
     *ret = (struct shard_file){.n = 0};
     if (is_part && access(path, F_OK) != 0) return CM_OK;
     int status = shard_check_file(path, diag);
-    if (status == CM_OK) status = source_open(path, diag, &source);
-    if (status < 0) return status;
-    status = source_read_all(source, MAX_BYTES, arena, diag, &text, &size);
-    source_close(source);
+    if (status == CM_OK) status = source_read_file(path, MAX_BYTES, arena, diag, &text, &size);
     if (status < 0) return status;
     struct line_place place = {path, 0};
     struct diag_frame frame = {.label = "in", .print = print_place, .context = &place};

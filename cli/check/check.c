@@ -45,23 +45,14 @@ static int check_exit(int status) {
 
 #define MAX_BUDGET ((size_t)1 << 20) /* bytes */
 
-static int read_file(const struct invocation *call, const char *path, size_t max_bytes,
-                     char **ret_text, size_t *ret_size) {
-    struct source *source = NULL;
-    int status = source_open(path, call->diag, &source);
-    if (status != CM_OK) return status;
-    status = source_read_all(source, max_bytes, call->arena, call->diag, ret_text, ret_size);
-    source_close(source);
-    return status;
-}
-
 /* An unreadable budget is a usage error, like the rest of the command line. */
 static int read_budget(struct check *check) {
     const char *path = check->request.budget;
     char *text = NULL;
     size_t size = 0;
     if (path == NULL) return CM_OK;
-    int status = read_file(check->call, path, MAX_BUDGET, &text, &size);
+    int status =
+        source_read_file(path, MAX_BUDGET, check->call->arena, check->call->diag, &text, &size);
     if (status == CM_OK)
         status = cm_budget_read_json(text, size, path, check->call->diag, &check->budget);
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
@@ -95,7 +86,8 @@ static int read_baseline_text(const struct check *check, char **ret_text, size_t
     *ret_text = NULL;
     *ret_size = 0;
     if (!text_equal(path, "-") && access(path, F_OK) != 0) return CM_OK;
-    return read_file(check->call, path, FILE_MAX_JSON, ret_text, ret_size);
+    return source_read_file(path, FILE_MAX_JSON, check->call->arena, check->call->diag,
+                            ret_text, ret_size);
 }
 
 /* Reads the baseline or makes it from a profile. Only an update may create the file. */
