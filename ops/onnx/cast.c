@@ -100,15 +100,9 @@ FACETS(ONNX, BitCast) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, N
     }
 
 static const struct op rows[] = {
-    /*  type      since shape rule       fold       partial roles algebra           saved for backward */
-    ROW(Cast,        1, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
-    ROW(Cast,        6, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
-    ROW(Cast,       19, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
-    ROW(Cast,       24, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
-    ROW(CastLike,   15, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW(CastLike,   19, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW(CastLike,   24, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW(BitCast,    26, infer_bit_cast,  NULL,      false,  "p",  ALGEBRA_NONE,     "-"),
+    SINCE4(ROW, Cast, 1, 6, 19, 24,   infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
+    SINCE3(ROW, CastLike, 15, 19, 24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW(BitCast, 26,                  infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE,     "-"),
 };
 /* clang-format on */
 

@@ -69,4 +69,13 @@
 #define MOVES(...)                .qdq = {.moves = __VA_ARGS__}
 #define MULTIPLIES(factors_, ...) .qdq = {.factors = factors_, .sums = __VA_ARGS__}
 
+/* Rows that differ only in the opset: SINCE2(POOL, LpPool, 1, 2, ...). */
+#define SINCE2(row, type, a, b, ...) row(type, a, __VA_ARGS__), row(type, b, __VA_ARGS__)
+#define SINCE3(row, type, a, b, c, ...)                                                        \
+    row(type, a, __VA_ARGS__), SINCE2(row, type, b, c, __VA_ARGS__)
+#define SINCE4(row, type, a, b, c, d, ...)                                                     \
+    row(type, a, __VA_ARGS__), SINCE3(row, type, b, c, d, __VA_ARGS__)
+#define SINCE5(row, type, a, b, c, d, e, ...)                                                  \
+    row(type, a, __VA_ARGS__), SINCE4(row, type, b, c, d, e, __VA_ARGS__)
+
 #endif

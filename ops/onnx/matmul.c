@@ -162,11 +162,8 @@ FACETS(ONNX, Det) {AUTOCAST(FLOAT), EXACT(PLUS(exact_determinant, "quotients and
     }
 
 static const struct op rows[] = {
-    /*      type    since shape rule    MACs       bias roles  describe */
-    PRODUCT(MatMul,    1, infer_matmul, matmul_macs, 0, "ww",  describe_matmul),
-    PRODUCT(Gemm,      1, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
-    PRODUCT(Gemm,      7, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
-    PRODUCT(Gemm,     11, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
+    PRODUCT(MatMul, 1,              infer_matmul, matmul_macs, 0, "ww",  describe_matmul),
+    SINCE3(PRODUCT, Gemm, 1, 7, 11, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
     {SIGNATURE(ONNX, Det, 11),
      .infer = infer_det, .cost = {macs_det, "matrices x (m - 1) m (2 m - 1) / 6"},
      .param_roles = "x", .backward.saved_for_backward = "0y", .backward.macs = det_backward},

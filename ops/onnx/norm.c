@@ -252,16 +252,13 @@ static const struct op rows[] = {
     BATCH_NORM(7),
     BATCH_NORM(9),
     BATCH_NORM(14),
-    /*   type                       since shape rule           roles  module               describe                saved for backward extra */
-    NORM(InstanceNormalization,        1, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
-    NORM(InstanceNormalization,        6, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
-    NORM(GroupNormalization,          18, infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
-    NORM(GroupNormalization,          21, infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
-    NORM(LayerNormalization,          17, infer_layer_norm,    "xnn", "LayerNorm",         describe_layer_norm,    "01e",             layer_statistics),
-    NORM(RMSNormalization,            23, infer_layer_norm,    "xn",  "RMSNorm",           describe_layer_norm,    "01e",             rms_statistics),
-    NORM(LRN,                          1, infer_lrn,           "x",   "LocalResponseNorm", describe_lrn,           "0e",              input_bytes),
-    NORM(LpNormalization,              1, infer_along_axis,    "x",   NULL,                NULL,                   "0y",              NULL),
-    NORM(MeanVarianceNormalization,    9, common_infer_same,   "x",   NULL,                NULL,                   "0y",              NULL),
+    SINCE2(NORM, InstanceNormalization, 1, 6, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e", instance_statistics),
+    SINCE2(NORM, GroupNormalization, 18, 21,  infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e", group_statistics),
+    NORM(LayerNormalization, 17,              infer_layer_norm,    "xnn", "LayerNorm",         describe_layer_norm,    "01e", layer_statistics),
+    NORM(RMSNormalization, 23,                infer_layer_norm,    "xn",  "RMSNorm",           describe_layer_norm,    "01e", rms_statistics),
+    NORM(LRN, 1,                              infer_lrn,           "x",   "LocalResponseNorm", describe_lrn,           "0e",  input_bytes),
+    NORM(LpNormalization, 1,                  infer_along_axis,    "x",   NULL,                NULL,                   "0y",  NULL),
+    NORM(MeanVarianceNormalization, 9,        common_infer_same,   "x",   NULL,                NULL,                   "0y",  NULL),
 };
 /* clang-format on */
 

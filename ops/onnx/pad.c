@@ -185,11 +185,9 @@ FACETS(ONNX, CenterCropPad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NU
     }
 
 static const struct op rows[] = {
-    PAD(ONNX,     1, "p"),
-    PAD(ONNX,     2, "p"),
-    PAD(ONNX,    11, "pii"),
-    PAD(ONNX,    18, "pii"),
-    PAD(CONTRIB,  1, "pii"),
+    SINCE2(PAD, ONNX, 1, 2,   "p"),
+    SINCE2(PAD, ONNX, 11, 18, "pii"),
+    PAD(CONTRIB, 1,           "pii"),
     CROP(18),
 };
 /* clang-format on */

@@ -216,27 +216,17 @@ FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks 
     }
 
 static const struct op rows[] = {
-    /*   type               since shape rule    module                 describe           saved for backward extra */
-    POOL(MaxPool,              1, pool_infer,   "MaxPool{n}d",         describe_max,      "0e",              pool_indices),
-    POOL(MaxPool,              8, pool_infer,   "MaxPool{n}d",         describe_max,      "0ze",             pool_indices),
-    POOL(MaxPool,             10, pool_infer,   "MaxPool{n}d",         describe_max,      "0ze",             pool_indices),
-    POOL(AveragePool,          1, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
-    POOL(AveragePool,          7, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
-    POOL(AveragePool,         10, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
-    POOL(AveragePool,         19, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
-    POOL(LpPool,               1, pool_infer,   NULL,                  NULL,              "0y",              NULL),
-    POOL(LpPool,               2, pool_infer,   NULL,                  NULL,              "0y",              NULL),
-    POOL(LpPool,              18, pool_infer,   NULL,                  NULL,              "0y",              NULL),
-    POOL(GlobalAveragePool,    1, pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",                NULL),
-    POOL(GlobalMaxPool,        1, pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",              pool_indices),
-    POOL(GlobalLpPool,         1, pool_infer_global, NULL,                  NULL,              "0y",              NULL),
-    POOL(GlobalLpPool,         2, pool_infer_global, NULL,                  NULL,              "0y",              NULL),
-    /*     type        since shape rule       saved for backward */
-    REGION(MaxUnpool,     9, infer_unpool,    "1,-"),
-    REGION(MaxRoiPool,    1, infer_regions,   "01,-"),
-    REGION(RoiAlign,     10, infer_regions,   "12,-"),
-    REGION(RoiAlign,     16, infer_regions,   "12,-"),
-    REGION(Col2Im,       18, infer_col2im,    ",-"),
+    POOL(MaxPool, 1,                        pool_infer,        "MaxPool{n}d",         describe_max,      "0e",  pool_indices),
+    SINCE2(POOL, MaxPool, 8, 10,            pool_infer,        "MaxPool{n}d",         describe_max,      "0ze", pool_indices),
+    SINCE4(POOL, AveragePool, 1, 7, 10, 19, pool_infer,        "AvgPool{n}d",         describe_average,  "0",   NULL),
+    SINCE3(POOL, LpPool, 1, 2, 18,          pool_infer,        NULL,                  NULL,              "0y",  NULL),
+    POOL(GlobalAveragePool, 1,              pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",    NULL),
+    POOL(GlobalMaxPool, 1,                  pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",  pool_indices),
+    SINCE2(POOL, GlobalLpPool, 1, 2,        pool_infer_global, NULL,                  NULL,              "0y",  NULL),
+    REGION(MaxUnpool, 9,             infer_unpool,  "1,-"),
+    REGION(MaxRoiPool, 1,            infer_regions, "01,-"),
+    SINCE2(REGION, RoiAlign, 10, 16, infer_regions, "12,-"),
+    REGION(Col2Im, 18,               infer_col2im,  ",-"),
 };
 /* clang-format on */
 

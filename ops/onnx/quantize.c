@@ -101,18 +101,10 @@ FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
     }
 
 static const struct op rows[] = {
-    QUANTIZE(QuantizeLinear,   10, infer_quantize),
-    QUANTIZE(QuantizeLinear,   13, infer_quantize),
-    QUANTIZE(QuantizeLinear,   19, infer_quantize),
-    QUANTIZE(QuantizeLinear,   21, infer_quantize),
-    QUANTIZE(QuantizeLinear,   23, infer_quantize),
-    QUANTIZE(DequantizeLinear, 10, infer_dequantize),
-    QUANTIZE(DequantizeLinear, 13, infer_dequantize),
-    QUANTIZE(DequantizeLinear, 21, infer_dequantize),
-    QUANTIZE(DequantizeLinear, 23, infer_dequantize),
+    SINCE5(QUANTIZE, QuantizeLinear, 10, 13, 19, 21, 23, infer_quantize),
+    SINCE4(QUANTIZE, DequantizeLinear, 10, 13, 21, 23,   infer_dequantize),
     {SIGNATURE(ONNX, DynamicQuantizeLinear, 11), .infer = infer_dynamic_quantize,
      .backward.saved_for_backward = "-", .param_roles = "x"},
-    /*      type           shape rule     weight bias MACs              formula  roles */
     PRODUCT(ConvInteger,   infer_conv_integer,   1, 0, convolution_macs, CONV,   "xWi"),
     PRODUCT(QLinearConv,   infer_qlinear_conv,   3, 8, convolution_macs, CONV,   "xiiWiiiiW"),
     PRODUCT(MatMulInteger, infer_matmul_integer, 1, 0, matmul_macs,      MATMUL, "wwi"),

@@ -258,16 +258,9 @@ FACETS(ONNX, LSTM) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cel
     }
 
 static const struct op rows[] = {
-    RECURRENT(RNN,   1, "xWWWim"),
-    RECURRENT(RNN,   7, "xWWWim"),
-    RECURRENT(RNN,  14, "xWWWim"),
-    RECURRENT(GRU,   1, "xWWWim"),
-    RECURRENT(GRU,   3, "xWWWim"),
-    RECURRENT(GRU,   7, "xWWWim"),
-    RECURRENT(GRU,  14, "xWWWim"),
-    RECURRENT(LSTM,  1, "xWWWimmW"),
-    RECURRENT(LSTM,  7, "xWWWimmW"),
-    RECURRENT(LSTM, 14, "xWWWimmW"),
+    SINCE3(RECURRENT, RNN, 1, 7, 14,    "xWWWim"),
+    SINCE4(RECURRENT, GRU, 1, 3, 7, 14, "xWWWim"),
+    SINCE3(RECURRENT, LSTM, 1, 7, 14,   "xWWWimmW"),
 };
 /* clang-format on */
 

@@ -261,34 +261,20 @@ FACETS(ONNX, CumProd) {AUTOCAST(FLOAT), EXACT(.per_output = 1), NO_PRIMITIVE("no
     }
 
 static const struct op rows[] = {
-    /*     type             since shape rule    fold       saved for backward */
-    REDUCE(ReduceSum,          1, infer_reduce, fold_sum,  ",-"),
-    REDUCE(ReduceSum,         13, infer_reduce, fold_sum,  ",-"),
-    REDUCE(ReduceMean,         1, infer_reduce, fold_mean, ",-"),
-    REDUCE(ReduceMean,        18, infer_reduce, fold_mean, ",-"),
-    REDUCE(ReduceMax,          1, infer_reduce, fold_max,  "0y,-"),
-    REDUCE(ReduceMax,         18, infer_reduce, fold_max,  "0y,-"),
-    REDUCE(ReduceMin,          1, infer_reduce, fold_min,  "0y,-"),
-    REDUCE(ReduceMin,         18, infer_reduce, fold_min,  "0y,-"),
-    REDUCE(ReduceProd,         1, infer_reduce, fold_prod, "0y,-"),
-    REDUCE(ReduceProd,        18, infer_reduce, fold_prod, "0y,-"),
-    REDUCE(ReduceL1,           1, infer_reduce, NULL,      "0,-"),
-    REDUCE(ReduceL1,          18, infer_reduce, NULL,      "0,-"),
-    REDUCE(ReduceL2,           1, infer_reduce, NULL,      "0y,-"),
-    REDUCE(ReduceL2,          18, infer_reduce, NULL,      "0y,-"),
-    REDUCE(ReduceLogSum,       1, infer_reduce, NULL,      "y,-"),
-    REDUCE(ReduceLogSum,      18, infer_reduce, NULL,      "y,-"),
-    REDUCE(ReduceLogSumExp,    1, infer_reduce, NULL,      "0y,-"),
-    REDUCE(ReduceLogSumExp,   18, infer_reduce, NULL,      "0y,-"),
-    REDUCE(ReduceSumSquare,    1, infer_reduce, NULL,      "0,-"),
-    REDUCE(ReduceSumSquare,   18, infer_reduce, NULL,      "0,-"),
-    /*    type     since shape rule    fold         saved for backward */
-    ALONG(ArgMax,     1, infer_arg,    NULL,        "-"),
-    ALONG(ArgMax,    12, infer_arg,    NULL,        "-"),
-    ALONG(ArgMin,     1, infer_arg,    NULL,        "-"),
-    ALONG(ArgMin,    12, infer_arg,    NULL,        "-"),
-    ALONG(CumSum,    11, infer_cumsum, fold_cumsum, ",-"),
-    ALONG(CumProd,   26, infer_cumsum, NULL,        "0y,-"),
+    SINCE2(REDUCE, ReduceSum, 1, 13,       infer_reduce, fold_sum,  ",-"),
+    SINCE2(REDUCE, ReduceMean, 1, 18,      infer_reduce, fold_mean, ",-"),
+    SINCE2(REDUCE, ReduceMax, 1, 18,       infer_reduce, fold_max,  "0y,-"),
+    SINCE2(REDUCE, ReduceMin, 1, 18,       infer_reduce, fold_min,  "0y,-"),
+    SINCE2(REDUCE, ReduceProd, 1, 18,      infer_reduce, fold_prod, "0y,-"),
+    SINCE2(REDUCE, ReduceL1, 1, 18,        infer_reduce, NULL,      "0,-"),
+    SINCE2(REDUCE, ReduceL2, 1, 18,        infer_reduce, NULL,      "0y,-"),
+    SINCE2(REDUCE, ReduceLogSum, 1, 18,    infer_reduce, NULL,      "y,-"),
+    SINCE2(REDUCE, ReduceLogSumExp, 1, 18, infer_reduce, NULL,      "0y,-"),
+    SINCE2(REDUCE, ReduceSumSquare, 1, 18, infer_reduce, NULL,      "0,-"),
+    SINCE2(ALONG, ArgMax, 1, 12, infer_arg,    NULL,        "-"),
+    SINCE2(ALONG, ArgMin, 1, 12, infer_arg,    NULL,        "-"),
+    ALONG(CumSum, 11,            infer_cumsum, fold_cumsum, ",-"),
+    ALONG(CumProd, 26,           infer_cumsum, NULL,        "0y,-"),
 };
 /* clang-format on */
 

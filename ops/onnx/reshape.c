@@ -247,15 +247,14 @@ FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_unchanged)};
     }
 
 static const struct op rows[] = {
-    VIEW(Reshape,  1, infer_reshape, "p",  .target = TARGET_NONE, .backward.view = view_reshape),
-    VIEW(Reshape,  5, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
-    VIEW(Reshape, 14, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
+    VIEW(Reshape, 1,             infer_reshape, "p",  .target = TARGET_NONE, .backward.view = view_reshape),
+    SINCE2(VIEW, Reshape, 5, 14, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
     VIEW(Flatten, 1, infer_flatten, "p", .module = "Flatten", .describe = describe_flatten, .backward.view = view_reshape),
-    VIEW(Squeeze,    1, infer_squeeze,   "p",  .target = TARGET_NONE),
-    VIEW(Squeeze,   13, infer_squeeze,   "pi", .target = TARGET_NONE),
-    VIEW(Unsqueeze,  1, infer_unsqueeze, "p",  .target = TARGET_NONE),
+    VIEW(Squeeze, 1,    infer_squeeze,   "p",  .target = TARGET_NONE),
+    VIEW(Squeeze, 13,   infer_squeeze,   "pi", .target = TARGET_NONE),
+    VIEW(Unsqueeze, 1,  infer_unsqueeze, "p",  .target = TARGET_NONE),
     VIEW(Unsqueeze, 13, infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW(Identity,   1, infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
+    VIEW(Identity, 1,   infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
 };
 /* clang-format on */
 

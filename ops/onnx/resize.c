@@ -314,14 +314,9 @@ FACETS(ONNX, AffineGrid) {EXACT(PLUS(exact_affine_grid, "operations: 2 per axis 
     }
 
 static const struct op rows[] = {
-    RESIZE(Upsample,  1, infer_upsample),
-    RESIZE(Upsample,  7, infer_upsample),
-    RESIZE(Upsample,  9, infer_upsample),
-    RESIZE(Resize,   10, infer_upsample),
-    RESIZE(Resize,   11, infer_resize),
-    RESIZE(Resize,   13, infer_resize),
-    RESIZE(Resize,   18, infer_resize),
-    /*   domain   type        since shape rule         roles saved for backward */
+    SINCE3(RESIZE, Upsample, 1, 7, 9,  infer_upsample),
+    RESIZE(Resize, 10,                 infer_upsample),
+    SINCE3(RESIZE, Resize, 11, 13, 18, infer_resize),
     {ROW(ONNX,    GridSample,   16, infer_grid_sample, "x",  "01")},
     {ROW(ONNX,    GridSample,   20, infer_grid_sample, "x",  "01")},
     {ROW(CONTRIB, GridSample,    1, infer_grid_sample, "x",  "-")},

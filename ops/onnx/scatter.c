@@ -156,13 +156,10 @@ FACETS(ONNX, TensorScatter) {
     }
 
 static const struct op rows[] = {
-    /*  type             since shape rule              fold                   roles  saved for backward */
-    ROW(Scatter,            9, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW(ScatterElements,   11, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW(ScatterElements,   16, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW(ScatterND,         11, infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
-    ROW(ScatterND,         16, infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
-    ROW(TensorScatter,     24, common_infer_same,      NULL,                  "ppi", "2,2,-"),
+    ROW(Scatter, 9,                      infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    SINCE2(ROW, ScatterElements, 11, 16, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    SINCE2(ROW, ScatterND, 11, 16,       infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
+    ROW(TensorScatter, 24,               common_infer_same,      NULL,                  "ppi", "2,2,-"),
 };
 /* clang-format on */
 

@@ -278,21 +278,18 @@ FACETS(ONNX, OptionalHasElement) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
     }
 
 static const struct op rows[] = {
-    /*  type               since shape rule                roles  saved for backward */
-    ROW(SequenceConstruct,   11, infer_sequence_construct, "p",   ""),
-    ROW(SequenceEmpty,       11, infer_sequence_empty,     "x",   "-"),
-    ROW(SequenceInsert,      11, infer_sequence_insert,    "ppi", ",,-"),
-    ROW(SequenceAt,          11, infer_sequence_at,        "pi",  ",-"),
-    ROW(SequenceErase,       11, infer_sequence_erase,     "pi",  ",-"),
+    ROW(SequenceConstruct, 11, infer_sequence_construct, "p",   ""),
+    ROW(SequenceEmpty, 11,     infer_sequence_empty,     "x",   "-"),
+    ROW(SequenceInsert, 11,    infer_sequence_insert,    "ppi", ",,-"),
+    ROW(SequenceAt, 11,        infer_sequence_at,        "pi",  ",-"),
+    ROW(SequenceErase, 11,     infer_sequence_erase,     "pi",  ",-"),
     {SIGNATURE(ONNX, SequenceLength, 11), .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true,
      .memory = MEMORY_SHAPE_ONLY, .param_roles = "i", .backward.saved_for_backward = "-"},
-    ROW(SplitToSequence,    11, infer_split_to_sequence,    "pi", ",-"),
-    ROW(ConcatFromSequence, 11, infer_concat_from_sequence, "p",  ""),
-    ROW(Optional,           15, infer_optional,             "p",  ""),
-    ROW(OptionalGetElement, 15, infer_optional_get_element, "p",  ""),
-    ROW(OptionalGetElement, 18, infer_optional_get_element, "p",  ""),
-    ROW(OptionalHasElement, 15, infer_optional_has_element, "i",  "-"),
-    ROW(OptionalHasElement, 18, infer_optional_has_element, "i",  "-"),
+    ROW(SplitToSequence, 11,                infer_split_to_sequence,    "pi", ",-"),
+    ROW(ConcatFromSequence, 11,             infer_concat_from_sequence, "p",  ""),
+    ROW(Optional, 15,                       infer_optional,             "p",  ""),
+    SINCE2(ROW, OptionalGetElement, 15, 18, infer_optional_get_element, "p",  ""),
+    SINCE2(ROW, OptionalHasElement, 15, 18, infer_optional_has_element, "i",  "-"),
 };
 /* clang-format on */
 

@@ -266,13 +266,11 @@ FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NUL
     }
 
 static const struct op rows[] = {
-    /*  type   since shape rule   fold        roles */
-    ROW(Slice,    1, infer_slice, fold_slice, "p"),
-    ROW(Slice,   10, infer_slice, fold_slice, "piiii"),
-    ROW(Split,    1, infer_split, fold_split, "pi"),
-    ROW(Split,    2, infer_split, fold_split, "p"),
-    ROW(Split,   13, infer_split, fold_split, "pi"),
-    ROW(Split,   18, infer_split, fold_split, "pi"),
+    ROW(Slice, 1,              infer_slice, fold_slice, "p"),
+    ROW(Slice, 10,             infer_slice, fold_slice, "piiii"),
+    ROW(Split, 1,              infer_split, fold_split, "pi"),
+    ROW(Split, 2,              infer_split, fold_split, "p"),
+    SINCE2(ROW, Split, 13, 18, infer_split, fold_split, "pi"),
 };
 /* clang-format on */
 

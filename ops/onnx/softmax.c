@@ -43,13 +43,9 @@ FACETS(ONNX, Hardmax) {EXACT(PLUS(exact_hardmax, "input elements, less 1 per row
     }
 
 static const struct op rows[] = {
-    /*      type        since module        describe          saved for backward */
-    SOFTMAX(Softmax,       1, "Softmax",    describe_softmax, "y"),
-    SOFTMAX(Softmax,      13, "Softmax",    describe_softmax, "y"),
-    SOFTMAX(LogSoftmax,    1, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX(LogSoftmax,   13, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX(Hardmax,       1, NULL,         NULL,             "-"),
-    SOFTMAX(Hardmax,      13, NULL,         NULL,             "-"),
+    SINCE2(SOFTMAX, Softmax, 1, 13,    "Softmax",    describe_softmax, "y"),
+    SINCE2(SOFTMAX, LogSoftmax, 1, 13, "LogSoftmax", describe_softmax, "y"),
+    SINCE2(SOFTMAX, Hardmax, 1, 13,    NULL,         NULL,             "-"),
 };
 /* clang-format on */
 
