@@ -482,6 +482,8 @@ static bool is_loose(const struct op_context *context) {
 static int bind(struct evaluation *evaluation, const struct op_context *context) {
     evaluation->custom = custom_op_of_op(context->op);
     evaluation->context = context;
+    evaluation->place = "";
+    evaluation->arena = context->arena;
     evaluation->diag = context->diag;
     evaluation->n_steps = evaluation->n_names = 0;
     evaluation->is_quiet = false;

@@ -63,7 +63,7 @@ static void infers_the_shapes_that_the_runtime_gave(void **state) {
         char *const *cells = table.cells[i];
         const struct op_case rows[] = {GIVES(cells[0], cells[1][0] ? cells[1] : NULL, cells[2],
                                              cells[4][0] ? cells[4] : cells[3]),
-                                       {NULL}};
+                                       {.op = NULL}};
         op_cases_run(rows);
     }
 }

@@ -175,5 +175,5 @@ const struct op_case cases_contrib_attention[] = {
     LOWERS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2 softcap=2.5",
            "float[1,3,16] float[1,3,8] float[1,3,8] - - int32[1] int32[1]",
            "float[1,3,16] float[1,2,3,4] float[1,2,3,4]", ""),
-    {NULL},
+    {.op = NULL},
 };

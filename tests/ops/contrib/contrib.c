@@ -119,5 +119,5 @@ const struct op_case cases_contrib[] = {
            "norm rms f32 2x3x4 4 -> 2x3x4 axis 2"),
     LOWERS("com.microsoft:Gelu-1", NULL, "float[2,3]", "float[2,3]",
            "eltwise gelu f32 2x3 -> 2x3"),
-    {NULL},
+    {.op = NULL},
 };

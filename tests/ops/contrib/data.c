@@ -41,5 +41,5 @@ const struct op_case cases_contrib_data[] = {
     COUNTS("com.microsoft:CropAndResize-1", NULL,
            "float[1,3,8,8] float[2,4] int32[2] int32[2]={4,5}", "float[2,3,4,5]",
            {"exact", 7 * 2 * 3 * 4 * 5}),
-    {NULL},
+    {.op = NULL},
 };

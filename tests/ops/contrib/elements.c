@@ -54,5 +54,5 @@ const struct op_case cases_contrib_elements[] = {
     COUNTS("com.microsoft:GemmaRotaryEmbedding-1", NULL,
            "float[1,5,8] float16[1,4,5,8] float16[1,4,5,8] float16[1,2,5,8] float16[1,2,5,8]",
            "float16[1,4,5,8] float16[1,2,5,8]", {"exact", 2 * 40 + 3 * (160 + 80)}),
-    {NULL},
+    {.op = NULL},
 };

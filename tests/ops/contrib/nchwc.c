@@ -26,5 +26,5 @@ const struct op_case cases_contrib_nchwc[] = {
           OP_NO_MACS, 4096),
     COSTS("com.microsoft.nchwc:Upsample-1", "scales=[1,1,2,3]", "float[2,32,8,8]",
           "float[2,32,16,24]", OP_NO_MACS, 2 * 32 * 16 * 24),
-    {NULL},
+    {.op = NULL},
 };

@@ -176,5 +176,5 @@ const struct op_case cases_contrib_products[] = {
     COUNTS("com.microsoft:MatMulNBits-1", "K=64 N=48 block_size=32",
            "float[10,64] uint8[48,2,16] float[48,2] - - float[48]", "float[10,48]",
            {"exact", 2 * 30720 + 480}),
-    {NULL},
+    {.op = NULL},
 };

@@ -128,5 +128,5 @@ const struct op_case cases_contrib_sparse[] = {
             "float[1,5,32] float[1,5,16] float[16] float[16] float[32,8] float[32,8] - "
             "float[1,7,16]",
             "int32[*] float[*]", "compress_ratio must be >= 1, got 0"),
-    {NULL},
+    {.op = NULL},
 };

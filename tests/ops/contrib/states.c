@@ -71,5 +71,5 @@ const struct op_case cases_contrib_states[] = {
           "float[7,2,8] int8[1,8,64]! int8[1,16,64]! float[1,128]! - - - - float[1]! "
           "int8[1]! float[1]! int8[1]!",
           "float[7,1,2,16]", 7 * 2 * 64 * 24, 2 * 7 * 2 * 64 * 24 + 10 * 7 * 2 * 16),
-    {NULL},
+    {.op = NULL},
 };

@@ -113,5 +113,5 @@ const struct op_case cases_activation[] = {
     TITLE("lowers dropout to a masked product"),
     LOWERS("Dropout-12", NULL, "float[2,3]", "float[2,3] bool[2,3]",
            "eltwise multiply linear(1,0) f32 2x3 bool 2x3 -> f32 2x3"),
-    {NULL},
+    {.op = NULL},
 };

@@ -119,5 +119,5 @@ const struct op_case cases_arithmetic[] = {
               "a primitive has at most 8 dims"),
     UNLOWERED("Sum-13", NULL, "float[2] float[2] float[2] float[2] float[2] float[2]",
               "float[2]", "more than 5 operands, 4 of a mean, have no primitive"),
-    {NULL},
+    {.op = NULL},
 };

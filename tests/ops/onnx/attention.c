@@ -109,5 +109,5 @@ const struct op_case cases_attention[] = {
            "float[1,2,4,8]", ""),
     LOWERS("Attention-25", "left_window_size=3", "float[1,2,4,8] float[1,2,4,8] float[1,2,4,8]",
            "float[1,2,4,8]", ""),
-    {NULL},
+    {.op = NULL},
 };

@@ -45,5 +45,5 @@ const struct op_case cases_cast[] = {
     LOWERS("BitCast-26", "to=1", "int32[4]", "float[4]", "copy i32 4 -> 4"),
     TITLE("gives a reason for nodes without primitive"),
     UNLOWERED("Cast-13", "to=8", "float[4]", "string[4]", "its elements have no primitive"),
-    {NULL},
+    {.op = NULL},
 };

@@ -36,5 +36,5 @@ const struct op_case cases_concat[] = {
            "float[2,1] float[2,2] float[2,1] float[2,1] float[2,1] float[2,1] float[2,1] "
            "float[2,3] float[2,4]",
            "float[2,15]", "copy f32 2x1 2x2 2x1 2x1 2x1 2x1 2x1 2x7 -> 2x15 axis 1"),
-    {NULL},
+    {.op = NULL},
 };

@@ -67,5 +67,5 @@ const struct op_case cases_constant[] = {
     TITLE("propagates unknown dims"),
     GIVES("com.microsoft:Range-1", NULL, "int64[]={0} int64[]", "int64[?]"),
     GIVES("com.microsoft:Range-1", NULL, "int64[]={2} int64[]={5}", "int64[3]={2,3,4}"),
-    {NULL},
+    {.op = NULL},
 };

@@ -235,5 +235,5 @@ const struct op_case cases_convolution[] = {
     TITLE("gives a reason for nodes without primitive"),
     UNLOWERED("Conv-11", NULL, "float[?,3,8,8] float[4,3,3,3]!", "float[?,4,6,6]",
               "its shapes are not known before it runs"),
-    {NULL},
+    {.op = NULL},
 };

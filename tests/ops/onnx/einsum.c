@@ -99,5 +99,5 @@ const struct op_case cases_einsum[] = {
     TITLE("refuses more operands than supported"),
     REFUSES("Einsum-12", "equation=i->i", EIGHT EIGHT EIGHT EIGHT "float[2]", "float[2]",
             "33 operands, at most 32 are read"),
-    {NULL},
+    {.op = NULL},
 };

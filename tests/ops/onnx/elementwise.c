@@ -21,5 +21,5 @@ const struct op_case cases_elementwise[] = {
     /* Operators that the default convention does not count, and those without arithmetic. */
     TITLE("default convention counts no other flops"),
     COSTS("Erf-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
-    {NULL},
+    {.op = NULL},
 };

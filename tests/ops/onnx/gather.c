@@ -87,5 +87,5 @@ const struct op_case cases_gather[] = {
     TITLE("lowers data movement"),
     LOWERS("Gather-13", "axis=-1", "float[5,7] int64[2]", "float[5,2]",
            "gather f32 5x7 i64 2 -> f32 5x2 axis 1"),
-    {NULL},
+    {.op = NULL},
 };

@@ -48,5 +48,5 @@ const struct op_case cases_logic[] = {
            "eltwise compare i64 4 scalar -> bool 4"),
     LOWERS("Where-16", NULL, "bool[4] float[4] float[]", "float[4]",
            "eltwise select bool 4 f32 4 scalar -> 4"),
-    {NULL},
+    {.op = NULL},
 };

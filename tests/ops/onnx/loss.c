@@ -24,5 +24,5 @@ const struct op_case cases_loss[] = {
      * differences, and a sign */
     COUNTS("SoftmaxCrossEntropyLoss-13", "reduction=none", "float[3,5] int64[3]", "float[3]",
            {"exact", 3 * 24 + 3}),
-    {NULL},
+    {.op = NULL},
 };

@@ -107,5 +107,5 @@ const struct op_case cases_matmul[] = {
     LOWERS("MatMul-13", NULL, "float[2,4,5] float[5]", "float[2,4]", "gemm f32 8x5 5x1 -> 8x1"),
     LOWERS("MatMul-13", NULL, "float[5] float[2,5,3]", "float[2,3]",
            "gemm f32 1x5 2x5x3 -> 2x1x3"),
-    {NULL},
+    {.op = NULL},
 };

@@ -55,5 +55,5 @@ const struct op_case cases_ml[] = {
            "float[3,2]", "int64[3] float[3,3]", {"exact", 36 + 9}),
     COUNTS("ai.onnx.ml:TreeEnsembleRegressor-1", "n_targets=1 nodes_treeids=[0,0,0,1,1,1]",
            "float[4,2]", "float[4,1]", {"exact", 4 * 2}),
-    {NULL},
+    {.op = NULL},
 };

@@ -121,5 +121,5 @@ const struct op_case cases_move[] = {
     LOWERS("SpaceToDepth-13", "blocksize=2", "float[1,2,4,6]", "float[1,8,2,3]",
            "copy f32 1x2x2x2x2x3/48x6x1x24x12x2 -> 1x2x2x2x2x3"),
     LOWERS("Trilu-14", NULL, "float[4,4]", "float[4,4]", "gather f32 4x4 -> 4x4"),
-    {NULL},
+    {.op = NULL},
 };

@@ -169,5 +169,5 @@ const struct op_case cases_norm[] = {
            "norm lrn f32 1x8x4x4 -> 1x8x4x4 kernel 5"),
     LOWERS("MeanVarianceNormalization-9", NULL, "float[1,8,4,4]", "float[1,8,4,4]",
            "norm batch-training f32 1x8x4x4 -> 1x8x4x4"),
-    {NULL},
+    {.op = NULL},
 };

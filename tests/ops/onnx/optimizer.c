@@ -36,5 +36,5 @@ const struct op_case cases_optimizer[] = {
     COUNTS("ai.onnx.preview.training:Momentum-1",
            "alpha=0.9 beta=0.1 mode=nesterov norm_coefficient=0.0",
            "float[] int64[] float[3] float[3] float[3]", "float[3] float[3]", {"exact", 9 * 3}),
-    {NULL},
+    {.op = NULL},
 };

@@ -44,5 +44,5 @@ const struct op_case cases_pad[] = {
     GIVES("com.microsoft:Pad-1", NULL, "float[3,5] int64[1,4]", "float[?,?]"),
     TITLE("lowers data movement"),
     LOWERS("Pad-13", NULL, "float[3] int64[2]={1,1}", "float[5]", "gather f32 3 -> 5"),
-    {NULL},
+    {.op = NULL},
 };

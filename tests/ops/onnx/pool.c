@@ -147,5 +147,5 @@ const struct op_case cases_pool[] = {
            "float[1,1,3]", "pool average-padding f32 1x1x4 -> 1x1x3 kernel 2"),
     LOWERS("GlobalAveragePool-1", NULL, "float[1,2048,7,7]", "float[1,2048,1,1]",
            "pool average f32 1x2048x7x7 -> 1x2048x1x1 kernel 7x7"),
-    {NULL},
+    {.op = NULL},
 };

@@ -83,5 +83,5 @@ const struct op_case cases_quantize[] = {
            "eltwise cast subtract multiply i8 2x3 f32 3 i8 3 -> f32 2x3"),
     LOWERS("DequantizeLinear-21", "axis=0 block_size=2", "int8[4,3] float[2,3]", "float[4,3]",
            ""),
-    {NULL},
+    {.op = NULL},
 };

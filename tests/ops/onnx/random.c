@@ -23,5 +23,5 @@ const struct op_case cases_random[] = {
     REFUSES("Multinomial-7", "sample_size=-1", "float[2,3]", "int32[*]",
             "sample_size is -1, less than 0"),
     REFUSES("Multinomial-7", NULL, "float[3]", "int32[*]", "input [3] has 1 axes, expected 2"),
-    {NULL},
+    {.op = NULL},
 };

@@ -126,5 +126,5 @@ const struct op_case cases_recurrent[] = {
            "float[7,1,2,4]", ""),
     LOWERS("RNN-14", "hidden_size=4 activations=[Sigmoid]",
            "float[7,2,8] float[1,4,8]! float[1,4,4]!", "float[7,1,2,4]", ""),
-    {NULL},
+    {.op = NULL},
 };

@@ -85,5 +85,5 @@ const struct op_case cases_reduce[] = {
            "reduce arg-max f32 4x5 -> i64 4x1"),
     LOWERS("ReduceSum-13", "noop_with_empty_axes=1", "float[4,5]", "float[4,5]",
            "reduce sum f32 4x5 -> 4x5"),
-    {NULL},
+    {.op = NULL},
 };

@@ -105,5 +105,5 @@ const struct op_case cases_reshape[] = {
             "out of range for rank 2"),
     REFUSES("Unsqueeze-13", NULL, "float[3] int64[64]", "float[*]",
             "64 new axes on 1: at most 64 are supported"),
-    {NULL},
+    {.op = NULL},
 };

@@ -141,5 +141,5 @@ const struct op_case cases_resize[] = {
            ""),
     /* resizing the channel axis is not an image operation */
     LOWERS("Resize-13", NULL, "float[1,3,8,8] - float[4]={1,2,1,1}", "float[1,6,8,8]", ""),
-    {NULL},
+    {.op = NULL},
 };

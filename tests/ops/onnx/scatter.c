@@ -44,5 +44,5 @@ const struct op_case cases_scatter[] = {
            "scatter f32 8x4 i64 8x2 f32 8x2 -> 8x4 axis 1"),
     LOWERS("TensorScatter-24", NULL, "float[1,2,8,4] float[1,2,1,4] int64[1]", "float[1,2,8,4]",
            "scatter f32 1x2x8x4 i64 1 f32 1x2x1x4 -> 1x2x8x4"),
-    {NULL},
+    {.op = NULL},
 };

@@ -72,5 +72,5 @@ const struct op_case cases_select[] = {
     TITLE("gives a reason for nodes without primitive"),
     UNLOWERED("TopK-11", NULL, "float[4] int64[1]={2}", "float[2] int64[2]",
               "work is data-dependent; no sort or select primitive"),
-    {NULL},
+    {.op = NULL},
 };

@@ -81,5 +81,5 @@ const struct op_case cases_signal[] = {
     COUNTS("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]",
            {"exact", 15 * (128 + 32 + 16)}),
     COUNTS("HannWindow-17", NULL, "int64[]={10}", "float[10]", {"exact", 40}),
-    {NULL},
+    {.op = NULL},
 };

@@ -100,5 +100,5 @@ const struct op_case cases_slice[] = {
            "copy f32 4x4/8x1 -> 4x4"),
     LOWERS("Split-13", NULL, "float[4,8] int64[2]={1,3}", "float[1,8] float[3,8]",
            "copy f32 4x8 -> 4x8"),
-    {NULL},
+    {.op = NULL},
 };

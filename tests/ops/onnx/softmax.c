@@ -44,5 +44,5 @@ const struct op_case cases_softmax[] = {
     LOWERS("Softmax-1", NULL, "float[2,3,10]", "float[2,3,10]",
            "softmax plain f32 2x30 -> 2x30 axis 1"),
     LOWERS("LogSoftmax-13", "axis=0", "float[2,3]", "float[2,3]", "softmax log f32 2x3 -> 2x3"),
-    {NULL},
+    {.op = NULL},
 };

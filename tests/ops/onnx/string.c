@@ -27,5 +27,5 @@ const struct op_case cases_string[] = {
             "ngram_indexes=[0,1] ngram_counts=[0] mode=TF max_gram_length=1 "
             "min_gram_length=1 max_skip_count=0",
             "int32[1,2,6]", "float[*]", "input 0 must have shape [C] or [B,C], got [1,2,6]"),
-    {NULL},
+    {.op = NULL},
 };

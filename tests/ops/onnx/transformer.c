@@ -73,5 +73,5 @@ const struct op_case cases_transformer[] = {
            "float[1,2,64] float[1,2,8,16]", {"exact", 4096 + 512 + 128 + 128}),
     COUNTS("CausalConvWithState-27", "activation=silu", "float[2,3,7] float[3,1,4] float[3]",
            "float[2,3,7] float[2,3,3]", {"exact", 336 + 42 + 5 * 42}),
-    {NULL},
+    {.op = NULL},
 };
