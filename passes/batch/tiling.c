@@ -54,10 +54,11 @@ static void find_products(const struct tracing *tracing) {
     for (size_t i = 0; i < model->graphs[0].n_nodes; i++) {
         const uint32_t id = model->graphs[0].nodes[i];
         const struct node *node = node_of(tracing, id);
+        if (!is_fixed_node(tracing, node)) continue;
         uint32_t product = tracing->search->ops[id]->cost.macs ? id : ID_NONE;
         for (size_t k = 0; k < node->n_inputs && product == ID_NONE; k++)
             if (node->inputs[k] != ID_NONE) product = tracing->products[node->inputs[k]];
-        for (size_t k = 0; k < node->n_outputs && is_fixed_node(tracing, node); k++)
+        for (size_t k = 0; k < node->n_outputs; k++)
             if (node->outputs[k] != ID_NONE) tracing->products[node->outputs[k]] = product;
     }
 }

@@ -294,6 +294,10 @@ static void lists_every_changed_operand(void **state) {
         {"in x float[{N},16]\ninit w float[1,16]\nconst t int64[2] =1,16\n"
          "node a Reshape w t -> v\nnode b Reshape x t -> y\nnode - Add y v -> z\nout z\n",
          1, 4, "b target[0] of t: 1 -> 4"},
+        /* a change is listed once, also if it is found again with the first changes made */
+        {"in x float[{N},4]\nnode z RandomNormal -> r shape=[2,4]\nnode a Add x r -> y\nout "
+         "y\n",
+         2, 8, "a dims[0] of r: 2 -> 8"},
         /* targets of -1 or 0 and targets computed by Shape need no change */
         {"in x float[{N},16]\nconst t int64[2] =-1,16\nnode - Reshape x t -> y\nout y\n", 1, 4,
          ""},
