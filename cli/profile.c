@@ -131,21 +131,15 @@ static int warn_of_weights(const struct run *run) {
     return CM_OK;
 }
 
-static int sweep_model(const struct request *request, struct cm_model *model,
-                       const struct cm_options *options, struct cm_diagnostics *diag,
-                       struct cm_sweep **ret) {
-    const struct option_integers *batches = &request->binding.batches;
-    const struct option_choices *precisions = &request->timing.precisions;
-    struct cm_sweep_point points[MAX_INTEGERS + MAX_CHOICES];
-    const size_t n = batches->n > 1 ? batches->n : precisions->n;
-    for (size_t i = 0; i < n; i++)
-        points[i] = (struct cm_sweep_point){
-            .batch = batches->n > 1 ? batches->values[i] : options->batch,
-            .n_dims = options->n_dims,
-            .dims = options->dims,
-            .precision = (enum cm_precision)precisions->values[batches->n > 1 ? 0 : i],
-            .backend = options->backend};
-    return cm_model_sweep_points(model, options, points, n, diag, ret);
+static int sweep_precisions(const struct option_choices *precisions, struct cm_model *model,
+                            const struct cm_options *options, struct cm_diagnostics *diag,
+                            struct cm_sweep **ret) {
+    struct cm_sweep_point points[MAX_CHOICES];
+    for (size_t i = 0; i < precisions->n; i++)
+        points[i] =
+            (struct cm_sweep_point){options->batch, options->n_dims, options->dims,
+                                    (enum cm_precision)precisions->values[i], options->backend};
+    return cm_model_sweep_points(model, options, points, precisions->n, diag, ret);
 }
 
 static int write_annotated(const void *context, FILE *out) {
@@ -177,11 +171,13 @@ static int make(struct run *run) {
     progress_begin(&progress, &request->timing, request->output, &shown);
     if (!request_is_sweep(request))
         status = cm_model_profile(run->model, &shown, diag, &run->result);
-    else if (request->format.of.is_page)
-        status = cm_model_sweep_first(run->model, &shown, batches->values, batches->n, diag,
-                                      &run->sweep, &run->result);
+    else if (batches->n > 1)
+        status =
+            cm_model_sweep_first(run->model, &shown, batches->values, batches->n, diag,
+                                 &run->sweep, request->format.of.is_page ? &run->result : NULL);
     else
-        status = sweep_model(request, run->model, &shown, diag, &run->sweep);
+        status = sweep_precisions(&request->timing.precisions, run->model, &shown, diag,
+                                  &run->sweep);
     progress_end(&progress);
     run->is_interrupted = progress.is_interrupted;
     if (status != CM_OK || request->annotate == NULL) return status;
