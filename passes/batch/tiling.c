@@ -127,15 +127,12 @@ static bool may_hold(const struct tracing *tracing, uint32_t node_id, size_t slo
 
 /* --- Demands: where the batch axis of a value comes from. --- */
 
-/* Demands the change of an operand. If uses need different axes, an axis of exactly the batch's
- * size is the likeliest, else the first. */
+/* Demands the change of an operand. If uses need different axes, the first is kept. */
 static void demand_axis(const struct tracing *tracing, const struct batch_change *change,
                         const struct demand *like, int64_t outer) {
-    const int64_t batch = tracing->search->batch;
-    const int64_t *dims = change->dims->dims;
     struct demand *demand =
         &tracing->demands[node_of(tracing, change->node)->inputs[change->slot]];
-    if (demand->axis < 0 || (dims[change->axis] == batch && dims[demand->axis] != batch))
+    if (demand->axis < 0)
         *demand = (struct demand){.axis = change->axis, .outer = outer, .product = ID_NONE};
     if (demand->axis != change->axis) return;
     demand->required = demand->required || like->required;
