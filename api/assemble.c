@@ -8,16 +8,11 @@
 #include <inttypes.h>
 
 #include "api/assembly.h"
-#include "backends/primitive.h"
+#include "api/half.h"
 #include "passes/batch/batch.h"
 #include "passes/cost/count.h"
 #include "passes/costs.h"
 #include "passes/fusion/fuse_patterns.h"
-#include "passes/latency/advice.h"
-#include "passes/latency/breakdown.h"
-#include "passes/latency/gradient_kernels.h"
-#include "passes/latency/input_pipeline.h"
-#include "passes/latency/roofline_bounds.h"
 #include "passes/memory/arena_plan.h"
 #include "passes/memory/arena_planner.h"
 #include "passes/memory/in_place.h"
@@ -26,6 +21,7 @@
 #include "passes/params/params.h"
 #include "passes/summary/explain.h"
 #include "passes/summary/memory_required.h"
+#include "passes/summary/operators.h"
 #include "passes/summary/peak_memory.h"
 #include "passes/training/optimizers.h"
 #include "passes/training/training.h"
@@ -33,6 +29,7 @@
 #include "passes/walk/walk.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 static const int64_t *copy_dims(struct assembly *assembly, const struct shape *shape) {
@@ -152,9 +149,7 @@ static void complete_modules(struct assembly *assembly) {
         module->n_outputs = table->first_output[i + 1] - first;
         module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
         module->peak_activation_bytes = public_count(analysis->peak_memory->of_module[i]);
-        if (analysis->roofline_bounds->done)
-            module->achieved =
-                assembly_achieved(assembly, &analysis->roofline_bounds->of_module[i]);
+        module->achieved = NULL;
         module->training = steps ? &steps[i] : NULL;
         costs_publish(&module->costs);
     }
@@ -268,7 +263,7 @@ static void copy_options(struct assembly *assembly) {
     result->options.file_precision = file_precision(assembly->analysis);
     result->options.precision = options->precision == CM_PRECISION_AS_STORED
                                     ? result->options.file_precision
-                                    : primitive_precision_name((int32_t)options->precision);
+                                    : option_precision_name((int32_t)options->precision);
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = "model";
     if (options->mode == CM_MODE_TRAINING) result->options.mode = "training";
@@ -320,7 +315,6 @@ static void copy_training(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
     const struct training_table *table = analysis->training;
-    const struct gradient_kernels_table *times = analysis->gradient_kernels;
     if (!table->optimizer) return;
     assembly->result->training = (struct cm_training){
         .present = true,
@@ -339,10 +333,10 @@ static void copy_training(struct assembly *assembly) {
         .step_flops = public_count(table->step_flops),
         .iteration_flops = public_count(table->iteration_flops),
         .iteration_int_ops = public_count(table->iteration_int_ops),
-        .backward_ps = public_count(times->backward_ps),
-        .update_ps = public_count(times->update_ps),
-        .iteration_ps = public_count(times->iteration_ps),
-        .iteration_lower_bound_ps = public_count(times->iteration_lower_bound_ps),
+        .backward_ps = CM_UNKNOWN,
+        .update_ps = CM_UNKNOWN,
+        .iteration_ps = CM_UNKNOWN,
+        .iteration_lower_bound_ps = CM_UNKNOWN,
         .weight_bytes = public_count(table->weight_bytes),
         .gradient_bytes = public_count(table->gradient_bytes),
         .optimizer_bytes = public_count(table->optimizer_bytes),
@@ -500,16 +494,13 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
     copy_rebatched(&assembly);
     assemble_memory(&assembly);
     copy_training(&assembly);
-    assemble_measure(&assembly);
     copy_messages(&assembly, &extras->loading, &extras->analysis);
     /* Passes have created these rows in the result's arena. */
     result->n_explanations = analysis->explain->n;
     result->explanations = analysis->explain->items;
-    result->n_operators = analysis->breakdown->n_operators;
-    result->operators = analysis->breakdown->operators;
-    result->n_advice = analysis->advice->n;
-    result->advice = analysis->advice->items;
-    result->input_pipeline = analysis->input_pipeline->pipeline;
+    result->n_operators = analysis->operators->n;
+    result->operators = analysis->operators->items;
+    if (extras->timing) half_assemble(&assembly, extras->timing);
     if (arena_failed(assembly.arena) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);
     *ret = result;

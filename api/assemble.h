@@ -7,6 +7,8 @@
 
 #include "passes/pass.h"
 
+struct timing;
+
 struct message_list {
     size_t n;
     struct cm_diagnostic *items;
@@ -27,18 +29,21 @@ int assemble_warnings(const struct analysis *analysis,
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
 /*
- * Finds whether the model fits in options->memory_limit, and the largest batch that does.
+ * Finds whether the model fits in options->memory_limit, and the largest batch that does. With
+ * options->fit_device, the limit is `device_bytes`, unless that is 0.
  * Profiles the model at other batches, without messages. *ret is allocated in the arena of the
  * completed analysis; it is unchanged if there is no limit. CM_OK, CM_NO_MEMORY.
  */
-int fit_find(const struct analysis *analysis, const struct cm_fit **ret) CM_MUST_CHECK;
+int fit_find(const struct analysis *analysis, int64_t device_bytes,
+             const struct cm_fit **ret) CM_MUST_CHECK;
 
 /* Parts of a result that no pass computes. */
 struct assemble_extras {
     struct message_list loading;  /* messages of loading the model */
     struct message_list analysis; /* messages of the passes */
     struct cm_coverage coverage;
-    const struct cm_fit *fit; /* NULL: no memory limit */
+    const struct cm_fit *fit;    /* NULL: no memory limit */
+    const struct timing *timing; /* NULL without the timing half */
 };
 
 /* Builds the result in the analysis's `result_arena`; on success the result owns the arena. */

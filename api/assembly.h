@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "passes/latency/roofline_bounds.h"
 #include "passes/pass.h"
 #include "passes/public_figures.h"
 #include "support/checked.h"
@@ -19,9 +18,12 @@ struct shared_text {
     const char *copy;
 };
 
+struct timing;
+
 struct assembly {
     const struct analysis *analysis;
-    struct arena *arena; /* the result's */
+    const struct timing *timing; /* NULL without the timing half */
+    struct arena *arena;         /* the result's */
     struct cm_result *result;
     const struct cm_fit *fit; /* NULL: no memory limit */
     struct cm_value *values;  /* by value id, in the result's arena */
@@ -39,14 +41,7 @@ struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);
 
-/* Returns a copy; NULL if there is no latency. */
-const struct cm_achieved *assembly_achieved(struct assembly *assembly,
-                                            const struct achieved *from);
-
 /* Returns a copy of a list of ids. */
 const size_t *assembly_indices(struct assembly *assembly, const uint32_t *from, size_t n);
-
-/* Copies the part of a result that comes from a backend. */
-void assemble_measure(struct assembly *assembly);
 
 #endif

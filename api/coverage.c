@@ -105,7 +105,6 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
 static const struct cm_incomplete *find_incomplete(const struct analysis *analysis,
                                                    const struct tallies *tallies) {
     struct cm_incomplete found = {0};
-    const uint32_t times = CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps);
     for (size_t i = 0; i < tallies->gradients.n; i++)
         found.unknown_gradients += tallies->gradients.items[i].count;
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
@@ -113,7 +112,7 @@ static const struct cm_incomplete *find_incomplete(const struct analysis *analys
         if (!is_run(analysis, graph)) continue;
         if (bind_is_unknown(analysis->bind->ops[id]))
             found.unknown_operators++;
-        else if ((analysis->count->nodes[id].costs.partial & ~times) == 0)
+        else if (analysis->count->nodes[id].costs.partial == 0)
             continue;
         else if (count_is_assumed(analysis, graph))
             found.unknown_trip_counts++;

@@ -7,7 +7,6 @@
 #include "api/assemble.h"
 
 #include "passes/batch/batch.h"
-#include "passes/latency/estimate.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/summary/memory_required.h"
 #include "passes/work.h"
@@ -164,12 +163,11 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
         fit->next_bytes = search->fails.bytes;
 }
 
-int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
+int fit_find(const struct analysis *analysis, int64_t device_bytes, const struct cm_fit **ret) {
     int64_t batch = analysis->batch->batch;
     int64_t required = analysis->memory_required->required_bytes;
     struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
-    if (search.limit == 0 && analysis->options->fit_device && analysis->estimate->done)
-        search.limit = analysis->estimate->facts.memory_bytes;
+    if (search.limit == 0 && analysis->options->fit_device) search.limit = device_bytes;
     if (search.limit <= 0) return CM_OK;
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);

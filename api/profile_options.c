@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the options of a profile. */
+#include "api/half.h"
 #include "api/handle.h"
 
 #include "ops/flops/names/convention_names.h"
 #include "passes/modules/module_groups.h"
 #include "passes/modules/module_sources.h"
+#include "passes/pipeline/pipeline.h"
 #include "passes/training/optimizers.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -36,11 +38,25 @@ static int refuse_name(const char *what, const char *name, const char *list_intr
     return status;
 }
 
+static int check_dump_option(const char *name, struct cm_diagnostics *diagnostics) {
+    const struct pipeline *half = half_pipeline();
+    for (const struct pipeline *part = half ? half : &core_pipeline; part; part = part->before)
+        for (size_t i = 0; i < part->n; i++)
+            if (text_equal(part->passes[i].name, name)) return CM_OK;
+    int status = diag_error(diagnostics, DIAG_USAGE, "pass '%s' not found", name);
+    diag_hint(diagnostics, "'costmodel passes' lists all passes");
+    return status;
+}
+
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_name("convention", options->convention, "this version counts by",
                            convention_name_at, arena, diagnostics);
+    if (options->dump_after) {
+        int status = check_dump_option(options->dump_after, diagnostics);
+        if (status < 0) return status;
+    }
     if (options->module_source && !module_source_by_name(options->module_source))
         return refuse_name("source of modules", options->module_source, "there are",
                            source_name_at, arena, diagnostics);

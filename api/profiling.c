@@ -3,6 +3,7 @@
 #include "api/profiling.h"
 
 #include "api/assemble.h"
+#include "api/half.h"
 #include "api/handle.h"
 #include "ir/graph.h"
 #include "passes/pipeline/pipeline.h"
@@ -52,11 +53,13 @@ static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostic
                   struct cm_result **ret) {
     struct analysis *analysis = &profiling->analysis;
     struct assemble_extras extras = {.loading = profiling->model->notes};
-    int status = pipeline_run_from(analysis, TABLE_KERNELS);
+    int status = pipeline_run_from(analysis, TABLE_COUNT);
+    if (status == CM_OK) status = half_run(analysis, &extras.timing);
     if (status < 0) return status;
     if (coverage_of(analysis, &extras.coverage) < 0) return diag_no_memory(diagnostics);
     status = assemble_warnings(analysis, &extras.coverage);
-    if (status == CM_OK) status = fit_find(analysis, &extras.fit);
+    if (status == CM_OK)
+        status = fit_find(analysis, half_device_bytes(extras.timing), &extras.fit);
     if (status < 0) return status;
     work_note(analysis->work, diagnostics);
     status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);

@@ -4,13 +4,13 @@
 
 #include "api/assemble.h"
 #include "api/profiling.h"
-#include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 struct sweeping {
@@ -245,8 +245,7 @@ static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
         const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
         rows[i] = sweep_empty_row(sweeping->points[i].batch);
         if (sweeping->points[i].precision != CM_PRECISION_AS_STORED)
-            rows[i].precision =
-                primitive_precision_name((int32_t)sweeping->points[i].precision);
+            rows[i].precision = option_precision_name((int32_t)sweeping->points[i].precision);
         if (sweeping->options.progress != NULL)
             sweeping->options.progress(sweeping->options.progress_context, &at);
         if (diag == NULL)

@@ -68,23 +68,6 @@ static const char *const state_names[CM_N_MEASURE_STATES] = {
     [CM_OPAQUE] = "opaque", [CM_COPY_LAYER] = "copy", [CM_UNPLACED] = "unplaced",
 };
 
-static const char *const precision_names[CM_N_PRECISIONS] = {
-    [CM_PRECISION_AS_STORED] = "file", [CM_PRECISION_TF32] = "tf32",
-    [CM_PRECISION_FP16] = "fp16", [CM_PRECISION_BF16] = "bf16", [CM_PRECISION_INT8] = "int8",
-    [CM_PRECISION_FP8] = "fp8",
-    [CM_PRECISION_AMP] = "amp",
-    [CM_PRECISION_FP32] = "fp32",
-};
-
-static const char *const runtime_names[CM_N_RUNTIMES] = {
-    [CM_RUNTIME_COMPILED] = "compiled",
-    [CM_RUNTIME_EAGER] = "eager",
-};
-
-static const char *const layout_names[CM_N_LAYOUTS] = {
-    [CM_LAYOUT_AUTO] = "auto", [CM_LAYOUT_NCHW] = "nchw", [CM_LAYOUT_NHWC] = "nhwc",
-};
-
 static const char *const element_names[CM_N_ELEMENTS] = {
     [CM_F64] = "f64", [CM_F32] = "f32", [CM_F16] = "f16", [CM_BF16] = "bf16",
     [CM_F8E4M3] = "f8e4m3", [CM_F8E5M2] = "f8e5m2", [CM_I64] = "i64", [CM_I32] = "i32",
@@ -122,18 +105,6 @@ const char *primitive_function_name(int32_t function) {
 
 const char *primitive_state_name(int32_t state) {
     return name_in(state_names, CM_N_MEASURE_STATES, state);
-}
-
-const char *primitive_precision_name(int32_t precision) {
-    return name_in(precision_names, CM_N_PRECISIONS, precision);
-}
-
-const char *primitive_layout_name(int32_t layout) {
-    return name_in(layout_names, CM_N_LAYOUTS, layout);
-}
-
-const char *primitive_runtime_name(int32_t runtime) {
-    return name_in(runtime_names, CM_N_RUNTIMES, runtime);
 }
 
 static bool is_element(int32_t element) {

@@ -15,9 +15,6 @@ const char *primitive_algorithm_name(int32_t algorithm); /* "max" */
 const char *primitive_function_name(int32_t function);   /* "relu" */
 const char *primitive_element_name(int32_t element);     /* "f32" */
 const char *primitive_state_name(int32_t state);         /* "measured" */
-const char *primitive_precision_name(int32_t precision); /* "fp16" */
-const char *primitive_layout_name(int32_t layout);       /* "nhwc" */
-const char *primitive_runtime_name(int32_t runtime);     /* "eager" */
 
 /* Returns the bytes of an element; 0 if invalid. */
 int64_t primitive_element_size(int32_t element);

@@ -15,7 +15,8 @@
 #include "passes/public_figures.h"
 #include "support/checked.h"
 
-#define N_COSTS (offsetof(struct cm_costs, upper_bound) / sizeof(int64_t))
+/* Figures of the static core; the times follow, which the timing half sets. */
+#define N_COSTS (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
 
 /* Figures of parameters: each tensor counts once, so they are not sums over nodes. */
 #define COSTS_OF_PARAMS (CM_COST_BIT(params) | CM_COST_BIT(buffers) | CM_COST_BIT(weight_bytes))
@@ -45,12 +46,13 @@ static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs,
     sum->partial |= costs->partial;
 }
 
-/* Turns unknown and overflowed figures into CM_UNKNOWN. */
+/* Turns unknown and overflowed figures into CM_UNKNOWN; also the times, until they are set. */
 static inline void costs_publish(struct cm_costs *costs) {
     for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(costs, i);
         *figure = public_count(*figure);
     }
+    costs->latency_ps = costs->lower_bound_ps = CM_UNKNOWN;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pass is a run function, one row in passes/pipeline/pipeline.c, and a header that defines
+ * A pass is a run function, one row in a pipeline, and a header that defines
  * its table and names the tables that it reads. All tables but its own are const, and the
  * runner gives it NULL for those that its header does not name.
  */
@@ -19,7 +19,7 @@ struct arena;
 struct cm_diagnostics;
 struct work;
 
-/* The tables, as bits of a set. */
+/* The tables, as bits of a set; those of the timing half follow in timing/timing.h. */
 enum pass_tables {
     TABLE_BIND = 1 << 0,
     TABLE_BATCH = 1 << 1,
@@ -30,20 +30,13 @@ enum pass_tables {
     TABLE_IN_PLACE = 1 << 6,
     TABLE_ARENA_PLAN = 1 << 7,
     TABLE_PARAMS = 1 << 8,
-    TABLE_KERNELS = 1 << 9,
-    TABLE_PRIMITIVES = 1 << 10,
-    TABLE_ESTIMATE = 1 << 11,
-    TABLE_COUNT = 1 << 12,
-    TABLE_MODULES = 1 << 13,
-    TABLE_PEAK_MEMORY = 1 << 14,
-    TABLE_TRAINING = 1 << 15, /* empty unless options name an optimizer */
-    TABLE_GRADIENT_KERNELS = 1 << 16,
-    TABLE_MEMORY_REQUIRED = 1 << 17,
-    TABLE_EXPLAIN = 1 << 18,
-    TABLE_ROOFLINE_BOUNDS = 1 << 19,
-    TABLE_BREAKDOWN = 1 << 20,
-    TABLE_ADVICE = 1 << 21,
-    TABLE_INPUT_PIPELINE = 1 << 22,
+    TABLE_COUNT = 1 << 9,
+    TABLE_MODULES = 1 << 10,
+    TABLE_PEAK_MEMORY = 1 << 11,
+    TABLE_TRAINING = 1 << 12, /* empty unless options name an optimizer */
+    TABLE_MEMORY_REQUIRED = 1 << 13,
+    TABLE_EXPLAIN = 1 << 14,
+    TABLE_OPERATORS = 1 << 15,
 };
 
 /* Data that the passes of one profile share. A table is NULL until the passes are run. */
@@ -63,20 +56,13 @@ struct analysis {
     const struct in_place_table *in_place;
     const struct arena_plan_table *arena_plan;
     const struct params_table *params;
-    const struct kernels_table *kernels;
-    const struct primitives_table *primitives;
-    const struct estimate_table *estimate;
     const struct count_table *count;
     const struct modules_table *modules;
     const struct peak_memory_table *peak_memory;
     const struct memory_required_table *memory_required;
     const struct training_table *training;
-    const struct gradient_kernels_table *gradient_kernels;
     const struct explain_table *explain;
-    const struct roofline_bounds_table *roofline_bounds;
-    const struct breakdown_table *breakdown;
-    const struct advice_table *advice;
-    const struct input_pipeline_table *input_pipeline;
+    const struct operators_table *operators;
 };
 
 /* Fills the pass's own table. */

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "api/campaign/campaign.h"
+#include "api/half.h"
 #include "api/handle.h"
-#include "backends/device/devices.h"
-#include "backends/primitive.h"
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
 #include "support/arguments.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 /* Returns the number of points on an axis with `n` given values; 1, the default, if n is 0. */
@@ -88,18 +88,12 @@ static int check_utf8(const char *what, const char *text, struct cm_diagnostics 
 
 static int check_devices(const struct cm_campaign *campaign, struct arena *arena,
                          struct cm_diagnostics *diag) {
-    struct device_model model;
-    struct cm_reason reason = {""};
     int status = check_utf8("backend", campaign->measure, diag);
     for (size_t i = 0; i < campaign->n_devices && status == CM_OK; i++)
         status = check_utf8("device", campaign->devices[i], diag);
-    if (status < 0) return status;
-    for (size_t i = 0; i < campaign->n_devices; i++) {
-        const int found = device_find(campaign->devices[i], arena, &model, &reason);
-        if (found == CM_BACKEND_NO_MEMORY) return diag_no_memory(diag);
-        if (found != CM_BACKEND_OK) return diag_error(diag, DIAG_USAGE, "%s", reason.text);
-    }
-    return CM_OK;
+    for (size_t i = 0; i < campaign->n_devices && status == CM_OK; i++)
+        status = half_check_device(campaign->devices[i], arena, diag);
+    return status;
 }
 
 static int check_path(const char *path, struct cm_diagnostics *diag) {
@@ -200,8 +194,8 @@ static int find_name(const char *what, const char *name, const char *(*name_at)(
 static int find_precision(const char *name, struct cm_diagnostics *diag,
                           enum cm_precision *ret) {
     int precision = CM_PRECISION_AS_STORED;
-    const int status = find_name("precision", name, primitive_precision_name, CM_N_PRECISIONS,
-                                 diag, &precision);
+    const int status =
+        find_name("precision", name, option_precision_name, CM_N_PRECISIONS, diag, &precision);
     *ret = (enum cm_precision)precision;
     return status;
 }
@@ -215,7 +209,7 @@ int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
     int status = find_name("mode", campaign->mode, mode_name,
                            (int)(sizeof(mode_names) / sizeof(*mode_names)), diag, &mode);
     if (status == CM_OK)
-        status = find_name("runtime", campaign->runtime, primitive_runtime_name, CM_N_RUNTIMES,
+        status = find_name("runtime", campaign->runtime, option_runtime_name, CM_N_RUNTIMES,
                            diag, &runtime);
     for (size_t i = 0; status == CM_OK && i < campaign->n_precisions; i++)
         status = find_precision(campaign->precisions[i], diag, &precision);

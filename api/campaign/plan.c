@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "api/campaign/campaign.h"
+#include "api/half.h"
 #include "api/handle.h"
-#include "backends/device/devices.h"
 #include "costmodel/campaign.h"
 #include "support/arena.h"
 #include "support/arguments.h"
@@ -110,13 +110,13 @@ static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
                         struct cm_diagnostics *diag, struct cm_campaign *ret) {
     size_t n = 0;
     size_t n_all = 0;
-    while (device_name_at(n_all) != NULL) n_all++;
+    while (half_device_name(n_all) != NULL) n_all++;
     const char **names = arena_array(arena, wanted->n_devices * (n_all + 1), sizeof(*names));
     if (names == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < wanted->n_devices; i++) {
         const char *name = NULL;
         if (text_equal(wanted->devices[i], "all")) {
-            for (size_t k = 0; k < n_all; k++) names[n++] = device_name_at(k);
+            for (size_t k = 0; k < n_all; k++) names[n++] = half_device_name(k);
             continue;
         }
         const int status = cm_device_resolve(wanted->devices[i], diag, &name);

@@ -22,6 +22,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/json/json_writer.h"
+#include "support/option_names.h"
 
 static const enum device_rate rates[CM_N_ELEMENTS] = {
     [CM_F64] = RATE_FP64,         [CM_F32] = RATE_FP32,          [CM_F16] = RATE_MATRIX_FP16,
@@ -260,7 +261,7 @@ void calibrate_write(const struct device_model *model, FILE *out) {
     json_key_string(&json, "basis", source);
     for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
         json_break_line(&json, 4, false);
-        json_write_key(&json, primitive_runtime_name(runtime));
+        json_write_key(&json, option_runtime_name(runtime));
         device_efficiency_write(&model->efficiency[runtime], &json);
     }
     json_break_line(&json, 2, true);

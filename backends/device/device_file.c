@@ -17,6 +17,7 @@
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/json/json_value.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 #define MAX_BYTES  ((size_t)65536)
@@ -186,7 +187,7 @@ static int read_calibration(const struct reading *reading, const struct json_val
         int status = check_once(reading, object, item);
         if (status != CM_BACKEND_OK) return status;
         while (runtime < CM_N_RUNTIMES &&
-               !text_equal(json_key(item), primitive_runtime_name(runtime)))
+               !text_equal(json_key(item), option_runtime_name(runtime)))
             runtime++;
         if (text_equal(json_key(item), "basis"))
             status = read_string(reading, item, &ret->calibration);

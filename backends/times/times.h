@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of layers that another tool measured and wrote to a file. Each format has a reader that
- * fills struct cm_times; passes/latency/times_import.h assigns the layers to nodes. */
+ * fills struct cm_times; timing/times_import.h assigns the layers to nodes. */
 #ifndef BACKENDS_TIMES_TIMES_H
 #define BACKENDS_TIMES_TIMES_H
 

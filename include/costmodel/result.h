@@ -63,13 +63,14 @@ struct cm_costs {
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
     int64_t activation_bytes; /* node outputs, without views, constants and shape arithmetic */
-    int64_t latency_ps;       /* picoseconds, cold; CM_UNKNOWN for a node without a time; valid
-                                 only if cm_result_timed. Modelled: the expected time */
-    int64_t lower_bound_ps;   /* lower bound of the time of any implementation, picoseconds;
-                                 valid only if cm_result_modelled */
-    uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
-    uint32_t partial;         /* set of members that leave something out, and are too small or
-                                 CM_UNKNOWN: CM_COST_BIT. Times omit nodes without a time */
+    /* Times, which the static core does not compute: CM_UNKNOWN without the timing half. */
+    int64_t latency_ps;     /* picoseconds, cold; CM_UNKNOWN for a node without a time; valid
+                               only if cm_result_timed. Modelled: the expected time */
+    int64_t lower_bound_ps; /* lower bound of the time of any implementation, picoseconds;
+                               valid only if cm_result_modelled */
+    uint32_t upper_bound;   /* set of members that are upper bounds: CM_COST_BIT */
+    uint32_t partial;       /* set of members that leave something out, and are too small or
+                               CM_UNKNOWN: CM_COST_BIT. Times omit nodes without a time */
 };
 
 /* Bit of a member in `upper_bound` and `partial`, for example CM_COST_BIT(macs). */

@@ -12,7 +12,6 @@
 #include "passes/costs.h"
 #include "passes/fusion/fuse_patterns.h"
 #include "passes/infer/infer.h"
-#include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
 #include "passes/precision/precision.h"
@@ -26,8 +25,6 @@
 
 /* Figures that are not multiplied by runs: a graph writes the same buffers in each run. */
 #define NOT_PER_RUN (COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes))
-/* Figures without an upper bound: latencies are measured at one size. */
-#define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps))
 
 /* Returns true if the node writes an activation at run time. */
 static bool writes_anything(const struct analysis *analysis, const struct node *node) {
@@ -272,7 +269,6 @@ static void count_node(const struct analysis *analysis, const struct convention 
     if (precision_apply(analysis, &cast) < 0) return;
     (void)count_traffic(analysis, &cast, &ret->bytes_read, &ret->bytes_written);
     ret->activation_bytes = ret->bytes_written;
-    estimate_times(analysis, id, ret);
     find_terms(analysis, convention, source, &context, &terms);
     ret->flops = convention_sum(terms.terms, terms.n, false);
     ret->int_ops = convention_sum(terms.terms, terms.n, true);
@@ -307,7 +303,7 @@ static void count_upper_bounds(const struct analysis *analysis,
     for (size_t i = 0; i < N_COSTS; i++) {
         const int64_t bound = *costs_figure(&upper, i);
         int64_t *figure = costs_figure(costs, i);
-        if (costs_contain(NOT_BOUNDED, i) || !is_known(bound) || bound > limit ||
+        if (costs_contain(COSTS_OF_PARAMS, i) || !is_known(bound) || bound > limit ||
             bound == *figure)
             continue;
         *figure = bound;
@@ -354,12 +350,10 @@ static void bound_unknown(const struct analysis *analysis, const struct conventi
                           uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
     count_upper_bounds(analysis, convention, id, &bounded);
-    uint32_t mixed = analysis->model->nodes[id].graph; /* both branches of its If are counted */
-    while (mixed != ID_NONE && !analysis->infer->iterations[mixed].is_mixed)
-        mixed = analysis->model->graphs[mixed].parent;
+    const bool is_mixed = count_is_mixed(analysis, analysis->model->nodes[id].graph);
     for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(costs, i);
-        if (mixed != ID_NONE && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
+        if (is_mixed && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
         if (!is_assumed && *figure != DIM_UNKNOWN) continue;
         *figure = *costs_figure(&bounded, i);
         costs->upper_bound |= bounded.upper_bound & UINT32_C(1) << i;
@@ -394,19 +388,11 @@ static void count_iterations(const struct analysis *analysis, struct count_table
                       &table->nodes[graph->nodes[i]].costs);
 }
 
-/* Marks the times of nodes with work but without a time as partial, because sums of times omit
- * them. Does not mark nodes in an opaque block: the block's time counts for a module. */
-static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
-    const bool is_modelled = analysis->estimate->facts.modelled;
-    if (!analysis->estimate->done) return;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        const enum cm_measure_state state = estimate_state(analysis, id);
-        struct cm_costs *costs = &table->nodes[id].costs;
-        if (state == CM_VIEW || state == CM_PLANNED || state == CM_OPAQUE) continue;
-        if (!is_known(costs->latency_ps)) costs->partial |= CM_COST_BIT(latency_ps);
-        if (is_modelled && !is_known(costs->lower_bound_ps))
-            costs->partial |= CM_COST_BIT(lower_bound_ps);
-    }
+bool count_is_mixed(const struct analysis *analysis, uint32_t graph) {
+    if (!iterations_exist(analysis->infer, graph)) return false;
+    while (graph != ID_NONE && !analysis->infer->iterations[graph].is_mixed)
+        graph = analysis->model->graphs[graph].parent;
+    return graph != ID_NONE;
 }
 
 bool count_is_assumed(const struct analysis *analysis, uint32_t graph) {
@@ -441,17 +427,15 @@ static int check_figures(const struct analysis *analysis, const struct count_tab
     struct cm_costs *costs = &table->nodes[id].costs;
     const uint32_t graph = analysis->model->nodes[id].graph;
     const bool is_assumed = table->runs[graph] != 0 && count_is_assumed(analysis, graph);
-    const uint32_t of_all_runs =
-        NOT_PER_RUN | (analysis->estimate->imported ? CM_COST_BIT(latency_ps) : 0);
     int64_t any = 0; /* negative if a figure is not known */
     for (size_t i = 0; i < N_COSTS; i++)
-        any |= costs_contain(NOT_BOUNDED, i) ? 0 : costs_value(costs, i);
+        any |= costs_contain(COSTS_OF_PARAMS, i) ? 0 : costs_value(costs, i);
     for (size_t i = 0; i < N_COSTS && (any < 0 || is_assumed); i++) {
         const int64_t figure = costs_value(costs, i);
-        const bool is_bounded = !costs_contain(NOT_BOUNDED, i);
+        const bool is_bounded = !costs_contain(COSTS_OF_PARAMS, i);
         if (is_bounded && is_overflow(figure)) return fail_overflow(analysis, id);
         if ((is_bounded && !is_known(figure)) ||
-            (is_assumed && figure != 0 && is_known(figure) && !costs_contain(of_all_runs, i)))
+            (is_assumed && figure != 0 && is_known(figure) && !costs_contain(NOT_PER_RUN, i)))
             costs->partial |= UINT32_C(1) << i;
     }
     return CM_OK;
@@ -487,11 +471,5 @@ int pass_count(const struct analysis *analysis, void *own) {
         if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
         status = check_figures(analysis, table, id);
     }
-    /* imported times are those of all runs, including branches that are not counted */
-    const struct imported *imported = analysis->estimate->imported;
-    for (uint32_t id = 0; imported && id < model->n_nodes; id++)
-        if (is_known(imported->node_ps[id]))
-            table->nodes[id].costs.latency_ps = imported->node_ps[id];
-    mark_untimed(analysis, table);
     return status;
 }

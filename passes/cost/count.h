@@ -10,8 +10,7 @@
 
 /* Tables that pass count reads. */
 #define COUNT_READS                                                                            \
-    (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS |          \
-     TABLE_PRIMITIVES | TABLE_ESTIMATE)
+    (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS)
 
 struct count_table {
     /* By node: rows of the result, in `result_arena`. Only `costs` is set, without figures of
@@ -45,6 +44,10 @@ int64_t count_int_ops(const struct count_terms *terms);
 /* Returns true if the graph or one around it runs an unknown number of times, without an upper
  * bound: one run is counted. */
 bool count_is_assumed(const struct analysis *analysis, uint32_t graph);
+
+/* Returns true if both branches of an If around the graph are counted: its condition is static
+ * in only some runs of an executed Loop. */
+bool count_is_mixed(const struct analysis *analysis, uint32_t graph);
 
 /*
  * Computes the bytes that one run of the node reads and writes, with the dtypes of the context.

@@ -7,7 +7,6 @@
 
 #include "passes/cost/count.h"
 #include "passes/costs.h"
-#include "passes/latency/estimate.h"
 #include "passes/modules/module_tree.h"
 #include "passes/modules/modules.h"
 #include "passes/params/params.h"
@@ -32,18 +31,15 @@ static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
 }
 
-/* Number of the figures before the times; times are often unknown. */
-#define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
-
 /* Fast path: adds all fields if all are known and no sum overflows. Returns false otherwise.
  * Known figures are >= 0, unknown and overflowed ones are negative. */
 static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
-    uint64_t sums[N_FIGURES];
-    uint64_t addends[N_FIGURES];
+    uint64_t sums[N_COSTS];
+    uint64_t addends[N_COSTS];
     uint64_t signs = 0;
     memcpy(sums, sum, sizeof sums);
     memcpy(addends, costs, sizeof addends);
-    for (size_t i = 0; i < N_FIGURES; i++) {
+    for (size_t i = 0; i < N_COSTS; i++) {
         signs |= sums[i] | addends[i];
         sums[i] += addends[i];
         signs |= sums[i];
@@ -57,28 +53,8 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     if (add_known_work(sum, costs)) {
         sum->upper_bound |= costs->upper_bound;
         sum->partial |= costs->partial;
-        for (size_t i = N_FIGURES; i < N_COSTS; i++)
-            add_known(costs_figure(sum, i), costs_value(costs, i));
     } else {
         costs_add(sum, costs, ~COSTS_OF_PARAMS);
-    }
-}
-
-/* The time of an opaque block counts for one module, `owner`, and its parents. Marks the times
- * of other modules that contain nodes of the block as partial. */
-static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
-    const struct modules_table *table = tree->table;
-    const uint32_t owner = module_common(table, layer->places, layer->n_places);
-    for (size_t i = 0; i < layer->n_inside; i++) {
-        uint32_t module = table->of_node[layer->inside[i]];
-        for (uint32_t other = owner; module != other;) {
-            if (module < other) {
-                other = table->parents[other];
-                continue;
-            }
-            table->modules[module].costs.partial |= CM_COST_BIT(latency_ps);
-            module = table->parents[module];
-        }
     }
 }
 
@@ -152,31 +128,14 @@ static const char *overflowing(const struct cm_costs *costs) {
 
 int module_totals(const struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
-    const struct imported *imported = analysis->estimate->imported;
     struct modules_table *table = tree->table;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
         uint32_t node = tree->scopes->nodes[i];
         add_work(&table->modules[table->of_node[node]].costs,
                  &analysis->count->nodes[node].costs);
     }
-    /* imported layers without nodes: opaque blocks, copies, and layers that match no node */
-    for (size_t i = 0; imported && i < imported->n; i++) {
-        const struct imported_layer *layer = &imported->layers[i];
-        if (layer->n_nodes > 0) continue;
-        const uint32_t module = module_common(table, layer->places, layer->n_places);
-        add_known(&table->modules[module].costs.latency_ps, layer->latency_ps);
-    }
     for (size_t i = table->n_modules; i-- > 1;)
         add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
-    for (size_t i = 0; imported && i < imported->n; i++)
-        mark_inside(tree, &imported->layers[i]);
-    /* The time of a module is unknown if none of its nodes has an imported time: they are
-     * inside an opaque block, or no layer runs them. Modules with only views take no time. */
-    for (size_t i = table->n_modules; imported && i-- > 1;) {
-        struct cm_costs *costs = &table->modules[i].costs;
-        if (costs->latency_ps == 0 && (costs->partial & CM_COST_BIT(latency_ps)) != 0)
-            costs->latency_ps = DIM_UNKNOWN;
-    }
     const int status = unite_params(tree);
     if (status < 0) return status;
     const char *what = overflowing(&table->modules[0].costs);

@@ -8,7 +8,7 @@
 /* Tables that pass modules reads. */
 #define MODULES_READS                                                                          \
     (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS |          \
-     TABLE_PARAMS | TABLE_ESTIMATE | TABLE_COUNT)
+     TABLE_PARAMS | TABLE_COUNT)
 
 struct modules_table {
     /* modules[0] is the root; parents precede children, in order of first use. */

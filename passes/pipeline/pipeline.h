@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of passes in order, and the runner, which gives each the tables that it reads. */
+/* The pipeline of the static core: it knows no device, no kernel and no time. */
 #ifndef PASSES_PIPELINE_PIPELINE_H
 #define PASSES_PIPELINE_PIPELINE_H
 
-#include <stddef.h>
+#include "passes/pipeline/runner.h"
 
-#include "passes/pass.h"
-
-size_t pipeline_length(void);
-const struct pass *pipeline_pass(size_t index);
+extern const struct pipeline core_pipeline;
 
 /*
  * Runs the passes up to the one that gives the last of `wanted` (enum pass_tables); 0 runs all.

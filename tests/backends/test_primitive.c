@@ -14,6 +14,7 @@
 
 #include "backends/primitive.h"
 #include "support/checked.h"
+#include "support/option_names.h"
 
 static void expect_text(const struct cm_primitive *primitive, const char *want) {
     char *text = fixture_print(primitive);
@@ -157,8 +158,8 @@ static void names_every_enum_value(void **state) {
     for (int32_t i = 0; i < CM_N_ALGORITHMS; i++) assert_non_null(primitive_algorithm_name(i));
     for (int32_t i = 0; i < CM_N_FUNCTIONS; i++) assert_non_null(primitive_function_name(i));
     for (int32_t i = 0; i < CM_N_MEASURE_STATES; i++) assert_non_null(primitive_state_name(i));
-    for (int32_t i = 0; i < CM_N_PRECISIONS; i++) assert_non_null(primitive_precision_name(i));
-    for (int32_t i = 0; i < CM_N_LAYOUTS; i++) assert_non_null(primitive_layout_name(i));
+    for (int32_t i = 0; i < CM_N_PRECISIONS; i++) assert_non_null(option_precision_name(i));
+    for (int32_t i = 0; i < CM_N_LAYOUTS; i++) assert_non_null(option_layout_name(i));
     assert_string_equal(primitive_kind_name(CM_N_PRIMITIVES), "?");
     assert_string_equal(primitive_kind_name(-1), "?");
 }

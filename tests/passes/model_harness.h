@@ -43,7 +43,8 @@ struct bench {
     struct cm_options options;
     struct model model;
     struct analysis analysis;
-    int status; /* of the passes */
+    struct timing *timing; /* NULL unless timed_harness.h ran the passes of times */
+    int status;            /* of the passes */
 };
 
 /* Parses, builds and runs all passes. A line that does not parse fails the test. */

@@ -17,8 +17,8 @@
 static void test_earlier_passes_give_the_tables_that_each_pass_reads(void **state) {
     unsigned have = 0;
     (void)state;
-    for (size_t i = 0; i < pipeline_length(); i++) {
-        const struct pass *pass = pipeline_pass(i);
+    for (size_t i = 0; i < core_pipeline.n; i++) {
+        const struct pass *pass = &core_pipeline.passes[i];
         if (pass->reads & ~have)
             fail_msg("no earlier pass gives a table that %s reads", pass->name);
         if (pass->gives == 0 || (pass->gives & have))
@@ -30,18 +30,19 @@ static void test_earlier_passes_give_the_tables_that_each_pass_reads(void **stat
 
 static void test_passes_have_distinct_names_and_tables(void **state) {
     (void)state;
-    for (size_t i = 0; i < pipeline_length(); i++)
+    for (size_t i = 0; i < core_pipeline.n; i++)
         for (size_t k = 0; k < i; k++) {
-            assert_string_not_equal(pipeline_pass(i)->name, pipeline_pass(k)->name);
-            if (strcmp(pipeline_pass(i)->name, "precision") != 0) /* it refines infer's */
-                assert_int_not_equal(pipeline_pass(i)->table, pipeline_pass(k)->table);
+            assert_string_not_equal(core_pipeline.passes[i].name, core_pipeline.passes[k].name);
+            if (strcmp(core_pipeline.passes[i].name, "precision") != 0) /* it refines infer's */
+                assert_int_not_equal(core_pipeline.passes[i].table,
+                                     core_pipeline.passes[k].table);
         }
 }
 
 static void test_summaries_are_one_short_line(void **state) {
     (void)state;
-    for (size_t i = 0; i < pipeline_length(); i++) {
-        const char *summary = pipeline_pass(i)->summary;
+    for (size_t i = 0; i < core_pipeline.n; i++) {
+        const char *summary = core_pipeline.passes[i].summary;
         assert_true(summary[0] >= 'a' && summary[0] <= 'z');
         assert_null(strchr(summary, '\n'));
         assert_true(strlen(summary) <= 72);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the passes of a pipeline, and gives each only the tables that it reads. */
+#ifndef PASSES_PIPELINE_RUNNER_H
+#define PASSES_PIPELINE_RUNNER_H
+
+#include "passes/pass.h"
+
+/* A list of passes. Pointers to their tables are in one struct, which begins with struct
+ * analysis: struct analysis itself, or struct timing (timing/timing.h). */
+struct pipeline {
+    const struct pass *passes;
+    size_t n;
+    size_t size;                   /* of that struct, bytes */
+    const struct pipeline *before; /* has run already: its tables may be read; NULL: none */
+};
+
+/* Name, run function and table of a pass whose pointer is in `struct owner`. */
+#define PASS_ROW(owner, name, table)                                                           \
+#name, pass_##name, offsetof(struct owner, table), sizeof(struct table##_table)
+
+/* Allocates empty tables for all passes. Returns CM_OK or CM_NO_MEMORY (reported). */
+int runner_start(const struct pipeline *pipeline, struct analysis *analysis) CM_MUST_CHECK;
+/* Empties the tables of the passes from index `first` on, whose memory may already be freed. */
+void runner_clear(const struct pipeline *pipeline, struct analysis *analysis, size_t first);
+/* Runs the passes from index `first` up to the one that gives the last of `wanted`; 0: all.
+ * Returns CM_OK, or the status of the first pass that fails. */
+int runner_run(const struct pipeline *pipeline, struct analysis *analysis, size_t first,
+               unsigned wanted) CM_MUST_CHECK;
+
+#endif

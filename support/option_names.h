@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of enumerators of cm_options, as in options and in results; "?" past the last. */
+#ifndef SUPPORT_OPTION_NAMES_H
+#define SUPPORT_OPTION_NAMES_H
+
+#include <stdint.h>
+
+const char *option_precision_name(int32_t precision); /* "fp16" */
+const char *option_layout_name(int32_t layout);       /* "nhwc" */
+const char *option_runtime_name(int32_t runtime);     /* "eager" */
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pass advice: suggests optimizations, if latencies are available. */
+#ifndef TIMING_ADVICE_H
+#define TIMING_ADVICE_H
+
+#include "timing/timing.h"
+
+/* Tables that pass advice reads. */
+#define ADVICE_READS                                                                           \
+    (TABLE_LIVENESS | TABLE_KERNELS | TABLE_PRIMITIVES | TABLE_ESTIMATE | TABLE_COUNT |        \
+     TABLE_MODULES | TABLE_MEMORY_REQUIRED | TABLE_ROOFLINE_BOUNDS)
+
+struct advice_table {
+    size_t n;
+    struct cm_advice *items; /* largest gain first; in `result_arena` */
+};
+
+pass_run pass_advice;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pipeline of the timing half, which runs after that of the static core. */
+#ifndef TIMING_PIPELINE_H
+#define TIMING_PIPELINE_H
+
+#include "passes/pipeline/runner.h"
+#include "timing/timing.h"
+
+extern const struct pipeline timing_pipeline;
+
+/*
+ * Sets timing->core to the analysis, whose passes have run, and runs the passes up to the one
+ * that gives the last of `wanted`; 0: all. Returns CM_OK, or the status of the first pass that
+ * fails; its messages are in the diag.
+ */
+int timing_passes_run(const struct analysis *core, unsigned wanted,
+                      struct timing *timing) CM_MUST_CHECK;
+
+#endif

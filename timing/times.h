@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pass times: computes the times of nodes and modules from those of the primitives. */
+#ifndef TIMING_TIMES_H
+#define TIMING_TIMES_H
+
+#include "timing/timing.h"
+
+/* Tables that pass times reads. */
+#define TIMES_READS                                                                            \
+    (TABLE_INFER | TABLE_PRIMITIVES | TABLE_ESTIMATE | TABLE_COUNT | TABLE_MODULES)
+
+/* Times of all runs, in picoseconds. */
+struct node_time {
+    int64_t latency_ps;     /* cold; DIM_UNKNOWN for a node without a time, which sums omit */
+    int64_t lower_bound_ps; /* DIM_UNKNOWN unless times are modelled */
+    uint32_t upper_bound;   /* as in cm_costs: CM_COST_BIT(latency_ps), ... */
+    uint32_t partial;
+};
+
+/* Empty unless times are available. */
+struct times_table {
+    struct node_time *of_node;   /* by node, for all runs of its graph */
+    struct node_time *of_module; /* by module, children included */
+};
+
+pass_run pass_times;
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cm_options.times: fills the times of nodes from measurements of another tool. */
+#ifndef TIMING_TIMES_IMPORT_H
+#define TIMING_TIMES_IMPORT_H
+
+#include "timing/estimate.h"
+#include "timing/timing.h"
+
+struct cm_times;
+struct map;
+struct times_layer;
+
+/* Returns false if the shape of the layer's output is known to differ. */
+bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape);
+
+/*
+ * Replaces the times of ret->items, one per node, which are modelled or empty, and sets
+ * ret->imported. The time of a layer is split over its nodes by their modelled times. Returns
+ * CM_OK, CM_USAGE (two files have times of the same layer), CM_REFUSED (the sum of all times
+ * overflows) or CM_NO_MEMORY; errors are reported.
+ */
+int times_import(const struct timing *timing, struct estimate_table *ret) CM_MUST_CHECK;
+
+/*
+ * Sets imported->other_shape if the times belong to other shapes than those of the model. The
+ * maps have the ids of nodes and of values by name. Returns CM_OK or CM_NO_MEMORY (not
+ * reported).
+ */
+int times_compare_shapes(const struct timing *timing, const struct map *nodes,
+                         const struct map *values, struct imported *imported) CM_MUST_CHECK;
+
+/*
+ * Sets nodes, places, inside and state of each layer, and imported->other_shape; the caller
+ * sets `from`. The arrays are in the arena of the timing. A file without times only names the
+ * nodes of layers in other files. Returns CM_OK or CM_NO_MEMORY (reported).
+ */
+int times_match(const struct timing *timing, const struct cm_times *const *files,
+                size_t n_files, struct imported *imported) CM_MUST_CHECK;
+
+#endif
