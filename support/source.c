@@ -346,7 +346,7 @@ int source_read_file(const char *path, size_t max_bytes, struct arena *arena,
                      struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
     struct source *source = NULL;
     int status = arena ? source_open(path, diag, &source) : diag_no_memory(diag);
-    if (status < 0) return status;
+    if (source == NULL) return status;
     status = source_read_all(source, max_bytes, arena, diag, ret_text, ret_size);
     source_close(source);
     return status;
