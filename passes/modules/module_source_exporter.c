@@ -32,7 +32,7 @@ struct stack {
  * are in execution order, so a node of a module starts another call if the node before it is
  * outside the module.
  */
-bool metadata_start(struct scope_finder *finder) {
+bool source_metadata_start(struct scope_finder *finder) {
     bool has_metadata = false;
     for (size_t i = 0; i < finder->model->n_nodes && !has_metadata; i++)
         has_metadata = finder->model->nodes[i].module_stack != NULL;
@@ -140,13 +140,14 @@ static uint32_t walk_to(struct scope_finder *finder, const struct stack *stack) 
     return scope;
 }
 
-uint32_t metadata_find(struct scope_finder *finder, uint32_t node) {
+uint32_t source_metadata_find(struct scope_finder *finder, uint32_t node) {
     const struct module_stack *recorded = finder->model->nodes[node].module_stack;
     struct stack stack;
     stack.n = 0;
     /* the exporter records no modules in the branches of torch.cond */
     if (!recorded)
-        return finder->model->nodes[node].graph == 0 ? ID_NONE : params_find(finder, node);
+        return finder->model->nodes[node].graph == 0 ? ID_NONE
+                                                     : source_params_find(finder, node);
     for (size_t i = 0; i < recorded->n && stack.n < PATHS_MAX_DEPTH; i++)
         if (recorded->entries[i].path[0] != '\0')
             stack.entries[stack.n++] = recorded->entries[i];
@@ -225,7 +226,7 @@ static uint32_t number_calls(struct scope_finder *finder, uint32_t scope) {
  * Source functions: nodes of inlined model-local functions belong to the module of the call;
  * the function's name is the class. A call with metadata is an operator exported as a function.
  */
-bool functions_start(struct scope_finder *finder) {
+bool source_functions_start(struct scope_finder *finder) {
     const struct model *model = finder->model;
     struct arena *arena = finder->analysis->arena;
     finder->of_call = arena_array(arena, model->n_calls, sizeof *finder->of_call);
@@ -244,7 +245,7 @@ bool functions_start(struct scope_finder *finder) {
     return model->n_calls > 0;
 }
 
-uint32_t functions_find(struct scope_finder *finder, uint32_t node) {
+uint32_t source_functions_find(struct scope_finder *finder, uint32_t node) {
     uint32_t call = finder->model->nodes[node].call;
     return call == ID_NONE ? ID_NONE : finder->of_call[call];
 }

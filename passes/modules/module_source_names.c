@@ -81,7 +81,7 @@ static uint32_t enter_scope(struct scope_finder *finder, const char *name, size_
  * tf2onnx, write "model/conv1/Conv2D" or "StatefulPartitionedCall/model/conv1/Conv2D"; JAX
  * "jit(main)/Dense_0/dot_general". Outputs of PyTorch's "/fc1/Gemm" are "/fc1/Gemm_output_0".
  */
-uint32_t slashes_find(struct scope_finder *finder, uint32_t id) {
+uint32_t source_slashes_find(struct scope_finder *finder, uint32_t id) {
     const struct node *node = &finder->model->nodes[id];
     const char *name = node->name;
     size_t length = strlen(name);
@@ -108,7 +108,7 @@ static uint32_t enter_fused_part(struct scope_finder *finder, const char *name, 
 
 /* Source fused: the name of a node that an optimizer fused contains the names of its parts:
  * "fused /a/Conv", "/a/Conv + /b/Relu", onnxruntime's "/a/MatMul/MatMulAddFusion". */
-uint32_t fused_find(struct scope_finder *finder, uint32_t id) {
+uint32_t source_fused_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
     uint32_t around = ID_NONE;
     for (const char *at = is_fused(name, strlen(name)) ? name : NULL; at;) {
@@ -128,7 +128,7 @@ uint32_t fused_find(struct scope_finder *finder, uint32_t id) {
 
 /* Source parameters: a node that uses layer1.0.conv1.weight is in module layer1.0.conv1; one
  * that uses parameters of several modules is in the module around them. */
-uint32_t params_find(struct scope_finder *finder, uint32_t node) {
+uint32_t source_params_find(struct scope_finder *finder, uint32_t node) {
     const struct params_table *params = finder->analysis->params;
     struct common_module common = {0};
     for (size_t i = 0; i < params->n_used[node]; i++)
@@ -174,16 +174,16 @@ static bool is_convention(const struct scope_finder *finder,
     return n > 0 && n >= params->n_params - n;
 }
 
-bool paddle_start(struct scope_finder *finder) {
+bool source_paddle_start(struct scope_finder *finder) {
     return is_convention(finder, paddle_param);
 }
 
-bool mxnet_start(struct scope_finder *finder) {
+bool source_mxnet_start(struct scope_finder *finder) {
     return is_convention(finder, mxnet_param);
 }
 
 /* Takes the layer's name from its parameters, else from its outputs: "relu_0.tmp_0". */
-uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
+uint32_t source_paddle_find(struct scope_finder *finder, uint32_t id) {
     const struct params_table *params = finder->analysis->params;
     const struct node *node = &finder->model->nodes[id];
     for (size_t i = 0; i < params->n_used[id]; i++) {
@@ -201,7 +201,7 @@ uint32_t paddle_find(struct scope_finder *finder, uint32_t id) {
 
 /* Splits the name after the number of each block: "resnetv10_stage1_conv0" is
  * resnetv10/stage1/conv0. */
-uint32_t mxnet_find(struct scope_finder *finder, uint32_t id) {
+uint32_t source_mxnet_find(struct scope_finder *finder, uint32_t id) {
     const char *name = finder->model->nodes[id].name;
     const char *own = strstr(name, "__"); /* the operator: "_fwd", "__plus0" */
     size_t length = own ? (size_t)(own - name) : strlen(name);
@@ -214,7 +214,7 @@ uint32_t mxnet_find(struct scope_finder *finder, uint32_t id) {
     return scopes_enter_distinct(finder->scopes, text, length);
 }
 
-uint32_t types_find(struct scope_finder *finder, uint32_t id) {
+uint32_t source_types_find(struct scope_finder *finder, uint32_t id) {
     const char *type = finder->model->nodes[id].type;
     return scopes_enter_distinct(finder->scopes, type, strlen(type));
 }

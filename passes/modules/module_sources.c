@@ -11,21 +11,21 @@
 /* The most reliable first. */
 /* clang-format off */
 static const struct module_source sources[] = {
-    {.name = "metadata", .start = metadata_start, .find = metadata_find,
+    {.name = "metadata", .start = source_metadata_start, .find = source_metadata_find,
      .summary = "module paths and classes that the exporter recorded for each node"},
-    {.name = "functions", .start = functions_start, .find = functions_find,
+    {.name = "functions", .start = source_functions_start, .find = source_functions_find,
      .summary = "calls of model-local functions"},
-    {.name = "scopes", .find = slashes_find,
+    {.name = "scopes", .find = source_slashes_find,
      .summary = "names with slashes: /layer1/conv1/Conv"},
-    {.name = "paddle", .guesses = true, .start = paddle_start, .find = paddle_find,
+    {.name = "paddle", .guesses = true, .start = source_paddle_start, .find = source_paddle_find,
      .summary = "Paddle names: conv2d_0.w_0, relu_0.tmp_0"},
-    {.name = "mxnet", .guesses = true, .start = mxnet_start, .find = mxnet_find,
+    {.name = "mxnet", .guesses = true, .start = source_mxnet_start, .find = source_mxnet_find,
      .summary = "MXNet and Gluon names: stage1_conv0_weight"},
-    {.name = "parameters", .guesses = true, .find = params_find,
+    {.name = "parameters", .guesses = true, .find = source_params_find,
      .summary = "dotted names of parameters: layer1.conv1.weight"},
-    {.name = "fused", .find = fused_find,
+    {.name = "fused", .find = source_fused_find,
      .summary = "names of fused nodes: /a/Conv + /b/Relu"},
-    {.name = "types", .guesses = true, .foreign = true, .find = types_find,
+    {.name = "types", .guesses = true, .foreign = true, .find = source_types_find,
      .summary = "fallback: group nodes by operator type"},
 };
 /* clang-format on */

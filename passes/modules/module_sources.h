@@ -32,20 +32,20 @@ struct module_source {
 };
 
 /* module_source_exporter.c: modules that the exporter recorded. */
-bool metadata_start(struct scope_finder *finder);
-uint32_t metadata_find(struct scope_finder *finder, uint32_t node);
-bool functions_start(struct scope_finder *finder);
-uint32_t functions_find(struct scope_finder *finder, uint32_t node);
+bool source_metadata_start(struct scope_finder *finder);
+uint32_t source_metadata_find(struct scope_finder *finder, uint32_t node);
+bool source_functions_start(struct scope_finder *finder);
+uint32_t source_functions_find(struct scope_finder *finder, uint32_t node);
 
 /* module_source_names.c: naming conventions of nodes, values and parameters. */
-uint32_t slashes_find(struct scope_finder *finder, uint32_t node);
-uint32_t fused_find(struct scope_finder *finder, uint32_t node);
-uint32_t params_find(struct scope_finder *finder, uint32_t node);
-bool paddle_start(struct scope_finder *finder);
-uint32_t paddle_find(struct scope_finder *finder, uint32_t node);
-bool mxnet_start(struct scope_finder *finder);
-uint32_t mxnet_find(struct scope_finder *finder, uint32_t node);
-uint32_t types_find(struct scope_finder *finder, uint32_t node);
+uint32_t source_slashes_find(struct scope_finder *finder, uint32_t node);
+uint32_t source_fused_find(struct scope_finder *finder, uint32_t node);
+uint32_t source_params_find(struct scope_finder *finder, uint32_t node);
+bool source_paddle_start(struct scope_finder *finder);
+uint32_t source_paddle_find(struct scope_finder *finder, uint32_t node);
+bool source_mxnet_start(struct scope_finder *finder);
+uint32_t source_mxnet_find(struct scope_finder *finder, uint32_t node);
+uint32_t source_types_find(struct scope_finder *finder, uint32_t node);
 
 /* Returns the source at the index; NULL past the last. */
 const struct module_source *module_source_at(size_t index);
