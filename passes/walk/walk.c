@@ -242,7 +242,7 @@ static void end_iterations(void *context, uint32_t graph, int64_t trips, bool is
     iterations_drop(walk, graph);
 }
 
-static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
+static int run_body(void *context, uint32_t graph, int64_t times, const char *assumption) {
     struct walk *walk = context;
     walk->table->assumed[graph] = !is_known(times);
     if (walk->exact && iterations_exist(walk->exact, graph)) times = walk->exact->runs[graph];
@@ -293,7 +293,7 @@ static struct op_budget *budget_of(struct walk *walk) {
 /* Infers the types of the outputs. */
 static int infer_types(struct walk *walk, struct op_context *context) {
     const struct op_walker walker = {.walk = walk_body,
-                                     .runs = body_runs,
+                                     .runs = run_body,
                                      .context = walk,
                                      .may_search = may_search,
                                      .trips = requested_trips,
