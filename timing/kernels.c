@@ -104,8 +104,9 @@ static bool is_strided_view(const struct mapping *mapping, const struct op_lower
                                          (lowering->which == COPY_REPEATED && !mapping->eager));
 }
 
-/* Returns the role of the node; for a view, sets *ret_source to the viewed operand. An Add of a
- * bias is a view of the product, whose kernel adds the bias. */
+/* Returns the role of the node; for a view, sets *ret_source to the viewed operand. The
+ * kernel of a product adds the bias, so the Add of a bias has no kernel of its own: it is a
+ * view of the product. */
 static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t *ret_source) {
     const struct timing *timing = mapping->timing;
     const struct fused_pattern *pattern = pattern_of(mapping, id);
