@@ -211,7 +211,7 @@ int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     finder.match.patterns = &finder.candidates.patterns;
     finder.match.taken = finder.table->of_node;
     for (size_t i = n; i-- > 0;) { /* backwards, so that the longest form is found */
-        const pattern_set ends_here = finder.candidates.ends_at[i];
+        const pattern_set ends_here = finder.candidates.ends[analysis->bind->kind_of[i]];
         const struct node *node = &analysis->model->nodes[i];
         if (ends_here == 0 || finder.table->of_node[i] != ID_NONE || node->n_outputs == 0 ||
             node->outputs[0] == ID_NONE || analysis->infer->infos[node->outputs[0]].is_constant)

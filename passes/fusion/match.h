@@ -119,11 +119,10 @@ typedef uint64_t pattern_set; /* pattern i is bit i modulo 64, so patterns may s
 
 struct candidates {
     struct match_patterns patterns; /* that may match; in analysis->arena */
-    const pattern_set *ends_at; /* by node, in scratch: patterns whose result it may produce */
+    pattern_set *ends; /* by kind of bind_table, in scratch: patterns whose result it may be */
 };
 
-/* Finds which patterns may match, and at which nodes, from the operators alone. It never drops
- * a match. */
+/* Finds which patterns may match from the operators of the model. It never drops a match. */
 int candidates_find(const struct analysis *analysis, struct candidates *ret) CM_MUST_CHECK;
 
 static inline pattern_set pattern_bit(size_t pattern) {
