@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A tree of names: see path_table.h. A part is looked up by its parent and its name, so that a
- * prefix is hashed once, when it is entered.
- *
- * The first LISTED children of an entry are searched linearly: most entries have few children,
- * next to each other in memory, while each step in a hash table would be a cache miss. The
- * later children of all entries are in one hash table.
+/* A tree of names: see path_table.h. One hash table finds a child by its parent and its name.
  */
 #include "passes/modules/path_table.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "ir/graph.h"
@@ -18,60 +11,11 @@
 #include "support/hash.h"
 
 #define FIRST_CAPACITY ((size_t)64)
-#define LISTED         8 /* children per parent that are not in the table */
 
 /* Returns the hash of a part below an entry, from the hash of its name. */
 static uint32_t mix(uint32_t parent, uint32_t hash) {
     const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(mixed >> 32);
-}
-
-static void put_in_slot(const struct paths *paths, struct paths_slot taken) {
-    size_t at = taken.hash & (paths->n_slots - 1);
-    while (paths->slots[at].entry != 0) at = (at + 1) & (paths->n_slots - 1);
-    paths->slots[at] = taken;
-}
-
-/* Grows the hash table to keep at least a third of the slots free. */
-static int make_slot(struct paths *paths) {
-    if (paths->n_slotted < paths->n_slots / 3 * 2) return CM_OK;
-    struct paths grown = *paths;
-    grown.n_slots = paths->n_slots ? 2 * paths->n_slots : FIRST_CAPACITY;
-    grown.slots = arena_array(paths->arena, grown.n_slots, sizeof *grown.slots);
-    if (!grown.slots) return CM_NO_MEMORY;
-    for (size_t i = 0; i < paths->n_slots; i++)
-        if (paths->slots[i].entry != 0) put_in_slot(&grown, paths->slots[i]);
-    *paths = grown;
-    return CM_OK;
-}
-
-int paths_reserve(struct paths *paths, size_t n) {
-    if (n <= paths->capacity) return CM_OK;
-    struct path *items = arena_array_raw(paths->arena, n, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
-    if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
-    paths->items = items;
-    paths->capacity = n;
-    return CM_OK;
-}
-
-static int grow(struct paths *paths) {
-    return paths_reserve(paths, paths->capacity ? 2 * paths->capacity : FIRST_CAPACITY);
-}
-
-int paths_init(struct paths *paths, struct arena *arena, char separator) {
-    memset(paths, 0, sizeof *paths);
-    paths->arena = arena;
-    paths->seed = arena_seed(arena);
-    paths->separator = separator;
-    paths->trail.text = "";
-    if (grow(paths) < 0) return CM_NO_MEMORY;
-    paths->items[paths->n++] = (struct path){.name = "",
-                                             .parent = ID_NONE,
-                                             .first_child = ID_NONE,
-                                             .last_child = ID_NONE,
-                                             .next = ID_NONE};
-    return CM_OK;
 }
 
 /* A part to look up. */
@@ -90,41 +34,81 @@ static bool is_child(const struct path *path, uint32_t parent, const struct part
            memcmp(path->name, part->name, part->length) == 0;
 }
 
-static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
-                              const struct part *part) {
+/* Returns the slot of a child; a free slot if there is none. */
+static struct paths_slot *find_slot(const struct paths *paths, uint32_t parent,
+                                    const struct part *part) {
     const uint32_t hash = mix(parent, part->hash);
-    if (paths->n_slots == 0) return ID_NONE;
     for (size_t at = hash;; at++) {
-        const struct paths_slot slot = paths->slots[at & (paths->n_slots - 1)];
-        if (slot.entry == 0) return ID_NONE;
-        if (slot.hash == hash && is_child(&paths->items[slot.entry], parent, part))
-            return slot.entry;
+        struct paths_slot *slot = &paths->slots[at & (paths->n_slots - 1)];
+        if (slot->entry == 0 ||
+            (slot->hash == hash && is_child(&paths->items[slot->entry], parent, part)))
+            return slot;
     }
 }
 
-/* Returns the child, or ID_NONE. Sets *ret_crowded if the child belongs in the hash table. */
-static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
-                           bool *ret_crowded) {
-    uint32_t child = paths->items[parent].first_child;
-    int n = 0;
-    for (; n < LISTED && child != ID_NONE; n++, child = paths->items[child].next)
-        if (is_child(&paths->items[child], parent, part)) break;
-    *ret_crowded = n == LISTED;
-    return n == LISTED ? find_in_slots(paths, parent, part) : child;
+int paths_reserve(struct paths *paths, size_t n) {
+    if (n <= paths->capacity) return CM_OK;
+    struct path *items = arena_array_raw(paths->arena, n, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
+    paths->items = items;
+    paths->capacity = n;
+    return CM_OK;
 }
 
-/* Appends a child, also to the hash table if `crowded`. Requires n < capacity. */
-static uint32_t add_child(struct paths *paths, uint32_t parent, const struct part *part,
-                          bool crowded) {
+/* Makes room for another entry, and keeps at least a third of the slots free. */
+static int grow(struct paths *paths) {
+    if (paths->n == paths->capacity &&
+        paths_reserve(paths, paths->capacity ? 2 * paths->capacity : FIRST_CAPACITY) < 0)
+        return CM_NO_MEMORY;
+    if (paths->n < paths->n_slots / 3 * 2) return CM_OK;
+    const struct paths old = *paths;
+    paths->n_slots = old.n_slots ? 2 * old.n_slots : FIRST_CAPACITY;
+    paths->slots = arena_array(paths->arena, paths->n_slots, sizeof *paths->slots);
+    if (!paths->slots) return CM_NO_MEMORY;
+    for (size_t i = 0; i < old.n_slots; i++) {
+        size_t at = old.slots[i].hash;
+        if (old.slots[i].entry == 0) continue;
+        while (paths->slots[at & (paths->n_slots - 1)].entry != 0) at++;
+        paths->slots[at & (paths->n_slots - 1)] = old.slots[i];
+    }
+    return CM_OK;
+}
+
+int paths_init(struct paths *paths, struct arena *arena, char separator) {
+    memset(paths, 0, sizeof *paths);
+    paths->arena = arena;
+    paths->seed = arena_seed(arena);
+    paths->separator = separator;
+    paths->last_text = "";
+    if (grow(paths) < 0) return CM_NO_MEMORY;
+    paths->items[paths->n++] = (struct path){.name = "",
+                                             .parent = ID_NONE,
+                                             .first_child = ID_NONE,
+                                             .last_child = ID_NONE,
+                                             .next = ID_NONE};
+    return CM_OK;
+}
+
+/* Returns the child, or ID_NONE. */
+static uint32_t find_child(const struct paths *paths, uint32_t parent,
+                           const struct part *part) {
+    const uint32_t entry = find_slot(paths, parent, part)->entry;
+    return entry == 0 ? ID_NONE : entry;
+}
+
+/* Returns the child, which is added if it is new; the parent if it is at PATHS_MAX_DEPTH. */
+static uint32_t enter_child(struct paths *paths, uint32_t parent, const struct part *part) {
+    if (paths->items[parent].depth >= PATHS_MAX_DEPTH || grow(paths) < 0) return parent;
+    struct paths_slot *slot = find_slot(paths, parent, part);
+    if (slot->entry != 0) return slot->entry;
     const uint32_t entry = (uint32_t)paths->n;
-    if (part->length > UINT32_MAX || paths->n >= ID_NONE) arena_set_failed(paths->arena);
-    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return parent;
-    if (crowded && make_slot(paths) < 0) return parent;
-    if (crowded) {
-        put_in_slot(paths, (struct paths_slot){mix(parent, part->hash), entry});
-        paths->n_slotted++;
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) {
+        arena_set_failed(paths->arena);
+        return parent;
     }
     struct path *above = &paths->items[parent];
+    *slot = (struct paths_slot){mix(parent, part->hash), entry};
     paths->items[paths->n++] = (struct path){.name = part->name,
                                              .length = (uint32_t)part->length,
                                              .hash = part->hash,
@@ -141,50 +125,19 @@ static uint32_t add_child(struct paths *paths, uint32_t parent, const struct par
     return entry;
 }
 
-/* Returns the child, which is added if it is new; the parent if it is at PATHS_MAX_DEPTH. */
-static uint32_t enter_child(struct paths *paths, uint32_t parent, const struct part *part) {
-    if (paths->items[parent].depth >= PATHS_MAX_DEPTH) return parent;
-    if (paths->n == paths->capacity && grow(paths) < 0) return parent;
-    bool crowded = false;
-    const uint32_t child = find_child(paths, parent, part, &crowded);
-    return child == ID_NONE ? add_child(paths, parent, part, crowded) : child;
-}
-
 /* Returns the end of the part that begins at `at`. */
 static size_t part_end(const struct paths *paths, const char *text, size_t at, size_t length) {
     const char *end = memchr(text + at, paths->separator, length - at);
     return end ? (size_t)(end - text) : length;
 }
 
-/* Returns true if the text has the prefix of the trail at that depth (> 0). */
-static bool is_on_trail(const struct paths *paths, size_t depth, const char *text,
-                        size_t length) {
-    const size_t end = paths->trail.steps[depth].end;
-    if (end > length || (end < length && text[end] != paths->separator)) return false;
-    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* fast: relu1 after relu0 */
-    return memcmp(text, paths->trail.text, end) == 0;
-}
-
 uint32_t paths_enter(struct paths *paths, const char *text, size_t length) {
-    struct paths_trail *trail = &paths->trail;
-    size_t depth = trail->depth;
-    while (depth > 0 && !is_on_trail(paths, depth, text, length)) depth--;
-    uint32_t entry = trail->steps[depth].entry;
-    const size_t known = depth > 0 ? trail->steps[depth].end + 1 : 0; /* plus a separator */
-    for (size_t at = known; at < length && depth < PATHS_MAX_DEPTH;) {
-        const size_t end = part_end(paths, text, at, length);
-        if (end > at) {
-            const struct part part = part_of(paths, text + at, end - at);
-            entry = enter_child(paths, entry, &part);
-            depth++;
-            trail->steps[depth].end = end;
-            trail->steps[depth].entry = entry;
-        }
-        at = end + 1;
+    if (length != paths->last_length || memcmp(text, paths->last_text, length) != 0) {
+        paths->last_entry = paths_enter_below(paths, 0, text, length);
+        paths->last_text = text;
+        paths->last_length = length;
     }
-    trail->text = text;
-    trail->depth = depth;
-    return entry;
+    return paths->last_entry;
 }
 
 uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text,
@@ -200,11 +153,10 @@ uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text,
 
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
                           size_t length) {
-    bool crowded = false;
     for (size_t at = 0; at < length && base != ID_NONE;) {
         const size_t end = part_end(paths, text, at, length);
         const struct part part = part_of(paths, text + at, end - at);
-        if (end > at) base = find_child(paths, base, &part, &crowded);
+        if (end > at) base = find_child(paths, base, &part);
         at = end + 1;
     }
     return base;
@@ -237,10 +189,9 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
     uint32_t chain[PATHS_MAX_DEPTH] = {0};
     const size_t depth = list_chain(other, entry, chain);
     uint32_t found = 0;
-    bool crowded = false;
     for (size_t i = 0; i < depth && found != ID_NONE; i++) {
         const struct part part = part_of_path(&other->items[chain[i]]);
-        found = find_child(paths, found, &part, &crowded);
+        found = find_child(paths, found, &part);
     }
     return found;
 }

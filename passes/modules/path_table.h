@@ -32,16 +32,6 @@ struct path {
     uint32_t next;        /* next sibling; ID_NONE if none */
 };
 
-/* Entries along the last entered text; the next text usually shares most of them. */
-struct paths_trail {
-    const char *text;
-    size_t depth;
-    struct {
-        size_t end; /* index in the text after the part */
-        uint32_t entry;
-    } steps[PATHS_MAX_DEPTH + 1]; /* by depth; {0, 0} for the root */
-};
-
 struct paths_slot {
     uint32_t hash;  /* of the name and the parent */
     uint32_t entry; /* 0 if free */
@@ -54,10 +44,11 @@ struct paths {
     struct path *items;
     size_t n;
     size_t capacity;
-    struct paths_slot *slots; /* hash table of the children after the first LISTED */
-    size_t n_slots;           /* a power of two, or 0 */
-    size_t n_slotted;         /* used slots */
-    struct paths_trail trail;
+    struct paths_slot *slots; /* hash table of all entries but the root */
+    size_t n_slots;           /* a power of two */
+    const char *last_text;    /* the last entered text: nodes of a module follow each other */
+    size_t last_length;
+    uint32_t last_entry;
 };
 
 /* If memory runs out, functions that add entries return an ancestor, and the arena has failed.
