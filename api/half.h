@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The timing half as the rest of the API sees it. Without COSTMODEL_TIMING, the folder
- * api/without_timing takes the place of this one.
+ * api/untimed takes the place of this one.
  */
 #ifndef API_HALF_H
 #define API_HALF_H

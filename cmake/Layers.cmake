@@ -26,8 +26,13 @@ set(external_backends m ${CMAKE_DL_LIBS})
 set(external_ops m)
 set(external_support/json PkgConfig::CJSON)
 
-# Folders built by Cuda.cmake, Onednn.cmake and Library.cmake.
-set(not_in_library "^(backends/(cuda|onednn)|cli)(/|$)")
+# Folders built by Cuda.cmake, Onednn.cmake and Library.cmake, and those of the other setting of
+# COSTMODEL_TIMING.
+if(COSTMODEL_TIMING)
+  set(not_in_library "^(backends/(cuda|onednn)|cli|api/untimed)(/|$)")
+else()
+  set(not_in_library "^(backends|timing|cli|api/timing)(/|$)")
+endif()
 
 file(STRINGS cmake/layers.txt rows REGEX "^[a-z/]+ ") # not the rows of single files
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/layers.txt)
@@ -62,9 +67,11 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}
 # relocatable build does not have.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
-target_compile_definitions(layer_backends_plugin PRIVATE
-  COSTMODEL_BACKEND_FOLDER="${backend_folder}"
-  $<$<NOT:$<BOOL:${COSTMODEL_STATIC}>>:COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel">)
+if(COSTMODEL_TIMING)
+  target_compile_definitions(layer_backends_plugin PRIVATE
+    COSTMODEL_BACKEND_FOLDER="${backend_folder}"
+    $<$<NOT:$<BOOL:${COSTMODEL_STATIC}>>:COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel">)
+endif()
 
 # Sets `ret` to the given folders and all folders of the library that they include, transitively.
 function(costmodel_closure ret)

@@ -37,6 +37,10 @@ endif()
 
 file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
   ${PROJECT_SOURCE_DIR}/cli/check/*.c)
+if(NOT COSTMODEL_TIMING)
+  list(REMOVE_ITEM program_sources ${PROJECT_SOURCE_DIR}/cli/backends.c)
+  list(APPEND program_sources ${PROJECT_SOURCE_DIR}/cli/untimed/backends.c)
+endif()
 add_executable(costmodel_program ${program_sources})
 target_include_directories(costmodel_program PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(costmodel_program PRIVATE costmodel_static)
