@@ -80,7 +80,6 @@ int paths_init(struct paths *paths, struct arena *arena, char separator) {
     paths->arena = arena;
     paths->seed = arena_seed(arena);
     paths->separator = separator;
-    paths->last_text = "";
     if (grow(paths) < 0) return CM_NO_MEMORY;
     paths->items[paths->n++] = (struct path){.name = "",
                                              .parent = ID_NONE,
@@ -132,12 +131,30 @@ static size_t part_end(const struct paths *paths, const char *text, size_t at, s
 }
 
 uint32_t paths_enter(struct paths *paths, const char *text, size_t length) {
-    if (length != paths->last_length || memcmp(text, paths->last_text, length) != 0) {
-        paths->last_entry = paths_enter_below(paths, 0, text, length);
-        paths->last_text = text;
-        paths->last_length = length;
+    struct paths_trail *trail = &paths->trail;
+    size_t depth = 0;
+    size_t at = 0; /* end of the parts that the last text begins with too */
+    for (; depth < trail->depth; depth++) {
+        const size_t end = trail->ends[depth];
+        if (end > length || (end < length && text[end] != paths->separator) ||
+            memcmp(text + at, trail->text + at, end - at) != 0)
+            break;
+        at = end;
     }
-    return paths->last_entry;
+    uint32_t entry = depth > 0 ? trail->entries[depth - 1] : 0;
+    while (at < length && depth < PATHS_MAX_DEPTH) {
+        const size_t end = part_end(paths, text, at, length);
+        if (end > at) {
+            const struct part part = part_of(paths, text + at, end - at);
+            entry = enter_child(paths, entry, &part);
+            trail->ends[depth] = end;
+            trail->entries[depth++] = entry;
+        }
+        at = end + 1;
+    }
+    trail->text = text;
+    trail->depth = depth;
+    return entry;
 }
 
 uint32_t paths_enter_below(struct paths *paths, uint32_t base, const char *text,

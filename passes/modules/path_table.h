@@ -32,6 +32,14 @@ struct path {
     uint32_t next;        /* next sibling; ID_NONE if none */
 };
 
+/* Entries along the last entered text; the next text usually shares most of them. */
+struct paths_trail {
+    const char *text;
+    size_t depth;
+    size_t ends[PATHS_MAX_DEPTH]; /* by depth: index in the text after the part */
+    uint32_t entries[PATHS_MAX_DEPTH];
+};
+
 struct paths_slot {
     uint32_t hash;  /* of the name and the parent */
     uint32_t entry; /* 0 if free */
@@ -46,9 +54,7 @@ struct paths {
     size_t capacity;
     struct paths_slot *slots; /* hash table of all entries but the root */
     size_t n_slots;           /* a power of two */
-    const char *last_text;    /* the last entered text: nodes of a module follow each other */
-    size_t last_length;
-    uint32_t last_entry;
+    struct paths_trail trail;
 };
 
 /* If memory runs out, functions that add entries return an ancestor, and the arena has failed.
