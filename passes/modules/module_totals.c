@@ -3,8 +3,6 @@
  * Computes the costs of modules. Work and traffic are sums over the nodes inside. Parameters
  * are a union: each tensor counts once if its name is in the module or a node inside uses it.
  */
-#include <string.h>
-
 #include "passes/cost/count.h"
 #include "passes/costs.h"
 #include "passes/modules/module_tree.h"
@@ -29,33 +27,6 @@ uint32_t module_common(const struct modules_table *table, const uint32_t *nodes,
 
 static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
-}
-
-/* Fast path: adds all fields if all are known and no sum overflows. Returns false otherwise.
- * Known figures are >= 0, unknown and overflowed ones are negative. */
-static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
-    uint64_t sums[N_COSTS];
-    uint64_t addends[N_COSTS];
-    uint64_t signs = 0;
-    memcpy(sums, sum, sizeof sums);
-    memcpy(addends, costs, sizeof addends);
-    for (size_t i = 0; i < N_COSTS; i++) {
-        signs |= sums[i] | addends[i];
-        sums[i] += addends[i];
-        signs |= sums[i];
-    }
-    if (signs > INT64_MAX) return false;
-    memcpy(sum, sums, sizeof sums);
-    return true;
-}
-
-static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
-    if (add_known_work(sum, costs)) {
-        sum->upper_bound |= costs->upper_bound;
-        sum->partial |= costs->partial;
-    } else {
-        costs_add(sum, costs, ~COSTS_OF_PARAMS);
-    }
 }
 
 /* Adds the parameter to a module and its parents, up to the first that has it already. */
@@ -131,11 +102,12 @@ int module_totals(const struct module_tree *tree) {
     struct modules_table *table = tree->table;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
         uint32_t node = tree->scopes->nodes[i];
-        add_work(&table->modules[table->of_node[node]].costs,
-                 &analysis->count->nodes[node].costs);
+        costs_add(&table->modules[table->of_node[node]].costs,
+                  &analysis->count->nodes[node].costs, ~COSTS_OF_PARAMS);
     }
     for (size_t i = table->n_modules; i-- > 1;)
-        add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
+        costs_add(&table->modules[table->parents[i]].costs, &table->modules[i].costs,
+                  ~COSTS_OF_PARAMS);
     const int status = unite_params(tree);
     if (status < 0) return status;
     const char *what = overflowing(&table->modules[0].costs);

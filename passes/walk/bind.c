@@ -90,13 +90,10 @@ struct cached_row {
     uint32_t next; /* index of the next entry of the same type, or MAP_NONE */
 };
 
-#define N_RECENT 64
-
 struct row_cache {
     struct map index; /* type -> index of the first entry of its list */
     struct cached_row *rows;
     uint32_t n_rows;
-    uint32_t recent[N_RECENT]; /* last index into rows, by a hash of the type's address */
 };
 
 static bool is_row_of(const struct cached_row *row, const struct node *node) {
@@ -108,24 +105,13 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
  * Operators of --op-costs take precedence over built-in ones. */
 static int find_row(struct row_cache *cache, const struct cm_options *options,
                     const struct node *node, uint32_t *ret) {
-    /* the importer keeps one copy of each type, so equal addresses mean equal types */
-    const uintptr_t place = (uintptr_t)node->type;
-    uint32_t *recent = &cache->recent[(place ^ place / N_RECENT) % N_RECENT];
-    *ret = *recent;
-    if (*ret < cache->n_rows && cache->rows[*ret].node->type == node->type &&
-        is_row_of(&cache->rows[*ret], node))
-        return CM_OK;
     const uint32_t first = map_get(&cache->index, node->type);
     for (*ret = first; *ret != MAP_NONE; *ret = cache->rows[*ret].next)
-        if (is_row_of(&cache->rows[*ret], node)) break;
-    if (*ret != MAP_NONE) {
-        *recent = *ret;
-        return CM_OK;
-    }
+        if (is_row_of(&cache->rows[*ret], node)) return CM_OK;
     const struct op *op = custom_op_find(options->op_costs, options->n_op_costs, node->domain,
                                          node->type, node->opset);
     if (!op) op = registry_find(node->domain, node->type, node->opset);
-    *ret = *recent = cache->n_rows++;
+    *ret = cache->n_rows++;
     cache->rows[*ret] = (struct cached_row){node, op ? op : &op_unknown, first};
     return map_set(&cache->index, node->type, *ret);
 }
