@@ -209,7 +209,7 @@ static void assigns_an_unnamed_layer_by_dataflow_and_shape(void **state) {
     static const char *const profiles[] = {
         "[" EVENT(STN "/conv1/Conv", "Conv", 1, 5) EVENT("NormRelu_token_1", "NormRelu", 6, 3)
             EVENT(STN "/conv2/Conv", "Conv", 9, 4) LAST,
-        "[" EVENT(STN "/conv1/Conv", "Conv", 1, 5) EVENT("NormRelu_token_1", "NormRelu", 6, 3)
+        "[" EVENT(STN "/conv1/Conv", "Conv", 1, 5) EVENT("NormAct_token_1", "NormAct", 6, 3)
             EVENT(STN "/conv3/Conv", "Conv", 9, 4) LAST,
     };
     (void)state;
