@@ -51,8 +51,8 @@ struct advice_rule {
     const char *id;   /* "R3" */
     const char *name; /* "channels-last" */
     double min_share; /* minimum share of the latency in the picked nodes; 0: none */
-    /* Returns true to pick the node. *ret_gain_s: seconds that the change saves; left
-     * at its initial value -1 if unknown. */
+    /* Returns true to pick the node. *ret_gain_s: seconds that the change saves; left at its
+     * initial value -1 if unknown. All rules but pick_memory get only nodes with a time. */
     bool (*pick)(const struct advice_case *advice, uint32_t node, double *ret_gain_s);
     const char *noun; /* counted at the beginning of the text: "12 nodes"; NULL: no count */
     const char *text; /* rest of the text; NULL: `write` appends it */
@@ -129,7 +129,7 @@ static double utilisation(const struct advice_case *advice) {
 /* The gain is unknown: idle time is not part of the layers' times. */
 static bool pick_idle(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     (void)ret_gain_s;
-    return utilisation(advice) < MIN_UTILISATION && advice->seconds[node] > 0 &&
+    return utilisation(advice) < MIN_UTILISATION &&
            advice->timing->estimate->network.included[node];
 }
 
@@ -147,11 +147,11 @@ static void write_idle(struct advice_case *advice) {
 static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
                                       double *ret_gain_s) {
     const struct cm_device_facts *facts = &advice->timing->estimate->facts;
-    if (!facts->has_tensor_cores || advice->seconds[node] <= 0) return false;
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_measurement *measurement = measurement_of(advice, node);
     const int32_t element = primitive->inputs[0].element;
-    if (!primitive_is_product(primitive) || element == CM_F64) return false;
+    if (!facts->has_tensor_cores || !primitive_is_product(primitive) || element == CM_F64)
+        return false;
     if (measurement->state == CM_MODELLED ? element != CM_F32 || is_eligible(advice, primitive)
                                           : measurement->how.tensor_cores != CM_TENSOR_CORES_NO)
         return false;
@@ -177,7 +177,6 @@ static void write_without_tensor_cores(struct advice_case *advice) {
  * which suggests that it holds copies of them. The gain is the time of these copies. */
 static bool pick_transposes(const struct advice_case *advice, uint32_t node,
                             double *ret_gain_s) {
-    if (advice->seconds[node] <= 0) return false;
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_tensor *x = &primitive->inputs[0];
     const double workspace = (double)measurement_of(advice, node)->how.workspace_bytes;
@@ -208,7 +207,7 @@ static bool has_odd_channels(const struct cm_primitive *primitive) {
  * alignment of channels. */
 static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
                               double *ret_gain_s) {
-    if (!advice->timing->estimate->facts.has_tensor_cores || advice->seconds[node] <= 0 ||
+    if (!advice->timing->estimate->facts.has_tensor_cores ||
         !is_eligible(advice, primitive_of(advice, node)) ||
         !has_odd_channels(primitive_of(advice, node)))
         return false;
@@ -254,7 +253,7 @@ static double saved_bytes(const struct advice_case *advice, uint32_t node) {
 }
 
 static bool pick_chains(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
-    if (advice->seconds[node] <= 0 || !is_elementwise(primitive_of(advice, node))) return false;
+    if (!is_elementwise(primitive_of(advice, node))) return false;
     const enum limited_by limited_by = achieved_of(advice, node)->limited_by;
     if (limited_by != LIMITED_BY_MEMORY && limited_by != LIMITED_BY_LAUNCH) return false;
     const double bytes = saved_bytes(advice, node);
@@ -293,11 +292,8 @@ static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
 
 /* R7. Picks layers limited by kernel launch. */
 static bool pick_launches(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
-    if (advice->seconds[node] <= 0 ||
-        achieved_of(advice, node)->limited_by != LIMITED_BY_LAUNCH)
-        return false;
     *ret_gain_s = above_roofline(advice, node);
-    return true;
+    return achieved_of(advice, node)->limited_by == LIMITED_BY_LAUNCH;
 }
 
 static void write_launches(struct advice_case *advice) {
@@ -333,7 +329,6 @@ static void write_memory(struct advice_case *advice) {
 
 /* R9. Picks copies and gathers; the gain is their whole time. */
 static bool pick_copies(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
-    if (advice->seconds[node] <= 0) return false;
     const int32_t kind = primitive_of(advice, node)->kind;
     *ret_gain_s = advice->seconds[node];
     return kind == CM_COPY || kind == CM_GATHER;
@@ -395,7 +390,8 @@ static int apply(struct advice_case *advice, const struct advice_rule *rule,
     size_t n_picked = 0;
     for (uint32_t node = 0; node < timing->core.model->n_nodes; node++) {
         double gain_s = -1;
-        advice->picked[node] = rule->pick(advice, node, &gain_s);
+        advice->picked[node] = (advice->seconds[node] > 0 || rule->pick == pick_memory) &&
+                               rule->pick(advice, node, &gain_s);
         if (!advice->picked[node]) continue;
         n_picked++;
         picked_s += advice->seconds[node];

@@ -106,8 +106,6 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
     const struct timing *timing = assembly->timing;
     const struct cm_primitive *primitive = &timing->primitives->items[index];
     const struct cm_measurement *from = &timing->estimate->items[index];
-    const bool is_cold = from->cold.median > 0;
-    const bool is_warm = from->warm.median > 0;
     struct text text = {.arena = assembly->arena};
     primitive_print(primitive, &text);
     if (text.failed) arena_set_failed(assembly->arena);
@@ -127,13 +125,13 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .achieved = copy_achieved(assembly, &timing->roofline_bounds->of_primitive[index]),
         .clocks = copy_clocks(assembly, &from->clocks),
         .median_ps = picoseconds(from->cold.median),
-        .q1_ps = is_cold ? picoseconds(from->cold.q1) : CM_UNKNOWN,
-        .q3_ps = is_cold ? picoseconds(from->cold.q3) : CM_UNKNOWN,
-        .min_ps = is_cold ? picoseconds(from->cold.min) : CM_UNKNOWN,
-        .max_ps = is_cold ? picoseconds(from->cold.max) : CM_UNKNOWN,
+        .q1_ps = picoseconds(from->cold.q1),
+        .q3_ps = picoseconds(from->cold.q3),
+        .min_ps = picoseconds(from->cold.min),
+        .max_ps = picoseconds(from->cold.max),
         .warm_ps = picoseconds(from->warm.median),
-        .warm_q1_ps = is_warm ? picoseconds(from->warm.q1) : CM_UNKNOWN,
-        .warm_q3_ps = is_warm ? picoseconds(from->warm.q3) : CM_UNKNOWN,
+        .warm_q1_ps = picoseconds(from->warm.q1),
+        .warm_q3_ps = picoseconds(from->warm.q3),
         .samples = from->cold.n_samples,
         .drift = public_ratio(from->drift),
     };
