@@ -59,14 +59,10 @@ static bool is_tiny_grid(const struct cm_how *how) {
 
 /* A device model computes the lower bound and the limiting resource itself. */
 static void judge_model(const struct cm_measurement *measurement, struct achieved *ret) {
-    static const enum limited_by limits[] = {[CM_LIMIT_UNKNOWN] = LIMITED_BY_UNKNOWN,
-                                             [CM_LIMIT_COMPUTE] = LIMITED_BY_COMPUTE,
-                                             [CM_LIMIT_MEMORY] = LIMITED_BY_MEMORY,
-                                             [CM_LIMIT_LAUNCH] = LIMITED_BY_LAUNCH};
     const bool is_limit =
         measurement->limit >= 0 && measurement->limit <= (int32_t)CM_LIMIT_LAUNCH;
     ret->lower_bound_s = measurement->lower_bound;
-    ret->limited_by = is_limit ? limits[measurement->limit] : LIMITED_BY_UNKNOWN;
+    ret->limited_by = is_limit ? (enum limited_by)measurement->limit : LIMITED_BY_UNKNOWN;
 }
 
 /* The lower bound needs the peak rate of a product only: the arithmetic intensity of others is

@@ -3,20 +3,21 @@
 #ifndef TIMING_ROOFLINE_BOUNDS_H
 #define TIMING_ROOFLINE_BOUNDS_H
 
+#include "costmodel/backend.h"
 #include "timing/timing.h"
 
 /* Tables that pass roofline_bounds reads. */
 #define ROOFLINE_BOUNDS_READS                                                                  \
     (TABLE_PRIMITIVES | TABLE_ESTIMATE | TABLE_COUNT | TABLE_MODULES | TABLE_TIMES)
 
-/* The resource that limits a latency. */
+/* The resource that limits a latency; those of a modelled time first. */
 enum limited_by {
-    LIMITED_BY_UNKNOWN,
-    LIMITED_BY_COMPUTE,
-    LIMITED_BY_MEMORY,
-    LIMITED_BY_LAUNCH,    /* close to the shortest latency of any kernel */
-    LIMITED_BY_OCCUPANCY, /* the device is not full */
-    LIMITED_BY_MIXED,     /* of a module: no resource limits more than half of its latency */
+    LIMITED_BY_UNKNOWN = CM_LIMIT_UNKNOWN,
+    LIMITED_BY_COMPUTE = CM_LIMIT_COMPUTE,
+    LIMITED_BY_MEMORY = CM_LIMIT_MEMORY,
+    LIMITED_BY_LAUNCH = CM_LIMIT_LAUNCH, /* close to the shortest latency of any kernel */
+    LIMITED_BY_OCCUPANCY,                /* the device is not full */
+    LIMITED_BY_MIXED, /* of a module: no resource limits more than half of its latency */
     N_LIMITED_BY
 };
 
