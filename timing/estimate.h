@@ -13,7 +13,7 @@
 #include "timing/timing.h"
 
 /* Tables that pass estimate reads. */
-#define ESTIMATE_READS (TABLE_INFER | TABLE_LIVENESS | TABLE_PRIMITIVES)
+#define ESTIMATE_READS (TABLE_INFER | TABLE_LIVENESS | TABLE_COUNT | TABLE_PRIMITIVES)
 
 /* Latency of the nodes run as one network. */
 struct network_time {

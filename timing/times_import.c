@@ -8,7 +8,7 @@
 
 #include "backends/plugin/reason.h"
 #include "backends/times/times.h"
-#include "passes/walk/walk.h"
+#include "passes/cost/count.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -90,15 +90,11 @@ static int join_files(const struct timing *timing, struct imported *ret) {
                       "the sum of the imported times must be below 2^63 ps, 106 days");
 }
 
-/* Returns how often the graph of a node runs; unknown trip counts count as 1. */
+/* Returns how often the graph of a node runs; 1 if that is unknown or the graph is not counted.
+ */
 static double runs_of(const struct timing *timing, uint32_t node) {
-    double runs = 1;
-    uint32_t graph = timing->core.model->nodes[node].graph;
-    for (; graph != ID_NONE; graph = timing->core.model->graphs[graph].parent) {
-        const int64_t n = timing->core.infer->runs[graph];
-        if (is_known(n) && n > 0) runs *= (double)n;
-    }
-    return runs;
+    const int64_t runs = timing->core.count->runs[timing->core.model->nodes[node].graph];
+    return is_known(runs) && runs > 0 ? (double)runs : 1;
 }
 
 /* Returns the modelled seconds of one run of the node; 0: unknown. Without a device, returns a

@@ -8,10 +8,6 @@
 
 struct cm_times;
 struct map;
-struct times_layer;
-
-/* Returns false if the shape of the layer's output is known to differ. */
-bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape);
 
 /*
  * Replaces the times of ret->items, one per node, which are modelled or empty, and sets

@@ -267,7 +267,8 @@ static const uint32_t *find_earliest(const struct matching *matching) {
     return earliest;
 }
 
-bool times_may_have_shape(const struct times_layer *layer, const struct shape *shape) {
+/* Returns false if the shape of the layer's output is known to differ. */
+static bool may_have_shape(const struct times_layer *layer, const struct shape *shape) {
     if (layer->rank < 0 || shape->rank < 0) return true;
     if (shape->rank != layer->rank) return false;
     for (int axis = 0; axis < shape->rank; axis++)
@@ -289,7 +290,7 @@ static uint32_t find_end(struct matching *matching, const uint32_t *earliest, ui
         const uint32_t id = core->liveness->node_at[step];
         const struct node *node = node_at(matching, id);
         if (!is_free(matching, id) || earliest[id] > layer || node->outputs[0] == ID_NONE ||
-            !times_may_have_shape(from, &core->infer->infos[node->outputs[0]].shape))
+            !may_have_shape(from, &core->infer->infos[node->outputs[0]].shape))
             continue;
         *ret_same = text_equal(from->op, node->type);
         if (*ret_same) return id;
