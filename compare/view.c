@@ -223,16 +223,9 @@ static const enum number_unit unit_names[] = {
     [CM_UNIT_PS] = NUMBER_TIME,
 };
 
-static const enum number_style scales[] = {
-    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
-    [CM_UNITS_EXACT] = NUMBERS_EXACT,
-    [CM_UNITS_SI] = NUMBERS_SI,
-    [CM_UNITS_BINARY] = NUMBERS_BINARY,
-};
-
 static void append_value(struct text *text, struct view_look look, int64_t value) {
     if (is_known(value) && value < 0) text_append(text, "-");
-    number_append(text, scales[look.units], unit_names[look.unit],
+    number_append(text, number_style_of(look.units, NUMBERS_PLAIN), unit_names[look.unit],
                   is_known(value) && value < 0 ? -value : value);
 }
 

@@ -12,6 +12,15 @@
 #include "support/checked.h"
 #include "support/text.h"
 
+enum number_style number_style_of(enum cm_units units, enum number_style automatic) {
+    static const enum number_style styles[] = {
+        [CM_UNITS_EXACT] = NUMBERS_EXACT,
+        [CM_UNITS_SI] = NUMBERS_SI,
+        [CM_UNITS_BINARY] = NUMBERS_BINARY,
+    };
+    return units == CM_UNITS_AUTO ? automatic : styles[units];
+}
+
 /* A double that is not negative: mantissa / 2^scale. */
 struct binary {
     uint64_t mantissa;

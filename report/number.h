@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "costmodel/costmodel.h"
+
 struct text;
 
 enum number_unit {
@@ -34,6 +36,9 @@ enum number_style {
     NUMBERS_BINARY, /* as NUMBERS_SI, but bytes by powers of 1024: "1.25 GiB" */
     NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */
 };
+
+/* Returns the style that --units selects; `automatic` replaces CM_UNITS_AUTO. */
+enum number_style number_style_of(enum cm_units units, enum number_style automatic);
 
 /* Whether a figure is exact or a bound. */
 enum number_bound {

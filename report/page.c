@@ -21,18 +21,11 @@ static const char *const sequences[] = {
     [STYLE_SHARE] = "\033[2m", [STYLE_WARNING] = "\033[33m", [STYLE_BAR] = "\033[36m",
 };
 
-static const enum number_style style_of[] = {
-    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
-    [CM_UNITS_EXACT] = NUMBERS_EXACT,
-    [CM_UNITS_SI] = NUMBERS_SI,
-    [CM_UNITS_BINARY] = NUMBERS_BINARY,
-};
-
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out) {
     *page = (struct page){
         .options = options,
-        .units = style_of[options->units],
+        .units = number_style_of(options->units, NUMBERS_PLAIN),
         .out = out,
         .arena = arena,
         .label_width = LABEL_WIDTH,

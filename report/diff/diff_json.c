@@ -44,18 +44,7 @@ static const char *const effects[] = {
 static struct diff_metric metric_row(size_t index, const struct cm_change *change) {
     struct cm_metric metric;
     (void)cm_metric_at(index, &metric);
-    return (struct diff_metric){
-        .key = metric.key,
-        .in_old = change->in_old,
-        .in_new = change->in_new,
-        .old_value = change->old_value,
-        .new_value = change->new_value,
-        .change = change->difference,
-        .old_upper_bound = change->old_upper_bound,
-        .new_upper_bound = change->new_upper_bound,
-        .old_partial = change->old_partial,
-        .new_partial = change->new_partial,
-    };
+    return (struct diff_metric){metric.key, *change};
 }
 
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);

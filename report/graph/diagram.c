@@ -100,7 +100,7 @@ static int write_diagram(const struct diagram_language *language,
     for (size_t row = 0; row < listing.n_rows; row++) {
         const size_t index = listing.rows[row];
         const bool is_cut = result->modules[index].depth == tree.depth;
-        put_module(&listing, language, row, listing_style(&tree, NUMBERS_SI),
+        put_module(&listing, language, row, number_style_of(tree.units, NUMBERS_SI),
                    is_cut ? below[index] : 0, out);
     }
     fputs(language->end, out);

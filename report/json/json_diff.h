@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "costmodel/compare.h"
+
 struct cm_name_count;
 
 struct diff_side {
@@ -31,18 +33,9 @@ struct diff_condition {
     const char *breaks; /* effect: "none", "incomplete", "times", "incomparable" */
 };
 
-/* One metric; CM_UNKNOWN: unknown. */
 struct diff_metric {
     const char *key; /* the first member, as JSON_KEYED requires */
-    bool in_old;     /* false: no old_value */
-    bool in_new;
-    int64_t old_value;
-    int64_t new_value;
-    int64_t change;
-    bool old_upper_bound;
-    bool new_upper_bound;
-    bool old_partial;
-    bool new_partial;
+    struct cm_change change;
 };
 
 /* NULL texts are omitted. */

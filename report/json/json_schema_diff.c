@@ -21,13 +21,13 @@ static const struct json_record condition_record = RECORD(struct diff_condition,
     VALUE("breaks", JSON_TEXT, struct diff_condition, breaks, "effect: `none`, `incomplete` (sums omit some costs), `times` (times are not compared), `incomparable`"));
 
 static const struct json_record metric_record = RECORD(struct diff_metric, "metric", "One metric on both sides",
-    GIVEN("old", struct diff_metric, old_value, in_old, "old value; `null` if unknown; missing if the old side does not have the metric"),
-    GIVEN("new", struct diff_metric, new_value, in_new, "new value, likewise"),
-    VALUE("change", JSON_COUNT, struct diff_metric, change, "new - old, with 0 for a missing value; `null` if either is unknown"),
-    OPTIONAL("old_upper_bound", JSON_FLAG, struct diff_metric, old_upper_bound, "`old` is an upper bound, and `change` is the difference of the bounds"),
-    OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, new_upper_bound, "`new` is an upper bound"),
-    OPTIONAL("old_partial", JSON_FLAG, struct diff_metric, old_partial, "`old` leaves something out: unknown costs, nodes without a time"),
-    OPTIONAL("new_partial", JSON_FLAG, struct diff_metric, new_partial, "`new` is such a sum"));
+    GIVEN("old", struct diff_metric, change.old_value, change.in_old, "old value; `null` if unknown; missing if the old side does not have the metric"),
+    GIVEN("new", struct diff_metric, change.new_value, change.in_new, "new value, likewise"),
+    VALUE("change", JSON_COUNT, struct diff_metric, change.difference, "new - old, with 0 for a missing value; `null` if either is unknown"),
+    OPTIONAL("old_upper_bound", JSON_FLAG, struct diff_metric, change.old_upper_bound, "`old` is an upper bound, and `change` is the difference of the bounds"),
+    OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, change.new_upper_bound, "`new` is an upper bound"),
+    OPTIONAL("old_partial", JSON_FLAG, struct diff_metric, change.old_partial, "`old` leaves something out: unknown costs, nodes without a time"),
+    OPTIONAL("new_partial", JSON_FLAG, struct diff_metric, change.new_partial, "`new` is such a sum"));
 
 static const struct json_record module_record = RECORD(struct diff_module, "diff_module", "A module that changed, those inside it included",
     VALUE("status", JSON_TEXT, struct diff_module, status, "`changed`, `renamed`, `added` or `removed`"),

@@ -54,7 +54,7 @@ static int write_csv(const struct cm_result *result, const struct cm_sweep *swee
             if (cell.kind == CELL_TEXT)
                 put_text(text_string(cell.words), &safe, out);
             else if (cell_is_known(&cell))
-                cell_append(&safe, &cell, listing_style(options, NUMBERS_EXACT));
+                cell_append(&safe, &cell, number_style_of(options->units, NUMBERS_EXACT));
             if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);
         }
         fputs("\r\n", out);

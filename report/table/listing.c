@@ -244,16 +244,6 @@ struct rows_of listing_rows(const struct cm_result *result, const struct cm_swee
                             sweep};
 }
 
-enum number_style listing_style(const struct cm_table_options *options,
-                                enum number_style automatic) {
-    static const enum number_style styles[] = {
-        [CM_UNITS_EXACT] = NUMBERS_EXACT,
-        [CM_UNITS_SI] = NUMBERS_SI,
-        [CM_UNITS_BINARY] = NUMBERS_BINARY,
-    };
-    return options->units == CM_UNITS_AUTO ? automatic : styles[options->units];
-}
-
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
     options = ARGUMENTS_TAKE(cm_table_options, options, true, diagnostics);

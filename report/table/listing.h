@@ -43,10 +43,6 @@ int listing_close(struct listing *listing, int status) __attribute__((warn_unuse
 struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
                             const struct cm_table_options *options);
 
-/* Returns the style of figures; `automatic` replaces CM_UNITS_AUTO. */
-enum number_style listing_style(const struct cm_table_options *options,
-                                enum number_style automatic);
-
 /* Returns the rank of each column (fields_rank), for struct table; NULL if out of memory. */
 const size_t *listing_ranks(const struct listing *listing);
 

@@ -163,7 +163,7 @@ static int write_markdown(const struct cm_result *result, const struct cm_sweep 
     struct listing listing;
     options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && out, diag);
     if (options == NULL) return CM_USAGE;
-    const enum number_style style = listing_style(options, NUMBERS_SI);
+    const enum number_style style = number_style_of(options->units, NUMBERS_SI);
     const int status =
         listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
     if (status != CM_OK) return status;

@@ -57,7 +57,7 @@ static int write_table(const struct cm_result *result, const struct cm_sweep *sw
     if (status != CM_OK) return status;
     page_init(&page, text, listing.arena, out);
     put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
-             listing_style(options, NUMBERS_SI));
+             number_style_of(options->units, NUMBERS_SI));
     return listing_close(&listing, page_finish(&page));
 }
 

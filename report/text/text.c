@@ -18,7 +18,7 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
     page_init(&page, options, arena, out);
-    if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_SI;
+    page.units = number_style_of(options->units, NUMBERS_SI);
     overview_write(&page, result);
     if (options->depth != 0)
         hotspots_write(&page, result, page_rows_left(&page, LINES_OF_TABLE));
@@ -40,7 +40,7 @@ int cm_result_write_deepspeed(const struct cm_result *result,
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
     page_init(&page, options, arena, out);
-    if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_DEEPSPEED;
+    page.units = number_style_of(options->units, NUMBERS_DEEPSPEED);
     summary_write(&page, result);
     if (options->curve) curve_write(&page, result);
     plan_write(&page, result);
