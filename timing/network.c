@@ -30,7 +30,6 @@ struct building {
     int64_t *bytes;      /* by root: size of the largest operand that is matched with it */
     int64_t *offsets;    /* by root */
     uint32_t (*operands)[CM_MAX_INPUTS + CM_MAX_OUTPUTS]; /* by step: roots, ID_NONE */
-    int64_t own_bytes; /* of operands without a match, which follow the weights */
 };
 
 static int64_t round_up(int64_t bytes) {
@@ -57,7 +56,6 @@ static uint32_t match(struct building *building, const uint32_t *values, size_t 
         if (is_overflow(bytes) || bytes > building->bytes[root]) building->bytes[root] = bytes;
         return root;
     }
-    building->own_bytes = checked_add(building->own_bytes, bytes);
     return ID_NONE;
 }
 
@@ -168,7 +166,7 @@ int network_build(const struct timing *timing, const struct estimate_table *time
         return CM_OK;
     }
     if (place_values(&building) < 0) return diag_no_memory(timing->core.diag);
-    int64_t own = network->weight_bytes;
+    int64_t own = network->weight_bytes; /* operands without a match follow the weights */
     for (uint32_t i = 0; i < network->n_steps; i++) {
         struct cm_network_step *step = &building.steps[i];
         const struct cm_primitive *primitive = &building.primitives[step->primitive];
@@ -179,7 +177,7 @@ int network_build(const struct timing *timing, const struct estimate_table *time
             step->outputs[k] =
                 place(&building, operands[CM_MAX_INPUTS + k], &primitive->outputs[k], &own);
     }
-    network->weight_bytes = checked_add(network->weight_bytes, building.own_bytes);
+    network->weight_bytes = own;
     if (!is_known(network->weight_bytes) || !is_known(network->arena_bytes))
         ret->why_not = "its activations and weights exceed 2^63 bytes";
     return CM_OK;
