@@ -62,16 +62,17 @@ static int grow(struct paths *paths) {
         paths_reserve(paths, paths->capacity ? 2 * paths->capacity : FIRST_CAPACITY) < 0)
         return CM_NO_MEMORY;
     if (paths->n < paths->n_slots / 3 * 2) return CM_OK;
-    const struct paths old = *paths;
-    paths->n_slots = old.n_slots ? 2 * old.n_slots : FIRST_CAPACITY;
-    paths->slots = arena_array(paths->arena, paths->n_slots, sizeof *paths->slots);
-    if (!paths->slots) return CM_NO_MEMORY;
-    for (size_t i = 0; i < old.n_slots; i++) {
-        size_t at = old.slots[i].hash;
-        if (old.slots[i].entry == 0) continue;
-        while (paths->slots[at & (paths->n_slots - 1)].entry != 0) at++;
-        paths->slots[at & (paths->n_slots - 1)] = old.slots[i];
+    const size_t n_slots = paths->n_slots ? 2 * paths->n_slots : FIRST_CAPACITY;
+    struct paths_slot *slots = arena_array(paths->arena, n_slots, sizeof *slots);
+    if (!slots) return CM_NO_MEMORY;
+    for (size_t i = 0; i < paths->n_slots; i++) {
+        size_t at = paths->slots[i].hash;
+        if (paths->slots[i].entry == 0) continue;
+        while (slots[at & (n_slots - 1)].entry != 0) at++;
+        slots[at & (n_slots - 1)] = paths->slots[i];
     }
+    paths->slots = slots;
+    paths->n_slots = n_slots;
     return CM_OK;
 }
 
