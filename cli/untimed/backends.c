@@ -12,5 +12,5 @@ const char *backends_device_at(size_t index) {
 }
 
 int command_backends(const struct invocation *call) {
-    return command_exit(options_fault(call, "this build has no times, and no backends"));
+    return command_exit(options_fault(call, "this build has no times"));
 }
