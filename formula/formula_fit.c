@@ -447,5 +447,5 @@ int formula_fit(struct points *points, struct cm_formula *ret) {
     if (status == CM_OK) fit_modules(&fit);
     if (status == CM_OK) count_profiles(&fit);
     if (arena_failed(fit.arena)) status = CM_NO_MEMORY;
-    return fit.scratch ? arena_end(fit.scratch, status) : status;
+    return arena_end(fit.scratch, status);
 }

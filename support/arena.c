@@ -259,7 +259,7 @@ void arena_set_failed(struct arena *arena) {
 }
 
 int arena_end(struct arena *arena, int status) {
-    const int ended = arena->failed ? CM_NO_MEMORY : status;
+    const int ended = arena && arena->failed ? CM_NO_MEMORY : status;
     arena_free(arena);
     return ended;
 }

@@ -59,7 +59,8 @@ size_t arena_used(const struct arena *arena);
 bool arena_failed(const struct arena *arena);
 /* Marks the arena as failed: an allocation elsewhere has failed that its contents depend on. */
 void arena_set_failed(struct arena *arena);
-/* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. */
+/* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. NULL: the status.
+ */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));
 
 #endif
