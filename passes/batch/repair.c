@@ -228,10 +228,10 @@ static const struct graph *loop_body(const struct search *search, uint32_t node)
     return &search->model->graphs[attr->graphs[0]];
 }
 
-/* A constant state of a Loop or Scan is stale, if the body fits, on the axis that changes in
- * the first iteration, when the batch joins the state; if not, on the first axis of the file's
- * batch. */
-static bool find_state(const struct search *search, struct batch_change *change) {
+/* Finds the stale axis of a constant state of a Loop or Scan: the first that has the file's
+ * batch, or that changes in the first iteration, when the batch joins the state. */
+static bool find_state_axis(const struct search *search, bool by_size,
+                            struct batch_change *change) {
     const struct node *node = &search->model->nodes[change->node];
     const struct graph *body = loop_body(search, change->node);
     const struct shape *shape =
@@ -243,14 +243,24 @@ static bool find_state(const struct search *search, struct batch_change *change)
         if (body->outputs[i] == input) return false; /* a weight, not a state */
     for (int axis = 0; axis < shape->rank && inside->rank == shape->rank; axis++) {
         const int64_t dim = shape->dims[axis];
-        if (search->misfit ? dim != search->batch
-                           : inside->dims[axis] == dim || dim % search->batch != 0)
+        if (by_size ? dim != search->batch
+                    : inside->dims[axis] == dim || dim % search->batch != 0)
             continue;
         change->axis = axis;
         change->dims = shape;
         return true;
     }
     return false;
+}
+
+static bool find_state(const struct search *search, struct batch_change *change) {
+    return find_state_axis(search, search->misfit, change);
+}
+
+/* A state that the batch joins only after the loop fits at every size, but then a product in
+ * the body does not hold the batch. It has the file's batch, which is not 1. */
+static bool find_unjoined_state(const struct search *search, struct batch_change *change) {
+    return !search->misfit && search->batch != 1 && find_state_axis(search, true, change);
 }
 
 /* A constant trip count is stale if it equals the file's batch, which is not 1. */
@@ -299,7 +309,7 @@ static bool adds_rows(const struct search *search, const struct node *node) {
  * or if that does not fit, one (the data of a ScatterND, not its indices). */
 static int repair(struct search *search, uint32_t node_id) {
     static find_change *const finders[] = {find_listed_dims, find_state, find_trips,
-                                           find_aligned};
+                                           find_aligned, find_unjoined_state};
     const struct node *node = &search->model->nodes[node_id];
     const bool is_loop = loop_body(search, node_id);
     const size_t n_tries = is_loop || node->n_inputs > MAX_SINGLE ? 1 : node->n_inputs + 1;

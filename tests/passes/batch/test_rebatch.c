@@ -644,6 +644,19 @@ static void rebatches_values_without_a_batch(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
+/* The loop alone fits at every batch, but its product does not hold the batch. */
+static void rebatches_a_loop_whose_state_the_batch_joins_later(void **state) {
+    static const struct pattern pattern = {
+        "a zero state that the batch joins after the loop", ALL,
+        "in x float[{N},16]\ninit w float[16,16]\ninit z float[{N},16]\nconst n int64[] =5\n"
+        "const k bool[] =1\nbody body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\n"
+        "node r MatMul s w -> b\nnode ki Identity kc -> ko\nout ko\nout b\nclose\n"
+        "node l Loop n k z -> a\nnode ad Add a x -> y\nout y\n"};
+    (void)state;
+    check_pattern(&pattern, 4, 8);
+    check_pattern(&pattern, 32, 1);
+}
+
 static void rebatches_loops(void **state) {
     static const struct pattern rows[] = {
         {"over samples, as many as Shape reports", ALL,
@@ -706,6 +719,7 @@ int main(void) {
         cmocka_unit_test(rebatches_axes_shared_with_the_batch),
         cmocka_unit_test(rebatches_products_of_constants),
         cmocka_unit_test(rebatches_values_without_a_batch),
+        cmocka_unit_test(rebatches_a_loop_whose_state_the_batch_joins_later),
         cmocka_unit_test(rebatches_loops),
         cmocka_unit_test(scales_a_constant_trip_count),
     };
