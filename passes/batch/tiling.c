@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "costmodel/backend.h"
 #include "passes/batch/rebatch.h"
 #include "support/arena.h"
 
@@ -127,7 +128,8 @@ static bool may_hold(const struct tracing *tracing, uint32_t node_id, size_t slo
 
 /* --- Demands: where the batch axis of a value comes from. --- */
 
-/* Demands the change of an operand. If uses need different axes, the first is kept. */
+/* Demands the change of an operand. If uses need different axes, that of the last use is kept:
+ * the trace goes from the last node to the first. */
 static void demand_axis(const struct tracing *tracing, const struct batch_change *change,
                         const struct demand *like, int64_t outer) {
     struct demand *demand =
@@ -279,6 +281,11 @@ static void decide(const struct tracing *tracing, uint32_t value, struct demand 
         refuse(tracing, demand.product, value);
 }
 
+static bool is_convolution(const struct op *op) {
+    const int32_t kind = op->facets ? op->facets->lowering.kind : CM_PRIMITIVE_NONE;
+    return kind == CM_CONV || kind == CM_DECONV;
+}
+
 /* Propagates the demand on an output of a node of constants to its operands. */
 static void propagate(const struct tracing *tracing, uint32_t node_id, uint32_t value) {
     const struct search *search = tracing->search;
@@ -292,8 +299,7 @@ static void propagate(const struct tracing *tracing, uint32_t node_id, uint32_t 
     const bool is_copy =
         has_list && shape_equal(&before(search, node->inputs[0])->shape, shape);
     if (op->cost.macs) demand.product = node_id;
-    demand.is_images =
-        demand.is_images || (op->cost.macs && op_role(op, 0) == 'x' && op_role(op, 1) == 'W');
+    demand.is_images = demand.is_images || is_convolution(op);
     if (!is_copy && (propagate_to_operands(tracing, node_id, value, &demand) ||
                      propagate_to_data(tracing, node_id, value, &demand)))
         return;
