@@ -22,7 +22,7 @@ struct timing;
 
 struct assembly {
     const struct analysis *analysis;
-    const struct timing *timing; /* NULL without the timing half */
+    const struct timing *timing; /* set by half_assemble */
     struct arena *arena;         /* the result's */
     struct cm_result *result;
     const struct cm_fit *fit; /* NULL: no memory limit */

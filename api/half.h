@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timing half as the rest of the API sees it. Without COSTMODEL_TIMING, the folder
- * api/untimed takes the place of this one.
+ * The timing half as the rest of the API sees it: api/timing/half.c, or without
+ * COSTMODEL_TIMING api/untimed/untimed.c.
  */
 #ifndef API_HALF_H
 #define API_HALF_H
 
-#include "api/assembly.h"
-#include "passes/pipeline/runner.h"
+#include <stddef.h>
+#include <stdint.h>
 
+#include "costmodel/costmodel.h"
+
+struct analysis;
+struct arena;
+struct assembly;
+struct pipeline;
 struct timing;
 
 /* Returns the passes of this half; NULL without it. */

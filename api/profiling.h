@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles a model in two steps: first the passes that do not depend on times, then the others
- * and the result. The second step may be repeated with another source of times.
+ * Profiles a model in two steps: first the passes before pass count, whose rows a result takes
+ * over, then the others and the result. The second step may be repeated with another source of
+ * times.
  */
 #ifndef API_PROFILING_H
 #define API_PROFILING_H
@@ -23,7 +24,7 @@ struct profiling {
     struct analysis analysis;
 };
 
-/* Runs the passes that do not depend on times. Returns CM_OK, or an error status with a
+/* Runs the passes before pass count. Returns CM_OK, or an error status with a
  * message; the caller must call profiling_end in both cases. */
 int profiling_begin(struct profiling *profiling, struct cm_model *model,
                     const struct cm_options *options,
@@ -31,7 +32,7 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
 
 /*
  * Runs the other passes and makes the result, with the messages from index `from` on. `options`
- * may differ from those of profiling_begin only in the precision and the backend. The result is
+ * may differ from those of profiling_begin only in the backend. The result is
  * valid until the next call or profiling_end, unless the caller takes `result_arena` over.
  */
 int profiling_finish(struct profiling *profiling, const struct cm_options *options,

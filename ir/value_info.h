@@ -29,7 +29,7 @@ struct value_info {
     bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
                              unavailable */
     /*
-     * Set by walk_upper_bounds (passes/infer/walk.h): data-dependent dims and contents are
+     * Set by walk_upper_bounds (passes/walk/walk.h): data-dependent dims and contents are
      * upper bounds. `value` has the largest and `lower_bound` the smallest possible contents.
      */
     bool is_upper_bound;

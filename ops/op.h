@@ -330,7 +330,7 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
 
 /*
  * Monotonicity of the outputs in one operand: upper bounds of monotone operands give upper
- * bounds of the outputs (passes/infer/walk.h), and so of the costs, which grow with dims and
+ * bounds of the outputs (passes/walk/walk.h), and so of the costs, which grow with dims and
  * elements. Operators without `bounds` count as not monotone, which is always valid.
  */
 enum monotone {

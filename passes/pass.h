@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pass is a run function, one row in a pipeline, and a header that defines
- * its table and names the tables that it reads. All tables but its own are const, and the
- * runner gives it NULL for those that its header does not name.
+ * A pass is a run function, one row in a pipeline, and a header that defines its table and
+ * names the tables that it reads. Pointers to tables are const, and the runner gives a pass
+ * NULL for those that its header does not name.
  */
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
@@ -71,11 +71,11 @@ typedef int pass_run(const struct analysis *analysis, void *own);
 struct pass {
     const char *name;
     pass_run *run;
-    size_t table;        /* offset of the pointer to its table in struct analysis */
+    size_t table;        /* offset of the pointer to its table in struct analysis or timing */
     size_t table_size;   /* bytes */
     const char *summary; /* one line, for `costmodel passes` */
-    unsigned reads;      /* enum pass_tables */
-    unsigned gives;      /* one of enum pass_tables */
+    unsigned reads;      /* enum pass_tables, enum timing_tables */
+    unsigned gives;      /* one of them */
 };
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TIMING_PIPELINE_H
 #define TIMING_PIPELINE_H
 
-#include "passes/pipeline/runner.h"
+#include "passes/pipeline/pipeline.h"
 #include "timing/timing.h"
 
 extern const struct pipeline timing_pipeline;

@@ -34,6 +34,9 @@ struct timing {
     const struct input_pipeline_table *input_pipeline;
 };
 
+_Static_assert((int)TABLE_OPERATORS < (int)TABLE_KERNELS,
+               "the tables of both halves are one set");
+
 /* Returns the struct that a pass of this half gets as its analysis. */
 static inline const struct timing *timing_of(const struct analysis *analysis) {
     return (const struct timing *)analysis;

@@ -2,6 +2,7 @@
 /* Assembles the part of a result that comes from a backend: device, times, kernels. */
 #include <time.h>
 
+#include "api/assembly.h"
 #include "api/half.h"
 #include "backends/primitive.h"
 #include "backends/times/times.h"

@@ -82,6 +82,7 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
 
 int pipeline_run_from(struct analysis *analysis, enum pass_tables stale) {
     size_t first = 0;
+    BUG_ON(stale < TABLE_LIVENESS);
     while (passes[first].gives != (unsigned)stale) first++;
     runner_clear(&core_pipeline, analysis, first);
     return runner_run(&core_pipeline, analysis, first, 0);

@@ -18,7 +18,8 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
 /*
  * Clears the tables of the pass that gives `stale` and of all later passes, and runs these
  * passes, for example with other options than before. The tables of the earlier passes are kept
- * as they are. The memory of the cleared tables may already be freed.
+ * as they are. The memory of the cleared tables may already be freed. `stale` is TABLE_LIVENESS
+ * or later, because pass precision fills the table of infer.
  */
 int pipeline_run_from(struct analysis *analysis, enum pass_tables stale) CM_MUST_CHECK;
 

@@ -44,6 +44,7 @@ struct bench *timed_open_with(const char *lines, const char *table,
     snprintf(backend, sizeof(backend), "fake:table=%s", path);
     timed.backend = backend;
     struct bench *bench = timed_run(lines, &timed);
+    bench->options.backend = arena_strdup(bench->arena, backend); /* outlives this function */
     unlink(path);
     assert_int_equal(bench->status, CM_OK);
     return bench;
