@@ -306,6 +306,12 @@ static inline char op_role(const struct op *op, size_t slot) {
     return *role;
 }
 
+/* Returns the kind of primitive that the operator is lowered to (enum cm_primitive_kind); 0,
+ * which is CM_PRIMITIVE_NONE, if to none. */
+static inline int32_t op_primitive_kind(const struct op *op) {
+    return op->facets ? op->facets->lowering.kind : 0;
+}
+
 /* Returns true if each element of output 0 is looked up in operand 0: Gather. */
 static inline bool op_looks_up(const struct op *op) {
     return op->facets && (op->facets->lookups & 1) != 0;

@@ -156,8 +156,7 @@ static struct cm_tensor matrix_of(int32_t element, int64_t rows, int64_t columns
 }
 
 bool lowering_model_product(const struct op_context *context, struct cm_primitive *ret) {
-    const struct op_facets *facets = context->op->facets;
-    const int32_t kind = facets ? facets->lowering.kind : CM_PRIMITIVE_NONE;
+    const int32_t kind = op_primitive_kind(context->op);
     const int64_t macs = product_macs(context);
     const int64_t elements = op_elements(context, 0);
     struct cm_tensor x;

@@ -282,7 +282,7 @@ static void decide(const struct tracing *tracing, uint32_t value, struct demand 
 }
 
 static bool is_convolution(const struct op *op) {
-    const int32_t kind = op->facets ? op->facets->lowering.kind : CM_PRIMITIVE_NONE;
+    const int32_t kind = op_primitive_kind(op);
     return kind == CM_CONV || kind == CM_DECONV;
 }
 

@@ -35,10 +35,6 @@ static bool keeps_dtypes(const struct analysis *analysis) {
     return analysis->options->precision < CM_PRECISION_FP16;
 }
 
-static int32_t kind_of(const struct op *op) {
-    return op->facets ? op->facets->lowering.kind : CM_PRIMITIVE_NONE;
-}
-
 static enum op_autocast autocast_of(const struct op *op) {
     const enum op_autocast own = op->facets ? op->facets->autocast : AUTOCAST_BY_MACS;
     return own == AUTOCAST_BY_MACS && op->cost.macs ? AUTOCAST_HALF : own;
@@ -50,12 +46,12 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
                           enum dtype dtype) {
     const enum cm_precision precision = analysis->options->precision;
     const enum op_autocast autocast = autocast_of(op);
-    const bool is_conv = kind_of(op) == CM_CONV || kind_of(op) == CM_DECONV;
+    const bool is_conv = op_primitive_kind(op) == CM_CONV || op_primitive_kind(op) == CM_DECONV;
     if (!precision_changes(dtype)) return dtype;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_HALF) return DTYPE_FLOAT16;
     if (precision == CM_PRECISION_AMP && autocast == AUTOCAST_FLOAT) return DTYPE_FLOAT;
     if (dtypes[precision].factors == DTYPE_UNDEFINED || op_role(op, slot) == 'i' ||
-        (!is_conv && kind_of(op) != CM_GEMM))
+        (!is_conv && op_primitive_kind(op) != CM_GEMM))
         return dtype;
     if (slot < 2) return dtypes[precision].factors;
     return is_conv && precision == CM_PRECISION_INT8 ? DTYPE_FLOAT : dtypes[precision].addend;
@@ -90,15 +86,16 @@ static bool is_vector(const struct shape *shape) {
 uint32_t precision_biased_product(const struct analysis *analysis, const struct op *op,
                                   const struct node *node) {
     const struct value *values = analysis->model->values;
-    if (!op->facets || op->facets->lowering.kind != CM_ELTWISE ||
-        op->facets->lowering.which != CM_ADD || node->n_inputs != 2)
+    if (op_primitive_kind(op) != CM_ELTWISE || op->facets->lowering.which != CM_ADD ||
+        node->n_inputs != 2)
         return ID_NONE;
     for (size_t i = 0; i < 2; i++) {
         const uint32_t x = node->inputs[i];
         const uint32_t bias = node->inputs[1 - i];
         if (x != ID_NONE && bias != ID_NONE && analysis->infer->infos[bias].is_constant &&
             is_vector(&analysis->infer->infos[bias].shape) && values[x].node != ID_NONE &&
-            values[x].n_uses == 1 && kind_of(analysis->bind->ops[values[x].node]) == CM_GEMM)
+            values[x].n_uses == 1 &&
+            op_primitive_kind(analysis->bind->ops[values[x].node]) == CM_GEMM)
             return x;
     }
     return ID_NONE;

@@ -89,9 +89,8 @@ static int fill_operation(struct training *training, const struct op_source *sou
                                         ? backward->saved_for_backward_of(&context)
                                         : backward->saved_for_backward;
     share_outputs(training, &context);
-    if (context.op->facets && context.op->facets->lowering.kind == CM_ATTENTION &&
-        op_rank(&context, 0) == 4 && context.n_outputs > 0 &&
-        context.node->outputs[0] != ID_NONE)
+    if (op_primitive_kind(context.op) == CM_ATTENTION && op_rank(&context, 0) == 4 &&
+        context.n_outputs > 0 && context.node->outputs[0] != ID_NONE)
         training->layout[context.node->outputs[0]] = LAYOUT_HEADS_LAST;
     if (!backward->saved_for_backward_of) arena_restore(training->analysis->arena, mark);
     return CM_OK;
