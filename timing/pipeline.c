@@ -2,7 +2,6 @@
 /* The passes of the timing half in order. */
 #include "timing/pipeline.h"
 
-#include "passes/pipeline/pipeline.h"
 #include "timing/advice.h"
 #include "timing/breakdown.h"
 #include "timing/estimate.h"
