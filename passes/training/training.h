@@ -21,6 +21,21 @@ enum training_phase {
     PHASE_STEP, /* optimizer update */
 };
 
+/* The contents of a block of device memory during a training step. */
+enum training_part {
+    PART_ACTIVATION, /* an output, or the gradient of one */
+    PART_SAVED,      /* kept from forward to backward */
+    PART_GRADIENT,   /* of a parameter */
+};
+
+/* Bytes that are alive from event `from` to event `to` of the step, inclusive. */
+struct training_block {
+    enum training_part part;
+    uint32_t from;
+    uint32_t to;
+    int64_t bytes;
+};
+
 /* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
 struct training_table {
     const struct optimizer *optimizer; /* NULL: no step is requested; all else is unset */
@@ -42,9 +57,15 @@ struct training_table {
     int64_t peak_bytes;        /* maximum over all events of the step */
     uint32_t peak_node;        /* ID_NONE if no node runs at the peak */
     enum training_phase peak_phase;
-    struct cm_step *of_node;     /* by node */
-    struct cm_step *of_module;   /* by module, including children */
-    const struct training *flow; /* operations and gradients (passes/training/training.h) */
+    /* The step as a sequence of events: forward from event 1, backward from `first_back`. */
+    uint32_t n_events; /* the last is n_events - 1 */
+    uint32_t first_back;
+    uint32_t *node_at; /* by event */
+    size_t n_blocks;
+    struct training_block *blocks; /* without weights and optimizer states */
+    struct cm_step *of_node;       /* by node */
+    struct cm_step *of_module;     /* by module, including children */
+    const struct training *flow;   /* operations and gradients (passes/training/training.h) */
 };
 
 pass_run pass_training;

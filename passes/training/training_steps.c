@@ -28,10 +28,7 @@ struct timeline {
     uint32_t *param_since; /* by param: event that computes its gradient first, 0: none */
     bool *is_fed;          /* by graph: its inputs are already noted as needed */
     bool *is_copied;       /* by value: autocast caches a copy of this weight */
-    uint32_t n_events;
-    uint32_t first_back;
-    int64_t *change;   /* by event */
-    uint32_t *node_at; /* by event */
+    size_t blocks_capacity;
 };
 
 static uint32_t later(uint32_t a, uint32_t b) {
@@ -66,13 +63,14 @@ static void find_regions(struct training *training) {
  * last step. */
 static void number_events(struct timeline *timeline) {
     struct training *training = timeline->training;
+    struct training_table *table = training->table;
     struct operation *operations = training->operations;
     const uint32_t *node_at = training->analysis->liveness->node_at;
     const uint32_t n = training->analysis->liveness->n_steps;
     uint32_t event = n + 1;
-    timeline->first_back = event;
+    table->first_back = event;
     for (uint32_t step = 0; step < n; step++) {
-        timeline->node_at[step + 1] = node_at[step];
+        table->node_at[step + 1] = node_at[step];
         operations[node_at[step]].forward = step + 1;
     }
     for (uint32_t step = n; step-- > 0;) {
@@ -80,13 +78,13 @@ static void number_events(struct timeline *timeline) {
         if (training_is_recomputed(training, operation) &&
             training->regions[operation->region].last == step)
             for (uint32_t k = training->regions[operation->region].first; k <= step; k++) {
-                timeline->node_at[event] = node_at[k];
+                table->node_at[event] = node_at[k];
                 operations[node_at[k]].recomputation = event++;
             }
-        timeline->node_at[event] = node_at[step];
+        table->node_at[event] = node_at[step];
         operation->backward = event++;
     }
-    timeline->n_events = event;
+    table->n_events = event;
 }
 
 /* Returns true if the value is recomputed for the operation: both are in one region. */
@@ -129,7 +127,7 @@ static void note_uses(struct timeline *timeline) {
         for (uint32_t i = 0; i < value->n_uses; i++)
             note_use(timeline, id, value->uses[i].node);
         if (owner == ID_NONE && (is_input || value->is_graph_output))
-            span->used = timeline->n_events - 1;
+            span->used = training->table->n_events - 1;
         else if (owner != ID_NONE && value->is_graph_output)
             span->used = later(span->used, training->analysis->liveness->step_of[owner] + 1);
     }
@@ -243,17 +241,23 @@ static void note_gradients(struct timeline *timeline) {
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++)
         if (training->requires_grad[main->outputs[i]])
-            timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
+            timeline->spans[training->root[main->outputs[i]]].gradient =
+                training->table->first_back;
     for (uint32_t step = liveness->n_steps; step-- > 0;)
         note_backward(timeline, liveness->node_at[step]);
 }
 
-/* Adds bytes that are alive from event `from` to event `to`, inclusive. */
-static void add_live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t bytes) {
+/* Adds a block that is alive from event `from` to event `to`, inclusive. */
+static void add_block(struct timeline *timeline, enum training_part part, uint32_t from,
+                      uint32_t to, int64_t bytes) {
+    struct training_table *table = timeline->training->table;
     if (bytes == DIM_UNKNOWN || bytes == 0) return;
-    int64_t *change = timeline->change;
-    change[from] = checked_add(change[from], bytes);
-    change[to + 1] = checked_sub(change[to + 1], bytes);
+    struct training_block *blocks =
+        arena_grow(timeline->training->analysis->arena, table->blocks, table->n_blocks,
+                   &timeline->blocks_capacity, sizeof *blocks);
+    if (!blocks) return; /* the arena has failed */
+    table->blocks = blocks;
+    blocks[table->n_blocks++] = (struct training_block){part, from, to, bytes};
 }
 
 /* Adds saved bytes to the node that wrote them; those of inputs only to the root module. */
@@ -267,7 +271,7 @@ static void add_saved_bytes(struct training *training, uint32_t node, int64_t by
         table->of_node[node].saved_bytes = checked_add(table->of_node[node].saved_bytes, bytes);
 }
 
-/* Adds the lifetimes of a root: of the value, its recomputed copy and its gradient. */
+/* Adds the blocks of a root: of the value, its recomputed copy and its gradient. */
 static void live_value(struct timeline *timeline, uint32_t root) {
     struct training *training = timeline->training;
     const struct span *span = &timeline->spans[root];
@@ -277,13 +281,15 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     int64_t once = training->bytes[root];
     int64_t all =
         checked_mul(once, training_runs(training, training->model->values[root].graph));
-    add_live(timeline, created, later(span->used, span->saved), span->saved ? all : once);
+    add_block(timeline, span->saved ? PART_SAVED : PART_ACTIVATION, created,
+              later(span->used, span->saved), span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
     if (made && training_is_recomputed(training, made))
-        add_live(timeline, made->recomputation, later(made->recomputation, span->recomputation),
-                 all);
+        add_block(timeline, PART_ACTIVATION, made->recomputation,
+                  later(made->recomputation, span->recomputation), all);
     if (made && made->has_backward && span->gradient)
-        add_live(timeline, span->gradient, later(made->backward, span->gradient), once);
+        add_block(timeline, PART_ACTIVATION, span->gradient,
+                  later(made->backward, span->gradient), once);
 }
 
 static void live_extra(struct timeline *timeline, uint32_t id) {
@@ -293,32 +299,43 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
     if (!operation->has_backward || bytes == 0) return;
     const bool is_recomputed = training_is_recomputed(training, operation);
     if (!is_recomputed) add_saved_bytes(training, id, bytes);
-    add_live(timeline, is_recomputed ? operation->recomputation : operation->forward,
-             operation->backward, bytes);
+    add_block(timeline, is_recomputed ? PART_ACTIVATION : PART_SAVED,
+              is_recomputed ? operation->recomputation : operation->forward,
+              operation->backward, bytes);
 }
 
 /* Finds the peak over all events and the optimizer step, which needs all gradients of
  * parameters. Weights and optimizer states are alive throughout. */
-static void find_peak(const struct timeline *timeline, struct training_table *table) {
+static int find_peak(const struct training *training) {
+    struct training_table *table = training->table;
+    int64_t *change =
+        arena_array(training->analysis->scratch, table->n_events + 1, sizeof *change);
     int64_t now = 0;
     int64_t peak = table->gradient_bytes;
+    if (!change) return diag_no_memory(training->analysis->diag);
+    for (size_t i = 0; i < table->n_blocks; i++) {
+        const struct training_block *block = &table->blocks[i];
+        change[block->from] = checked_add(change[block->from], block->bytes);
+        change[block->to + 1] = checked_sub(change[block->to + 1], block->bytes);
+    }
     table->peak_node = ID_NONE;
     table->peak_phase = PHASE_STEP;
-    for (uint32_t event = 1; event < timeline->n_events; event++) {
-        const uint32_t node = timeline->node_at[event];
-        now = checked_add(now, timeline->change[event]);
+    for (uint32_t event = 1; event < table->n_events; event++) {
+        const uint32_t node = table->node_at[event];
+        now = checked_add(now, change[event]);
         if (!is_known(now)) peak = now;
         if (!is_known(peak) || now <= peak) continue;
         peak = now;
         table->peak_node = node;
         table->peak_phase = PHASE_FORWARD;
-        if (event >= timeline->first_back)
-            table->peak_phase = timeline->training->operations[node].recomputation == event
+        if (event >= table->first_back)
+            table->peak_phase = training->operations[node].recomputation == event
                                     ? PHASE_RECOMPUTE
                                     : PHASE_BACKWARD;
     }
     table->peak_bytes =
         checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
+    return CM_OK;
 }
 
 int training_steps(struct training *training) {
@@ -326,16 +343,15 @@ int training_steps(struct training *training) {
     const struct params_table *params = analysis->params;
     struct arena *arena = analysis->arena;
     const size_t n_nodes = training->model->n_nodes;
-    const size_t n_events = 3 * n_nodes + 3;
+    const size_t n_events = 3 * n_nodes + 3; /* at most */
     struct timeline timeline = {
         .training = training,
         .spans = arena_array(arena, training->model->n_values, sizeof(struct span)),
         .param_since = arena_array(arena, params->n_params, sizeof(uint32_t)),
         .is_fed = arena_array(arena, training->model->n_graphs, sizeof(bool)),
         .is_copied = arena_array(arena, training->model->n_values, sizeof(bool)),
-        .change = arena_array(arena, n_events, sizeof(int64_t)),
-        .node_at = arena_array(arena, n_events, sizeof(uint32_t)),
     };
+    training->table->node_at = arena_array(arena, n_events, sizeof(uint32_t));
     training->regions = arena_array(arena, n_nodes, sizeof(*training->regions));
     if (arena_failed(arena)) return diag_no_memory(analysis->diag);
     find_regions(training);
@@ -349,8 +365,8 @@ int training_steps(struct training *training) {
     for (size_t i = 0; i < params->n_params; i++)
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i] &&
             timeline.param_since[i])
-            add_live(&timeline, timeline.param_since[i], timeline.n_events - 1,
-                     params->params[i].bytes);
-    find_peak(&timeline, training->table);
-    return CM_OK;
+            add_block(&timeline, PART_GRADIENT, timeline.param_since[i],
+                      training->table->n_events - 1, params->params[i].bytes);
+    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
+    return find_peak(training);
 }
