@@ -27,13 +27,38 @@ bool training_needs_gradient(const struct training *training, const struct opera
            op_has_gradient(operation->saved_for_backward, slot);
 }
 
+/*
+ * Returns the tensor of which the Reshape of a strided `operand` is the transposed view;
+ * ID_NONE if there is none. PyTorch's exporter writes a key of [batch, heads, length, width]
+ * transposed as Reshape to [batch * heads, length, width], Transpose, Reshape to [batch, heads,
+ * width, length]; the framework transposes it without a copy.
+ */
+static uint32_t transposed_source(const struct training *training, uint32_t operand,
+                                  uint32_t result) {
+    const struct value_info *infos = training->analysis->infer->infos;
+    const uint32_t copy = training->model->values[training->root[operand]].node;
+    const struct shape *to = &infos[result].shape;
+    if (copy == ID_NONE || !training->operations[copy].node) return ID_NONE;
+    const struct operation *operation = &training->operations[copy];
+    const int last = to->rank - 1;
+    if (!operation->op->backward.view || operation->node->inputs[0] == ID_NONE || last < 1)
+        return ID_NONE;
+    const struct shape *from = &infos[operation->node->inputs[0]].shape;
+    if (from->rank != to->rank || from->dims[last] != to->dims[last - 1] ||
+        from->dims[last - 1] != to->dims[last])
+        return ID_NONE;
+    for (int i = 0; i < last - 1; i++)
+        if (from->dims[i] != to->dims[i]) return ID_NONE;
+    return operation->node->inputs[0];
+}
+
 /* Lets the outputs of a view share the bytes of its first input. */
 static void share_outputs(struct training *training, const struct op_context *context) {
     const struct op_backward *backward = &context->op->backward;
     const struct node *node = context->node;
     const enum op_memory memory = context->op->memory;
     if (context->n_inputs == 0 || !context->inputs[0]) return;
-    const uint32_t operand = node->inputs[0];
+    uint32_t operand = node->inputs[0];
     enum op_view view = VIEW_NONE;
     if (backward->view)
         view = backward->view(context);
@@ -41,7 +66,12 @@ static void share_outputs(struct training *training, const struct op_context *co
              (memory == MEMORY_VIEW_UNLESS_TRAINING && !context->training))
         view = VIEW_SAME;
     const uint8_t layout = training->layout[operand];
-    if (view == VIEW_SHAPED) view = layout == LAYOUT_ROW_MAJOR ? VIEW_SAME : VIEW_NONE;
+    if (view == VIEW_SHAPED && layout != LAYOUT_ROW_MAJOR) {
+        operand = transposed_source(training, operand, node->outputs[0]);
+        view = operand == ID_NONE ? VIEW_NONE : VIEW_STRIDED;
+    } else if (view == VIEW_SHAPED) {
+        view = VIEW_SAME;
+    }
     if (view == VIEW_NONE) return;
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];

@@ -88,6 +88,13 @@ static const struct step steps[] = {
      "t\n"
      "node r Reshape t s -> r\nnode b Mul r b.w -> z\nout z\n",
      80, 0, 0, .options = {0}},
+    {"a Reshape that undoes another around a Transpose is the Transpose of its source",
+     "in x float[2,3,4,5]\ninit a.w float[2,3,4,5]\ninit b.w float[2,4,5,3]\n"
+     "const s int64[3] =8,3,5\nconst k int64[4] =2,4,5,3\nnode a Sigmoid x -> y\n"
+     "node c Mul y a.w -> u\nnode e Exp u -> v\nnode h Transpose v -> h perm=[0,2,1,3]\n"
+     "node r Reshape h s -> r\nnode t Transpose r -> t perm=[0,2,1]\n"
+     "node q Reshape t k -> q\nnode b Mul q b.w -> z\nout z\n",
+     960, 0, 0, .options = {0}},
     {"a Pad with zeros saves nothing",
      "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
      "node d Pad y p -> z\nout z\n",
