@@ -340,6 +340,7 @@ static void copy_training(struct assembly *assembly) {
         .weight_bytes = public_count(table->weight_bytes),
         .gradient_bytes = public_count(table->gradient_bytes),
         .optimizer_bytes = public_count(table->optimizer_bytes),
+        .host_bytes = public_count(table->host_bytes),
         .weight_copy_bytes = public_count(table->weight_copy_bytes),
         .saved_bytes = public_count(table->saved_bytes),
         .peak_bytes = public_count(table->peak_bytes),

@@ -105,9 +105,9 @@ const struct option binding_counting[] = {
 const struct option binding_rest[] = {
     {.heading = "Training step", .name = "optimizer", .common = true,
      INTO(TEXT, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
-     .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
-             "saved activations, gradients and optimizer states; implies\n"
-             "--mode training unless --mode inference is given"},
+     .help = "add a training step with adam, adamw, sgd, ... (docs/training.md):\n"
+             "backward, saved activations, gradients and optimizer states;\n"
+             "implies --mode training unless --mode inference is given"},
     {.name = "freeze", INTO(LIST, freeze), .value = "PATTERN",
      .help = "parameters or modules that are not trained, e.g.\n"
              "--freeze 'layer1.*'; repeatable"},

@@ -308,7 +308,8 @@ static void list_optimizer_kernel(struct listing *listing) {
     const int64_t weights = training->gradient_bytes;
     struct cm_primitive item = {
         .kind = CM_ELTWISE, .n_inputs = 1, .n_outputs = 1, .groups = 1, .n_steps = 1};
-    const int64_t moved = checked_add(weights, training->optimizer_bytes);
+    const int64_t states = checked_add(training->optimizer_bytes, training->host_bytes);
+    const int64_t moved = checked_add(weights, states);
     item.inputs[0] =
         (struct cm_tensor){.element = CM_F32, .rank = 1, .dims = {training->learned}};
     item.steps[0].function = CM_LINEAR;
@@ -317,8 +318,8 @@ static void list_optimizer_kernel(struct listing *listing) {
     item.flops = training->step_flops;
     item.bytes_read = checked_add(weights, moved);
     item.bytes_written = moved;
-    item.fusion = (struct cm_fusion){
-        .in_graph = 1, .compulsory_bytes = checked_add(moved, training->optimizer_bytes)};
+    item.fusion =
+        (struct cm_fusion){.in_graph = 1, .compulsory_bytes = checked_add(moved, states)};
     if (training->learned > 0) add_item(listing, &item, 1);
 }
 

@@ -148,8 +148,8 @@ struct cm_options {
     enum cm_mode mode;
     const char *convention; /* FLOP-counting convention: a name of cm_convention_at */
     /*
-     * "sgd", "momentum", "adam" or "adamw": also profile a training step (result->training);
-     * CM_MODE_MODEL then means CM_MODE_TRAINING. NULL: no training step.
+     * "sgd", "adamw" or another name of docs/training.md: also profile a training step
+     * (result->training); CM_MODE_MODEL then means CM_MODE_TRAINING. NULL: no training step.
      */
     const char *optimizer;
     size_t n_freeze;

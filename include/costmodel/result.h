@@ -295,7 +295,8 @@ struct cm_training {
     int64_t iteration_int_ops; /* forward + recompute: gradients have no integer operations */
     int64_t weight_bytes;      /* params and buffers */
     int64_t gradient_bytes;    /* of params */
-    int64_t optimizer_bytes;   /* optimizer states */
+    int64_t optimizer_bytes;   /* optimizer states on the device */
+    int64_t host_bytes;        /* optimizer states in the host's memory (paged) */
     int64_t weight_copy_bytes; /* of saved_bytes, with amp: 2-byte copies of weights */
     /* Picoseconds, modelled; CM_UNKNOWN without a modelled device. */
     int64_t backward_ps;              /* expected time of backward with recomputation */

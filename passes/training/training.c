@@ -90,26 +90,40 @@ static int choose(struct training *training) {
     return status;
 }
 
+/* Adds gradient, states and update of a learned parameter. */
+static void add_learned(struct training_table *table, const struct param *param,
+                        const struct value_info *info, int64_t *alone) {
+    const struct optimizer_cost cost = optimizers_cost(table->optimizer, info);
+    table->learned = checked_add_known(table->learned, param->elements);
+    table->gradient_bytes = checked_add_known(table->gradient_bytes, param->bytes);
+    table->optimizer_bytes = checked_add_known(table->optimizer_bytes, cost.state_bytes);
+    table->host_bytes = checked_add_known(table->host_bytes, cost.host_bytes);
+    table->step_flops = checked_add_known(table->step_flops, cost.flops);
+    if (!cost.is_alone)
+        table->update_bytes = checked_add_known(table->update_bytes, cost.temporary_bytes);
+    else if (cost.temporary_bytes > *alone)
+        *alone = cost.temporary_bytes;
+}
+
 /* Sums the sizes of weights, gradients and optimizer states. */
 static void add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
     struct training_table *table = training->table;
+    int64_t alone = 0; /* most temporaries of a parameter that is updated alone */
     for (size_t i = 0; i < analysis->params->n_params; i++) {
         const struct param *param = &analysis->params->params[i];
-        const int64_t bytes = param->bytes;
         const bool is_learned = param->kind == PARAM_LEARNED;
-        table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
+        table->weight_bytes = checked_add_known(table->weight_bytes, param->bytes);
         if (is_learned && training->frozen[i])
             table->frozen = checked_add_known(table->frozen, param->elements);
-        if (!is_learned || training->frozen[i]) continue;
-        table->learned = checked_add_known(table->learned, param->elements);
-        table->gradient_bytes = checked_add_known(table->gradient_bytes, bytes);
-        table->optimizer_bytes = checked_add_known(
-            table->optimizer_bytes, checked_mul(table->optimizer->states, bytes));
+        if (is_learned && !training->frozen[i])
+            add_learned(table, param, &analysis->infer->infos[param->value], &alone);
     }
-    const int64_t each = table->optimizer->flops +
-                         (analysis->options->precision == CM_PRECISION_AMP ? UNSCALE : 0);
-    table->step_flops = checked_mul(each, table->learned);
+    if (is_known(table->update_bytes) && table->update_bytes < alone)
+        table->update_bytes = alone;
+    if (analysis->options->precision == CM_PRECISION_AMP)
+        table->step_flops =
+            checked_add(table->step_flops, checked_mul(UNSCALE, table->learned));
 }
 
 /* Returns the MACs of a node's backward, by the operator's own function if it has one.

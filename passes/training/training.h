@@ -43,7 +43,9 @@ struct training_table {
     int64_t frozen;                    /* elements of frozen parameters */
     int64_t weight_bytes;              /* params and buffers */
     int64_t gradient_bytes;            /* of params */
-    int64_t optimizer_bytes;
+    int64_t optimizer_bytes;           /* states on the device */
+    int64_t host_bytes;                /* states that the host keeps */
+    int64_t update_bytes;              /* temporaries of the optimizer's update */
     int64_t weight_copy_bytes; /* of saved_bytes: copies of weights that autocast caches */
     int64_t saved_bytes;       /* saved for backward */
     int64_t backward_macs;

@@ -51,7 +51,7 @@ def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
         dims: sizes of symbolic dims: ``{"seq": 128}``.
         inputs: full shapes of inputs: ``{"image": (1, 3, 224, 224)}``.
         convention: FLOP-counting convention: ``"deepspeed"`` (default), ``"torch"``, ``"fvcore"``, ...
-        optimizer: adds a training step with ``"sgd"``, ``"momentum"``, ``"adam"`` or ``"adamw"``.
+        optimizer: adds a training step with ``"adamw"``, ``"sgd"``, ... (docs/training.md).
         memory_limit: bytes, or text such as ``"16GiB"``: fills ``memory.fit``.
         measure: measures the times on this machine: True or ``"cuda"``, or ``"cpu"``.
         example_inputs: arguments of a torch.nn.Module: a tensor, a tuple, or a mapping by name.

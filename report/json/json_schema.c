@@ -187,7 +187,7 @@ static const struct json_record memory_record = RECORD(struct cm_memory, "memory
 #define FIGURE(member, about) VALUE(#member, JSON_COUNT, struct cm_training, member, about)
 
 const struct json_record json_training = RECORD(struct cm_training, "training", "One training step",
-    VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "`sgd`, `momentum`, `adam` or `adamw`"),
+    VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "name of the optimizer (docs/training.md)"),
     MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of frozen parameters"),
     MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint, "patterns of modules with activation checkpointing"),
     FIGURE(learned, "number of learned parameters that are not frozen"),
@@ -206,7 +206,8 @@ const struct json_record json_training = RECORD(struct cm_training, "training", 
     OPTIONAL("iteration_lower_bound_ps", JSON_COUNT, struct cm_training, iteration_lower_bound_ps, "picoseconds that no implementation of the step undercuts on the modelled device"),
     FIGURE(weight_bytes, "params and buffers"),
     FIGURE(gradient_bytes, "gradients of params"),
-    FIGURE(optimizer_bytes, "optimizer state"),
+    FIGURE(optimizer_bytes, "optimizer states on the device"),
+    OPTIONAL("host_bytes", JSON_COUNT, struct cm_training, host_bytes, "optimizer states that the host keeps, of paged optimizers"),
     OPTIONAL("weight_copy_bytes", JSON_COUNT, struct cm_training, weight_copy_bytes, "2-byte copies of weights that torch.autocast caches, a part of saved_bytes; 0 unless precision is `amp`"),
     VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "saved activations, inputs and statistics"),
     FIGURE(peak_bytes, "peak of all of the above"),

@@ -188,6 +188,8 @@ static void write_training(struct page *page, const struct cm_result *result) {
     write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);
     write_line(page, "optimizer states", NUMBER_BYTES, training->optimizer_bytes);
+    if (is_known(training->host_bytes) && training->host_bytes > 0)
+        write_line(page, "held by the host", NUMBER_BYTES, training->host_bytes);
     write_line(page, "saved activations", NUMBER_BYTES, training->saved_bytes);
     if (is_known(training->weight_copy_bytes) && training->weight_copy_bytes > 0)
         write_line(page, "of them weight copies", NUMBER_BYTES, training->weight_copy_bytes);

@@ -52,7 +52,8 @@ static void ask_memory(struct cm_options *options, uint8_t byte) {
 }
 
 static void ask_training(struct cm_options *options, uint8_t byte) {
-    static const char *const optimizers[] = {NULL, "sgd", "momentum", "adam", "adamw"};
+    static const char *const optimizers[] = {NULL, "sgd", "muon", "adafactor",
+                                             "paged-adamw8bit"};
     static const char *const freeze[] = {"*.weight", "layer1*"};
     static const char *const checkpoint[] = {"layer*", "*"};
     options->optimizer = PICK(optimizers, byte);

@@ -642,6 +642,7 @@ const struct cm_result fixture_hostile = {
     .nodes = odd_nodes,
     .training = {.present = true,
                  .optimizer = ESCAPE,
+                 .host_bytes = CM_UNKNOWN,
                  .weight_copy_bytes = CM_UNKNOWN,
                  .n_freeze = N(odd_patterns),
                  .freeze = odd_patterns,

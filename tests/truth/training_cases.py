@@ -11,4 +11,4 @@ CASES = {
     "decoder": ("train_decoder.onnx", 4, ()),
     "mobilenet_v2": ("train_mobilenet_v2.onnx", 2, ()),
 }
-OPTIMIZERS = ("sgd", "momentum", "adam", "adamw")
+OPTIMIZERS = ("sgd", "momentum", "adam", "adamw", "adagrad", "rmsprop", "adafactor", "muon")

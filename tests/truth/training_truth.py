@@ -231,11 +231,17 @@ def peak(module, sample):
 def optimizers(module):
     """Returns name -> bytes of its states after a step, without the counters of steps."""
     learned = [p for p in module.parameters() if p.grad is not None]
-    made = (torch.optim.SGD(learned, lr=0), torch.optim.SGD(learned, lr=0, momentum=0.9),
-            torch.optim.Adam(learned, lr=0), torch.optim.AdamW(learned, lr=0))
-    for name, optimizer in zip(OPTIMIZERS, made):
-        optimizer.step()
-        yield name, sum(value.numel() * value.element_size()
+    matrices = [p for p in learned if p.dim() == 2]
+    others = [p for p in learned if p.dim() != 2]
+    optim = torch.optim
+    made = ([optim.SGD(learned, lr=0)], [optim.SGD(learned, lr=0, momentum=0.9)],
+            [optim.Adam(learned, lr=0)], [optim.AdamW(learned, lr=0)], [optim.Adagrad(learned, lr=0)],
+            [optim.RMSprop(learned, lr=0)], [optim.Adafactor(learned, lr=0)],
+            [make(part, lr=0) for make, part in ((optim.Muon, matrices), (optim.AdamW, others)) if part])
+    for name, parts in zip(OPTIMIZERS, made):
+        for optimizer in parts:
+            optimizer.step()
+        yield name, sum(value.numel() * value.element_size() for optimizer in parts
                         for state in optimizer.state.values() for key, value in state.items()
                         if isinstance(value, torch.Tensor) and key != "step")
 

@@ -323,16 +323,18 @@ static void optimizer_has_states_and_flops_per_parameter(void **state) {
     static const struct {
         const char *optimizer;
         enum cm_precision precision;
-        int64_t weights, gradients, states, flops;
+        int64_t weights, gradients, states, update, flops;
     } cases[] = {
-        {"sgd", CM_PRECISION_AS_STORED, 160, 160, 0, 2 * 40},
-        {"momentum", CM_PRECISION_AS_STORED, 160, 160, 160, 4 * 40},
-        {"adam", CM_PRECISION_TF32, 160, 160, 320, 13 * 40},
-        {"adamw", CM_PRECISION_FP32, 160, 160, 320, 14 * 40},
-        {"sgd", CM_PRECISION_AMP, 160, 160, 0, 3 * 40},
-        {"adam", CM_PRECISION_AMP, 160, 160, 320, 14 * 40},
-        {"momentum", CM_PRECISION_BF16, 80, 80, 80, 4 * 40},
-        {"adam", CM_PRECISION_FP16, 80, 80, 160, 13 * 40},
+        {"sgd", CM_PRECISION_AS_STORED, 160, 160, 0, 0, 2 * 40},
+        {"momentum", CM_PRECISION_AS_STORED, 160, 160, 160, 0, 4 * 40},
+        {"adam", CM_PRECISION_TF32, 160, 160, 320, 160, 13 * 40},
+        {"adamw", CM_PRECISION_FP32, 160, 160, 320, 160, 14 * 40},
+        {"sgd", CM_PRECISION_AMP, 160, 160, 0, 0, 3 * 40},
+        {"adam", CM_PRECISION_AMP, 160, 160, 320, 160, 14 * 40},
+        {"momentum", CM_PRECISION_BF16, 80, 80, 80, 0, 4 * 40},
+        {"adam", CM_PRECISION_FP16, 80, 80, 160, 80, 13 * 40},
+        {"lion", CM_PRECISION_FP16, 80, 80, 160, 0, 10 * 40},
+        {"adafactor", CM_PRECISION_FP32, 160, 160, 32 + 40, 100, 16 * 40}, /* one at a time */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -343,6 +345,7 @@ static void optimizer_has_states_and_flops_per_parameter(void **state) {
         assert_int_equal(table->weight_bytes, cases[i].weights);
         assert_int_equal(table->gradient_bytes, cases[i].gradients);
         assert_int_equal(table->optimizer_bytes, cases[i].states);
+        assert_int_equal(table->update_bytes, cases[i].update);
         assert_int_equal(table->step_flops, cases[i].flops);
         bench_close(bench);
     }
