@@ -188,7 +188,7 @@ static int inline_body(struct importer *importer, const struct file_node *node,
                        const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
-    bool fused;
+    struct node recorded = {0};
     struct frame frame = {.outer = outer->function, .function = function};
     uint32_t call_id = ID_NONE;
     uint32_t first = graph_n_nodes(importer->builder);
@@ -196,9 +196,9 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     int status = pass_inputs(importer, node, function, outer, &scope, &call);
     if (status == CM_OK)
         status = import_attributes(importer, node, outer, ID_NONE, &call.attrs, &call.n_attrs);
-    if (status == CM_OK) status = import_metadata(importer, node, &call.module_stack, &fused);
+    if (status == CM_OK) status = import_metadata(importer, node, &recorded);
     if (status < 0) return status;
-    if (!call.module_stack) call.module_stack = outer->module_stack;
+    call.module_stack = recorded.module_stack ? recorded.module_stack : outer->module_stack;
     call.name = node->name;
     call.domain = import_text(importer, function->proto->domain);
     call.function = import_text(importer, function->proto->name);

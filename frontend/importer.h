@@ -192,12 +192,10 @@ bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *
 int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
                size_t *ret_n) CM_MUST_CHECK;
 
-/* metadata.c: sets *ret_module_stack to the modules that enclose the node, NULL if not
- * recorded, and *ret_fused to true if an optimizer fused the node. Malformed metadata is
- * ignored. */
+/* metadata.c: sets `module_stack`, `fused` and `folds_norm` of *ret, which is zeroed. Malformed
+ * metadata is ignored. */
 int import_metadata(struct importer *importer, const struct file_node *node,
-                    const struct module_stack **ret_module_stack,
-                    bool *ret_fused) CM_MUST_CHECK;
+                    struct node *ret) CM_MUST_CHECK;
 
 /* Reads one entry: if its key is k (enum metadata_key) and values[k] is NULL, sets values[k] to
  * a copy of its value in the arena `decoding`. The first entry of a key wins. */

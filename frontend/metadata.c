@@ -11,8 +11,9 @@
 #include "frontend/importer.h"
 #include "support/arena.h"
 
-/* Part of the names of onnxscript's fusion rules. */
-#define MARK_FUSED "Fuse"
+/* Parts of the names of onnxscript's fusion rules. */
+#define MARK_FUSED      "Fuse"
+#define MARK_FOLDS_NORM "FuseBatchNorm"
 
 /* The only module of nodes that were created outside all modules. */
 #define NO_MODULES "_empty_nn_module_stack_from_metadata_hook"
@@ -157,11 +158,8 @@ static int find_module_stack(struct importer *importer, const struct spelling *s
     return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
 }
 
-int import_metadata(struct importer *importer, const struct file_node *node,
-                    const struct module_stack **ret_module_stack, bool *ret_fused) {
+int import_metadata(struct importer *importer, const struct file_node *node, struct node *ret) {
     const char *values[N_METADATA_KEYS] = {NULL};
-    *ret_module_stack = NULL;
-    *ret_fused = false;
     if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->decoding);
     struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
@@ -173,11 +171,12 @@ int import_metadata(struct importer *importer, const struct file_node *node,
     const char *rewritten = values[METADATA_REWRITTEN];
     struct spelling scopes = spell_list(values[METADATA_SCOPES]);
     struct spelling classes = spell_list(values[METADATA_CLASSES]);
-    *ret_fused = rewritten && strstr(rewritten, MARK_FUSED);
+    ret->fused = rewritten && strstr(rewritten, MARK_FUSED);
+    ret->folds_norm = rewritten && strstr(rewritten, MARK_FOLDS_NORM);
     if (!scopes.text) scopes = spell_namespace(values[METADATA_NAMESPACE]);
     if (scopes.text && scopes.n > 0 && !strstr(scopes.text, NO_MODULES)) {
         if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
-        if (find_module_stack(importer, &scopes, &classes, ret_module_stack) < 0)
+        if (find_module_stack(importer, &scopes, &classes, &ret->module_stack) < 0)
             status = diag_no_memory(importer->diag);
     }
     arena_restore(importer->decoding, mark);

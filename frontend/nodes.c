@@ -64,7 +64,7 @@ static int describe_node(struct importer *importer, const struct file_node *from
         if (ids[i] == ID_NONE) return import_undefined(importer, "input", name);
         if (ids[i] == ID_OMITTED) ids[i] = ID_NONE;
     }
-    int status = import_metadata(importer, from, &ret->module_stack, &ret->fused);
+    int status = import_metadata(importer, from, ret);
     if (!ret->module_stack) ret->module_stack = scope->module_stack;
     return status;
 }

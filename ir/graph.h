@@ -167,7 +167,8 @@ struct node {
     uint32_t n_inputs;
     uint32_t n_outputs;
     uint32_t n_attrs;
-    bool fused; /* according to metadata, an optimizer fused several nodes into it */
+    bool fused;      /* according to metadata, an optimizer fused several nodes into it */
+    bool folds_norm; /* one of these was a BatchNormalization */
 };
 
 struct graph {

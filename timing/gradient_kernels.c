@@ -91,7 +91,7 @@ static struct cm_fusion fusion_of(const struct listing *listing,
                                .extra_kernels = forward->extra_kernels - forward->quantizes,
                                .extra_bytes = forward->extra_bytes};
     const struct node *node = &listing->timing->core.model->nodes[backward->id];
-    if (node->fused && fusion.extra_kernels > 0)
+    if (node->folds_norm && fusion.extra_kernels > 0)
         kernels_add_extra(&fusion, 0, checked_mul(2, bytes_of(listing, node->outputs[0])));
     return fusion;
 }
@@ -102,7 +102,7 @@ static void add_parameter_kernels(const struct listing *listing,
                                   const struct backward *backward, struct cm_fusion *fusion) {
     const struct operation *operation = backward->operation;
     const struct node *node = operation->node;
-    if (node->n_inputs > 2 && !listing->timing->core.model->nodes[backward->id].fused &&
+    if (node->n_inputs > 2 && !listing->timing->core.model->nodes[backward->id].folds_norm &&
         training_needs_gradient(listing->training, operation, 2))
         kernels_add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
     if (listing->timing->core.options->precision == CM_PRECISION_AMP &&

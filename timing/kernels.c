@@ -381,7 +381,7 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->timing->core.options;
     const struct node *node = &mapping->timing->core.model->nodes[id];
-    if (!node->fused || lowering_of(mapping, id)->kind != CM_CONV) return;
+    if (!node->folds_norm || lowering_of(mapping, id)->kind != CM_CONV) return;
     const uint32_t value = node->outputs[0];
     if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
         !kernels_norms_use_batch(options))

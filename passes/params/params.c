@@ -388,7 +388,7 @@ static const struct module_stack_entry *module_of(const struct node *node) {
 
 static bool is_fused_batchnorm(const struct node *node) {
     const struct module_stack_entry *module = module_of(node);
-    return node->fused && module && strstr(module->class, "BatchNorm");
+    return node->folds_norm && module && strstr(module->class, "BatchNorm");
 }
 
 /* Sets the sizes of absent parameters of a layer with a weight: its bias, and the parameters of

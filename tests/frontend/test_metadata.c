@@ -111,17 +111,20 @@ static void marks_nodes_of_fusion_rules(void **state) {
     static const struct {
         const char *rules;
         bool fused;
+        bool folds_norm;
     } rows[] = {
-        {"FuseBatchNormIntoConv", true},
-        {"RemoveOptionalBiasFromConv, FuseBatchNormIntoConv", true},
-        {"MaterializeReshapeShape", false},
-        {"", false},
+        {"FuseBatchNormIntoConv", true, true},
+        {"RemoveOptionalBiasFromConv, FuseBatchNormIntoConv", true, true},
+        {"RemoveOptionalBiasFromConv, FuseConvPad", true, false},
+        {"MaterializeReshapeShape", false, false},
+        {"", false, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bytes node = node_of(*state, "Relu", "r", "x", "y");
         put_property(&node, RULES, rows[i].rules);
         struct loading loading = load_bytes(relu_model(*state, node));
         assert_int_equal(loading.model->nodes[0].fused, rows[i].fused);
+        assert_int_equal(loading.model->nodes[0].folds_norm, rows[i].folds_norm);
         loading_free(&loading);
     }
 }

@@ -214,7 +214,7 @@ static void add_node(struct parser *parser, struct node *node, char **outputs) {
     node->graph = parser->level->graph;
     node->call = parser->call;
     node->module_stack = parser->module_stack;
-    node->fused = parser->fused;
+    node->fused = node->folds_norm = parser->fused;
     node->outputs = ids;
     assert_int_equal(graph_add_node(parser->builder, node, &id), CM_OK);
     for (size_t i = 0; i < node->n_outputs; i++) {
