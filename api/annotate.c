@@ -11,6 +11,7 @@
 #include "api/handle.h"
 #include "costmodel/costmodel.h"
 #include "ir/graph.h"
+#include "passes/norms/restore_norms.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -124,8 +125,12 @@ static void annotate_one(void *context, uint32_t ordinal, struct annotation *ann
     if (share->n_calls > 1) add_count(annotating, "calls", share->n_calls, annotation);
 }
 
-static int check(const struct cm_model *model, const struct cm_result *result,
+/* Checks the profile, and sets `model` to the graph that it is of. */
+static int check(const struct cm_model *model, struct annotating *annotating,
                  struct cm_diagnostics *diagnostics) {
+    const struct cm_result *result = annotating->result;
+    const struct cm_options options = {.optimizer = result->training.optimizer,
+                                       .as_exported = result->training.restored_norms <= 0};
     if (!source_can_seek(model->source)) {
         int status = diag_error(
             diagnostics, DIAG_USAGE,
@@ -133,45 +138,60 @@ static int check(const struct cm_model *model, const struct cm_result *result,
         diag_hint(diagnostics, "give the path of the file");
         return status;
     }
+    if (restore_norms(model->model, &options, annotating->arena, &annotating->model) < 0)
+        return diag_no_memory(diagnostics);
     if (text_equal(result->model.path, model->model->path) &&
-        result->n_nodes == model->model->n_nodes)
+        result->n_nodes == annotating->model->n_nodes)
         return CM_OK;
     return diag_error(diagnostics, DIAG_USAGE,
                       "the profile must be of the same model, got '%s'", result->model.path);
 }
 
+/* Adds up the costs of all profiled nodes by node of the file. A restored norm, which follows
+ * its layer, is a part of it. */
+static void share_costs(struct annotating *annotating) {
+    const struct model *ir = annotating->model;
+    for (uint32_t id = 0; id < ir->n_nodes; id++) {
+        const struct node *node = &ir->nodes[id];
+        struct share *share = &annotating->shares[node->ordinal];
+        const size_t module = share->module;
+        const bool restored =
+            id > 0 && node->ordinal == node[-1].ordinal && node->call == node[-1].call;
+        add_costs(annotating, node->ordinal, &annotating->result->nodes[id]);
+        if (restored) share->module = module;
+        share->n_calls += !restored;
+        /* Each call around the node gets its figures too. */
+        for (uint32_t call = node->call; call != ID_NONE; call = ir->calls[call].outer)
+            add_costs(annotating, ir->calls[call].ordinal, &annotating->result->nodes[id]);
+    }
+}
+
+static int annotate(struct annotating *annotating, struct source *source,
+                    struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct model *ir = annotating->model;
+    /* The largest ordinal of a node or call decides the size of `shares`. */
+    for (size_t i = 0; i < ir->n_nodes; i++)
+        if (ir->nodes[i].ordinal >= annotating->n) annotating->n = ir->nodes[i].ordinal + 1;
+    for (size_t i = 0; i < ir->n_calls; i++)
+        if (ir->calls[i].ordinal >= annotating->n) annotating->n = ir->calls[i].ordinal + 1;
+    annotating->shares =
+        arena_array(annotating->arena, annotating->n, sizeof(*annotating->shares));
+    if (annotating->shares == NULL) return diag_no_memory(diagnostics);
+    const struct annotator annotator = {.prefix = PREFIX,
+                                        .n_nodes = annotating->n,
+                                        .annotate = annotate_one,
+                                        .context = annotating};
+    share_costs(annotating);
+    return annotate_write(source, &annotator, diagnostics, out);
+}
+
 int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
                       struct cm_diagnostics *diagnostics, FILE *out) {
     if (model == NULL || result == NULL || out == NULL) return diag_null(diagnostics);
-    struct annotating annotating = {.model = model->model, .result = result};
-    int status = check(model, result, diagnostics);
-    if (status < 0) return status;
-    annotating.arena = arena_new("annotate", 0);
+    struct annotating annotating = {.result = result, .arena = arena_new("annotate", 0)};
     if (annotating.arena == NULL) return diag_no_memory(diagnostics);
-    const struct model *ir = annotating.model;
-    /* The largest ordinal of a node or call decides the size of `shares`. */
-    for (size_t i = 0; i < ir->n_nodes; i++)
-        if (ir->nodes[i].ordinal >= annotating.n) annotating.n = ir->nodes[i].ordinal + 1;
-    for (size_t i = 0; i < ir->n_calls; i++)
-        if (ir->calls[i].ordinal >= annotating.n) annotating.n = ir->calls[i].ordinal + 1;
-    annotating.shares = arena_array(annotating.arena, annotating.n, sizeof(*annotating.shares));
-    const struct annotator annotator = {.prefix = PREFIX,
-                                        .n_nodes = annotating.n,
-                                        .annotate = annotate_one,
-                                        .context = &annotating};
-    if (annotating.shares == NULL) {
-        status = diag_no_memory(diagnostics);
-    } else {
-        for (uint32_t id = 0; id < ir->n_nodes; id++) {
-            const struct node *node = &ir->nodes[id];
-            add_costs(&annotating, node->ordinal, &result->nodes[id]);
-            annotating.shares[node->ordinal].n_calls++;
-            /* Each call around the node gets its figures too. */
-            for (uint32_t call = node->call; call != ID_NONE; call = ir->calls[call].outer)
-                add_costs(&annotating, ir->calls[call].ordinal, &result->nodes[id]);
-        }
-        status = annotate_write(model->source, &annotator, diagnostics, out);
-    }
+    int status = check(model, &annotating, diagnostics);
+    if (status == CM_OK) status = annotate(&annotating, model->source, diagnostics, out);
     status = arena_end(annotating.arena, status);
     return diag_finish(diagnostics, status);
 }

@@ -323,6 +323,7 @@ static void copy_training(struct assembly *assembly) {
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
         .n_checkpoint = options->n_checkpoint,
         .checkpoint = copy_patterns(assembly, options->checkpoint, options->n_checkpoint),
+        .restored_norms = (int64_t)analysis->model->n_restored_norms,
         .learned = public_count(table->learned),
         .frozen = public_count(table->frozen),
         .backward_macs = public_count(table->backward_macs),

@@ -7,10 +7,13 @@
 
 #include <string.h>
 
+#include "costmodel/backend.h"
 #include "ops/custom/custom_op.h"
 #include "ops/signatures.gen.h"
 #include "passes/cost/count.h"
+#include "passes/fusion/fuse_patterns.h"
 #include "passes/memory/liveness.h"
+#include "passes/params/names.h"
 #include "passes/training/training.h"
 #include "passes/walk/bind.h"
 #include "passes/walk/walk.h"
@@ -232,6 +235,37 @@ static void note_gathered_weights(const struct analysis *analysis) {
                   most < 1000000000 ? "MB" : "GB");
 }
 
+/* Returns true if the node is a norm or belongs to a fused pattern that is one. */
+static bool is_norm(const struct analysis *analysis, uint32_t id) {
+    const uint32_t pattern = analysis->fused_patterns->of_node[id];
+    const struct op *op = pattern == ID_NONE ? analysis->bind->ops[id]
+                                             : analysis->fused_patterns->items[pattern].op;
+    return op->facets && op->facets->lowering.kind == CM_NORM;
+}
+
+/* Warns that the step may lack norms: convolutions have biases that are not parameters of the
+ * framework by their names, no norm is left or restored, and the exporter recorded nothing. */
+static void warn_folded(const struct analysis *analysis) {
+    const struct model *model = analysis->model;
+    size_t n_biases = 0;
+    if (!analysis->options->optimizer || analysis->options->as_exported ||
+        model->n_framework_params > 0)
+        return;
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const struct op *op = analysis->bind->ops[id];
+        const struct node *node = &model->nodes[id];
+        if (is_norm(analysis, id)) return;
+        n_biases += op->facets && op->facets->lowering.kind == CM_CONV && node->n_inputs > 2 &&
+                    !names_parameter(value_name(model, node->inputs[2]));
+    }
+    if (n_biases == 0) return;
+    diag_warn(analysis->diag, DIAG_FOLDED,
+              "%zu %s, and the model has no norms: the exporter may have folded norms and "
+              "omitted dropout, so saved activations may be a lower bound",
+              n_biases, n_biases == 1 ? "convolution has a bias" : "convolutions have biases");
+    diag_hint(analysis->diag, "export the model for training, or give --as-exported");
+}
+
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     const size_t n_nodes = analysis->model->n_nodes;
     const struct model *model = analysis->model;
@@ -266,6 +300,7 @@ int assemble_warnings(const struct analysis *analysis, const struct cm_coverage 
         if (status < 0) worst = status;
     }
     note_gathered_weights(analysis);
+    warn_folded(analysis);
     if (coverage->unknown_shapes == 0) return worst;
     const char *text = shapes_text(analysis->arena, coverage);
     if (!text) return diag_no_memory(analysis->diag);

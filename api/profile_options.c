@@ -75,6 +75,7 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
     const char *idle = NULL;
     if (options->n_checkpoint > 0) idle = "checkpoint";
     if (options->n_freeze > 0) idle = "freeze";
+    if (options->as_exported) idle = "as-exported";
     if (options->optimizer || !idle) return CM_OK;
     int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);
     diag_hint(diagnostics, "add an optimizer, for example --optimizer adam");

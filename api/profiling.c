@@ -6,6 +6,7 @@
 #include "api/half.h"
 #include "api/handle.h"
 #include "ir/graph.h"
+#include "passes/norms/restore_norms.h"
 #include "passes/pipeline/pipeline.h"
 #include "support/diag.h"
 
@@ -32,9 +33,7 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
     };
     if (profiling->result_arena == NULL || profiling->arena == NULL)
         return diag_no_memory(diagnostics);
-    profiling->work = work_start(profiling->arena, model->model->n_nodes);
     profiling->analysis = (struct analysis){
-        .model = model->model,
         .options = &profiling->options,
         .arena = profiling->arena,
         .result_arena = profiling->result_arena,
@@ -42,7 +41,11 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
         .work = &profiling->work,
     };
     int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
+    if (status == CM_OK)
+        status =
+            restore_norms(model->model, options, profiling->arena, &profiling->analysis.model);
     if (status < 0) return end_step(diagnostics, status);
+    profiling->work = work_start(profiling->arena, profiling->analysis.model->n_nodes);
     status = pipeline_run_to(&profiling->analysis, TABLE_ARENA_PLAN | TABLE_PARAMS);
     profiling->result_mark = arena_save(profiling->result_arena);
     profiling->arena_mark = arena_save(profiling->arena);

@@ -108,6 +108,9 @@ const struct option binding_rest[] = {
      .help = "add a training step with adam, adamw, sgd, ... (docs/training.md):\n"
              "backward, saved activations, gradients and optimizer states;\n"
              "implies --mode training unless --mode inference is given"},
+    {.name = "as-exported", INTO(SET, options.as_exported),
+     .help = "profile the step of the file as it is; by default BatchNormalizations\n"
+             "that the exporter folded into other layers are restored"},
     {.name = "freeze", INTO(LIST, freeze), .value = "PATTERN",
      .help = "parameters or modules that are not trained, e.g.\n"
              "--freeze 'layer1.*'; repeatable"},

@@ -201,6 +201,7 @@ struct model {
     const char *const *framework_params;
     size_t n_derived_params;
     const struct derived_param *derived_params;
+    size_t n_restored_norms; /* BatchNormalizations that restore_norms added */
     size_t n_nodes;
     struct node *nodes;
     size_t n_values;

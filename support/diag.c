@@ -38,6 +38,7 @@ static const struct code_row code_rows[DIAG_N_CODES] = {
     [DIAG_LIMIT]      = {"limit",      CM_REFUSED},
     [DIAG_UNKNOWN_OP] = {"unknown-op", CM_REFUSED},
     [DIAG_ASSUMPTION] = {"assumption", CM_REFUSED},
+    [DIAG_FOLDED]     = {"folded",     CM_REFUSED},
     [DIAG_USAGE]      = {"usage",      CM_USAGE},
     [DIAG_COMPARE]    = {"compare",    CM_REFUSED},
     [DIAG_BACKEND]    = {"backend",    CM_REFUSED},

@@ -35,6 +35,7 @@ enum diag_code {
     DIAG_LIMIT,     /* a built-in limit: depth, count, size */
     DIAG_UNKNOWN_OP,
     DIAG_ASSUMPTION,  /* a note: an assumption of the analysis */
+    DIAG_FOLDED,      /* a warning: the exporter may have folded norms away */
     DIAG_USAGE,       /* invalid options for this model */
     DIAG_COMPARE,     /* profiles taken under different conditions */
     DIAG_BACKEND,     /* the backend cannot measure */

@@ -15,6 +15,7 @@
 #include "backends/device/kernel_time.h"
 #include "backends/primitive.h"
 #include "passes/cost/count.h"
+#include "passes/norms/restore_norms.h"
 #include "passes/pass.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/training/optimizers.h"
@@ -103,11 +104,13 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     options.optimizer = time->optimizer;
     options.backend = arena_printf(fitting->arena, "roofline:device=%s", fitting->device);
     struct analysis analysis = {
-        .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
+        .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
     struct timing timing;
     const unsigned wanted = time->optimizer ? TABLE_GRADIENT_KERNELS : TABLE_PRIMITIVES;
-    int status = pipeline_run_to(&analysis, 0);
+    int status = restore_norms(model->model, &options, analysis.arena, &analysis.model);
+    if (status < 0) (void)diag_no_memory(diag);
+    if (status == CM_OK) status = pipeline_run_to(&analysis, 0);
     if (status == CM_OK) status = timing_passes_run(&analysis, wanted, &timing);
     for (size_t i = first; i < end && status == CM_OK; i++)
         status = collect_work(fitting, &timing, &fitting->times[i], &fitting->works[i]);

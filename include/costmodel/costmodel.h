@@ -152,6 +152,9 @@ struct cm_options {
      * (result->training); CM_MODE_MODEL then means CM_MODE_TRAINING. NULL: no training step.
      */
     const char *optimizer;
+    /* Profile the step of the file as it is: do not restore the BatchNormalizations that its
+     * exporter folded into other layers. */
+    bool as_exported;
     size_t n_freeze;
     const char *const *freeze; /* patterns of parameters or modules that are not trained */
     size_t n_checkpoint;

@@ -283,6 +283,7 @@ struct cm_training {
     const char *const *freeze; /* as in cm_options */
     size_t n_checkpoint;
     const char *const *checkpoint; /* as in cm_options */
+    int64_t restored_norms;        /* BatchNormalizations that the exporter had folded */
     int64_t learned;               /* params that the optimizer updates */
     int64_t frozen;                /* params that it does not update */
     int64_t backward_macs;

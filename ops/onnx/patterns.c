@@ -2,6 +2,8 @@
 /* The table of fused patterns: see patterns.h. A new pattern is one row. */
 #include "ops/onnx/patterns.h"
 
+#include "ir/graph.h"
+#include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -121,4 +123,15 @@ const char *patterns_operand_attr(const char *type, size_t slot) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].slot == slot && text_equal(rows[i].type, type)) return rows[i].attr;
     return NULL;
+}
+
+int64_t patterns_foldable_channels(const struct node *node, const struct shape *weight) {
+    const struct attr *group = node_attr(node, "group");
+    const struct attr *transposed = node_attr(node, "transB");
+    if (node->domain[0] != '\0' || weight->rank < 2) return 0;
+    if (text_equal(node->type, "Conv")) return weight->dims[0];
+    if (text_equal(node->type, "ConvTranspose"))
+        return checked_mul(weight->dims[1], group ? group->i : 1);
+    if (!text_equal(node->type, "Gemm") || weight->rank != 2) return 0;
+    return weight->dims[transposed && transposed->i ? 0 : 1];
 }

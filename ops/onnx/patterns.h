@@ -79,4 +79,10 @@ const struct pattern_row *patterns_at(size_t index);
  */
 const char *patterns_operand_attr(const char *type, size_t slot);
 
+/*
+ * Returns the output channels of the convolution or linear layer into which exporters fold a
+ * norm. Returns 0 if the node is not one, or if the dims of its weight do not fit.
+ */
+int64_t patterns_foldable_channels(const struct node *node, const struct shape *weight);
+
 #endif

@@ -222,7 +222,7 @@ function omissions(profile) {
 function addTraining(parent, profile) {
   const step = profile.training;
   if (!step) return;
-  const section = addSection(parent, `A training step with ${step.optimizer} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, '', 'h3');
+  const section = addSection(parent, `A training step with ${step.optimizer} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, step.restored_norms > 0 ? `${plural(step.restored_norms, 'folded norm')} restored` : '', 'h3');
   const parts = [['weights', 'weight_bytes'], ['gradients', 'gradient_bytes'], ['optimizer state', 'optimizer_bytes'],
     ['saved activations', 'saved_bytes']]
     .map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));

@@ -124,6 +124,9 @@ static void write_training(struct page *page, const struct cm_training *training
              page_number(page, NUMBER_BYTES, training->optimizer_bytes));
     if (training->frozen > 0)
         page_add(page, "%s params frozen", page_number(page, NUMBER_PARAMS, training->frozen));
+    if (training->restored_norms > 0)
+        page_add(page, "%s restored (not with --as-exported)",
+                 page_count(page, training->restored_norms, "folded norm"));
     page_end_line(page);
 }
 

@@ -164,6 +164,10 @@ static void write_training(struct page *page, const struct cm_result *result) {
     if (!training->present) return;
     page_end_line(page);
     label_line(page, "training", "%s", training->optimizer);
+    if (training->restored_norms > 0)
+        label_line(page, "norms restored",
+                   "%" PRId64 " that the exporter had folded (not with --as-exported)",
+                   training->restored_norms);
     write_line(page, "learned params", NUMBER_PARAMS, training->learned);
     if (training->frozen != 0)
         write_line(page, "frozen params", NUMBER_PARAMS, training->frozen);

@@ -644,6 +644,7 @@ const struct cm_result fixture_hostile = {
                  .optimizer = ESCAPE,
                  .host_bytes = CM_UNKNOWN,
                  .weight_copy_bytes = CM_UNKNOWN,
+                 .restored_norms = CM_UNKNOWN, /* recent */
                  .n_freeze = N(odd_patterns),
                  .freeze = odd_patterns,
                  .learned = INT64_MAX,
