@@ -249,7 +249,8 @@ static void copy_options(struct assembly *assembly) {
     for (size_t i = 0; dims && i < batch->n_symbols; i++)
         dims[i] = (struct cm_named_size){assembly_text(assembly, batch->symbols[i].name),
                                          public_count(batch->symbols[i].size)};
-    result->options.batch = public_count(batch->batch);
+    result->options.batch =
+        public_count(checked_mul(batch->batch, pass_micro_batches(assembly->analysis)));
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
     const size_t n = options->n_trip_counts;
@@ -319,6 +320,7 @@ static void copy_training(struct assembly *assembly) {
     assembly->result->training = (struct cm_training){
         .present = true,
         .optimizer = assembly_text(assembly, table->optimizer->name),
+        .micro_batches = pass_micro_batches(analysis),
         .n_freeze = options->n_freeze,
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
         .n_checkpoint = options->n_checkpoint,

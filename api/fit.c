@@ -150,6 +150,8 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
         fit->why = search->why;
         return;
     }
+    /* Trials have the batch of a micro-batch. */
+    const int64_t micro_batches = pass_micro_batches(search->analysis);
     fit->search = search->uneven ? "uneven" : "exact";
     if (search->fits.batch == 0) fit->search = "none";
     if (search->fails.batch == 0) fit->search = "unbounded";
@@ -157,7 +159,7 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
         fit->search = "exhausted";
     const bool is_found = search->fails.batch > 0 || search->is_ended;
     if (is_found && (search->fits.batch > 0 || !search->is_ended))
-        fit->largest_batch = search->fits.batch;
+        fit->largest_batch = checked_mul(search->fits.batch, micro_batches);
     if (is_found && search->fits.batch > 0) fit->largest_bytes = search->fits.bytes;
     if (search->fails.batch == search->fits.batch + 1 && search->fails.bytes < TOO_MUCH)
         fit->next_bytes = search->fails.bytes;

@@ -72,7 +72,16 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
     if (options->optimizer && !optimizers_find(options->optimizer))
         return refuse_name("optimizer", options->optimizer, "this version knows",
                            optimizer_name_at, arena, diagnostics);
+    if (options->micro_batches > 1 &&
+        (options->batch == 0 || options->batch % options->micro_batches != 0)) {
+        int status = diag_error(diagnostics, DIAG_USAGE,
+                                "%lld micro-batches must divide the batch, got batch %lld",
+                                (long long)options->micro_batches, (long long)options->batch);
+        diag_hint(diagnostics, "the batch is that of the whole step, of which each is a part");
+        return status;
+    }
     const char *idle = NULL;
+    if (options->micro_batches > 1) idle = "micro-batches";
     if (options->n_checkpoint > 0) idle = "checkpoint";
     if (options->n_freeze > 0) idle = "freeze";
     if (options->as_exported) idle = "as-exported";

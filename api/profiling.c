@@ -10,10 +10,12 @@
 #include "passes/pipeline/pipeline.h"
 #include "support/diag.h"
 
-/* Returns the options; with an optimizer the default mode is training. */
+/* Returns the options; with an optimizer the default mode is training. The passes have the
+ * batch of a micro-batch. */
 static struct cm_options effective_options(const struct cm_options *options) {
     struct cm_options copy = *options;
     if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
+    if (copy.micro_batches > 1) copy.batch /= copy.micro_batches;
     return copy;
 }
 
@@ -40,7 +42,7 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
         .diag = diagnostics,
         .work = &profiling->work,
     };
-    int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
+    int status = profile_options_check(options, profiling->arena, diagnostics);
     if (status == CM_OK)
         status =
             restore_norms(model->model, options, profiling->arena, &profiling->analysis.model);

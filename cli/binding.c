@@ -117,6 +117,10 @@ const struct option binding_rest[] = {
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
+    {.name = "micro-batches", INTO(INT64, options.micro_batches), .value = "N", .min = 1,
+     .max = INT64_MAX, .rules = NO_FORMULA,
+     .help = "forward and backward passes of a step, each with an N-th of the batch;\n"
+             "their gradients are accumulated (default 1)"},
     {.heading = "Modules", .name = "module-source", INTO(TEXT, options.module_source),
      .value = "NAME",
      .help = "use only this source to recover the module hierarchy: metadata,\n"

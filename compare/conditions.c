@@ -163,6 +163,8 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
                 is->options.counting);
     add_numbers(finder, has_batches ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
                 was->options.batch, is->options.batch);
+    add_numbers(finder, CM_CONDITION_BREAKS, "micro_batches", cm_result_micro_batches(was),
+                cm_result_micro_batches(is));
     if (was->options.precision && is->options.precision) /* unknown in former versions */
         add_if_differs(finder, CM_CONDITION_BREAKS, "precision", was->options.precision,
                        is->options.precision);

@@ -65,6 +65,11 @@ struct analysis {
     const struct operators_table *operators;
 };
 
+/* Returns the passes over the model in one step; 1 unless gradients are accumulated. */
+static inline int64_t pass_micro_batches(const struct analysis *analysis) {
+    return analysis->options->micro_batches > 1 ? analysis->options->micro_batches : 1;
+}
+
 /* Fills the pass's own table. */
 typedef int pass_run(const struct analysis *analysis, void *own);
 

@@ -82,7 +82,8 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     const struct timing *timing = timing_of(analysis);
     struct input_pipeline_table *table = own;
     const int64_t bytes = timing->core.options->sample_bytes;
-    const int64_t batch = timing->core.batch->batch;
+    const int64_t batch =
+        checked_mul(timing->core.batch->batch, pass_micro_batches(&timing->core));
     const int64_t training_ps = timing->gradient_kernels->iteration_ps;
     const double host_link = timing->estimate->facts.host_link;
     const struct imported *imported = timing->estimate->imported;

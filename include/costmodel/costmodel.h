@@ -200,6 +200,9 @@ struct cm_options {
     /* File descriptor; measuring ends when it becomes readable. The result then keeps the times
      * so far and has a warning with the code "interrupted". NULL: none. */
     const int *stop;
+    /* Forward and backward passes of a training step, whose gradients are accumulated. They
+     * divide `batch`, which is that of the step. 0: 1. */
+    int64_t micro_batches;
 };
 
 CM_API void cm_options_init_sized(struct cm_options *options, size_t size);

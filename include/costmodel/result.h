@@ -279,6 +279,7 @@ struct cm_memory {
 struct cm_training {
     bool present;          /* false: no optimizer was given, all other members are 0 */
     const char *optimizer; /* "adam" */
+    int64_t micro_batches; /* forward and backward passes of the step */
     size_t n_freeze;
     const char *const *freeze; /* as in cm_options */
     size_t n_checkpoint;
@@ -799,6 +800,11 @@ static inline bool cm_result_planned(const struct cm_result *result) {
 static inline bool cm_result_converted(const struct cm_result *result) {
     return result->options.precision != NULL && result->options.file_precision != NULL &&
            strcmp(result->options.precision, result->options.file_precision) != 0;
+}
+
+/* Returns the passes of a training step; 1 without a step, or if a former version wrote it. */
+static inline int64_t cm_result_micro_batches(const struct cm_result *result) {
+    return result->training.micro_batches > 1 ? result->training.micro_batches : 1;
 }
 
 /* Returns true if lower_bound_ps is valid. */

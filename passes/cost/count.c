@@ -185,14 +185,16 @@ static void scale(struct cm_costs *costs, int64_t runs) {
     costs->upper_bound = 0;
 }
 
-/* Computes the runs of each graph in one run of the model: a product over its parents. */
+/* Computes the runs of each graph in one step, over all micro-batches: a product over its
+ * parents. */
 static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
                        int64_t *runs) {
     const struct model *model = analysis->model;
     for (uint32_t id = 0; id < model->n_graphs; id++) {
         const struct graph *graph = &model->graphs[id];
         /* a graph's parent is always added before it */
-        int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
+        int64_t outer =
+            graph->parent == ID_NONE ? pass_micro_batches(analysis) : runs[graph->parent];
         runs[id] = iterations_exist(infer, id) ? 0 : checked_mul(outer, infer->runs[id]);
         if (!iterations_exist(infer, id)) continue;
         for (const struct iteration *at = infer->iterations[id].last; at; at = at->before)

@@ -17,8 +17,8 @@ struct count_table {
      * parameters, for all runs of the node's graph; a figure is CM_UNKNOWN if unknown,
      * DIM_OVERFLOW past 2^63. api/assemble.c fills in the rest. */
     struct cm_node *nodes;
-    int64_t *runs;           /* by graph: per run of the model; 0 for a branch not counted */
-    int64_t *upper_runs;     /* by graph: upper bound of `runs` if unknown */
+    int64_t *runs;       /* by graph: per step, or run of the model; 0: a branch not counted */
+    int64_t *upper_runs; /* by graph: upper bound of `runs` if unknown */
     scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
     struct value_info *run_infos; /* scratch, by value: infos in the one run of a body that is
                                      being counted; NULL if no Loop is executed */

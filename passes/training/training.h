@@ -8,6 +8,7 @@
 
 #include "passes/cost/count.h"
 #include "passes/pass.h"
+#include "support/checked.h"
 
 /* Tables that pass training reads. */
 #define TRAINING_READS                                                                         \
@@ -142,9 +143,14 @@ static inline bool training_is_recomputed(const struct training *training,
                                           const struct operation *operation) {
     return operation->region != ID_NONE && training->regions[operation->region].is_recomputed;
 }
-/* Returns how often the graph runs in one forward pass of the model. */
+/* Returns how often the graph runs in the forward passes of a step. */
 static inline int64_t training_runs(const struct training *training, uint32_t graph) {
     return training->analysis->count->runs[graph];
+}
+/* Returns how often the graph runs in the forward pass of one micro-batch. */
+static inline int64_t training_runs_once(const struct training *training, uint32_t graph) {
+    return checked_div_floor(training_runs(training, graph),
+                             pass_micro_batches(training->analysis));
 }
 
 #endif

@@ -262,7 +262,7 @@ static int add_extra(struct training *training, const struct op_source *source, 
     if (status < 0) return status;
     context.gradients = training_gradients(training, operation);
     operation->extra = checked_mul(operation->op->backward.extra(&context),
-                                   training_runs(training, operation->node->graph));
+                                   training_runs_once(training, operation->node->graph));
     arena_restore(source->arena, mark);
     return CM_OK;
 }

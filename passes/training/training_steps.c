@@ -184,7 +184,7 @@ static void note_operand(struct timeline *timeline, struct operation *operation,
         note_need(timeline, value, operation);
     } else if (is_param ? !timeline->is_copied[root] : !(operation->copied & bit)) {
         const int64_t bytes = checked_mul(dtype_bytes(cast, shape_elements(&info->shape)),
-                                          training_runs(training, operation->node->graph));
+                                          training_runs_once(training, operation->node->graph));
         operation->copied |= bit;
         operation->copies = checked_add_known(operation->copies, bytes);
         timeline->is_copied[root] = is_param;
@@ -280,7 +280,7 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     uint32_t created = made ? made->forward : 1;
     int64_t once = training->bytes[root];
     int64_t all =
-        checked_mul(once, training_runs(training, training->model->values[root].graph));
+        checked_mul(once, training_runs_once(training, training->model->values[root].graph));
     add_block(timeline, span->saved ? PART_SAVED : PART_ACTIVATION, created,
               later(span->used, span->saved), span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
@@ -302,6 +302,16 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
     add_block(timeline, is_recomputed ? PART_ACTIVATION : PART_SAVED,
               is_recomputed ? operation->recomputation : operation->forward,
               operation->backward, bytes);
+}
+
+/* Adds the gradient of a parameter, which is alive until the optimizer step; the second of
+ * several micro-batches finds that of the first, and adds its own to it. */
+static void live_gradient(struct timeline *timeline, uint32_t since, int64_t bytes) {
+    const bool is_second = pass_micro_batches(timeline->training->analysis) > 1;
+    if (since == 0) return;
+    add_block(timeline, PART_GRADIENT, is_second ? 1 : since,
+              timeline->training->table->n_events - 1, bytes);
+    if (is_second) add_block(timeline, PART_GRADIENT, since, since, bytes);
 }
 
 /* Finds the peak over all events and the optimizer step, which needs all gradients of
@@ -361,12 +371,9 @@ int training_steps(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_values; id++)
         if (training->bytes[id] != 0) live_value(&timeline, id);
     for (uint32_t id = 0; id < n_nodes; id++) live_extra(&timeline, id);
-    /* Gradients of parameters are alive until the optimizer step. */
     for (size_t i = 0; i < params->n_params; i++)
-        if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i] &&
-            timeline.param_since[i])
-            add_block(&timeline, PART_GRADIENT, timeline.param_since[i],
-                      training->table->n_events - 1, params->params[i].bytes);
+        if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
+            live_gradient(&timeline, timeline.param_since[i], params->params[i].bytes);
     if (arena_failed(arena)) return diag_no_memory(analysis->diag);
     return find_peak(training);
 }

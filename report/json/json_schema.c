@@ -188,6 +188,7 @@ static const struct json_record memory_record = RECORD(struct cm_memory, "memory
 
 const struct json_record json_training = RECORD(struct cm_training, "training", "One training step",
     VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "name of the optimizer (docs/training.md)"),
+    OPTIONAL("micro_batches", JSON_COUNT, struct cm_training, micro_batches, "forward and backward passes of the step, each with an equal part of the batch"),
     MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of frozen parameters"),
     MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint, "patterns of modules with activation checkpointing"),
     OPTIONAL("restored_norms", JSON_COUNT, struct cm_training, restored_norms, "number of BatchNormalizations that the exporter had folded into other layers and that the step has"),

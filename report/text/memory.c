@@ -42,8 +42,9 @@ void memory_write_schedule(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes `1772            1772 takes 17,173,520,032, 1773 would take 17,183,153,824` */
-static void write_largest(struct page *page, const struct cm_fit *fit) {
+/* `unit` divides the batches. Writes `1772            1772 takes 17,173,520,032, 1773 would
+ * take 17,183,153,824` */
+static void write_largest(struct page *page, const struct cm_fit *fit, int64_t unit) {
     label_write(page, "largest batch");
     page_print(page, STYLE_TITLE, "%" PRId64, fit->largest_batch);
     label_pad(page);
@@ -52,8 +53,8 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
         page_item_print(page, STYLE_SHARE, "%" PRId64 " takes %s", fit->largest_batch,
                         page_exact(page, fit->largest_bytes));
     if (is_known(fit->next_bytes))
-        page_item_print(page, STYLE_SHARE, "%" PRId64 " would take %s", fit->largest_batch + 1,
-                        page_exact(page, fit->next_bytes));
+        page_item_print(page, STYLE_SHARE, "%" PRId64 " would take %s",
+                        fit->largest_batch + unit, page_exact(page, fit->next_bytes));
     if (text_equal(fit->search, "exhausted")) page_add(page, "a larger one may fit");
     if (text_equal(fit->search, "uneven")) {
         page_add(page, "but a larger");
@@ -82,7 +83,7 @@ void memory_write_fit(struct page *page, const struct cm_result *result) {
     page_line(page, fit->fits ? STYLE_PLAIN : STYLE_WARNING, ", %s",
               fit->fits ? "fits" : "does not fit");
     if (is_known(fit->largest_batch)) {
-        write_largest(page, fit);
+        write_largest(page, fit, cm_result_micro_batches(result));
         return;
     }
     label_list(page, "largest batch", " ", 2);

@@ -30,16 +30,19 @@ static void write_figure(struct page *page, const char *label, enum number_unit 
 
 /* Writes `resnet50.onnx, batch 32, seq 128, opset 17, pytorch 2.1.0` */
 static void write_title(struct page *page, const struct cm_result *result) {
+    const int64_t micro_batches = cm_result_micro_batches(result);
     page_print(page, STYLE_TITLE, "%s",
                *result->model.path == '\0' ? "model" : result->model.path);
     page_list(page, ", ", 0);
     page->first_item = false;
     if (is_known(result->options.batch))
         page_add(page, "batch %" PRId64, result->options.batch);
+    if (micro_batches > 1) page_add(page, "%" PRId64 " micro-batches", micro_batches);
     for (size_t i = 0; i < result->options.n_dims; i++) {
         const struct cm_named_size *dim = &result->options.dims[i];
         const bool is_batch = text_starts_with(dim->name, "batch");
-        if (is_batch && dim->size == result->options.batch) continue; /* written above */
+        if (is_batch && dim->size == result->options.batch / micro_batches)
+            continue; /* written above */
         page_add(page, "%s %" PRId64, *dim->name == '\0' ? "(nameless)" : dim->name, dim->size);
     }
     if (cm_result_converted(result)) page_add(page, "%s", result->options.precision);

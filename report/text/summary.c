@@ -168,6 +168,8 @@ static void write_training(struct page *page, const struct cm_result *result) {
         label_line(page, "norms restored",
                    "%" PRId64 " that the exporter had folded (not with --as-exported)",
                    training->restored_norms);
+    if (cm_result_micro_batches(result) > 1)
+        label_line(page, "micro-batches", "%" PRId64, training->micro_batches);
     write_line(page, "learned params", NUMBER_PARAMS, training->learned);
     if (training->frozen != 0)
         write_line(page, "frozen params", NUMBER_PARAMS, training->frozen);

@@ -77,6 +77,9 @@ static void set_alignment(struct cm_result *is) {
 static void set_optimizer(struct cm_result *is) {
     is->training = (struct cm_training){.present = true, .optimizer = "sgd"};
 }
+static void set_micro_batches(struct cm_result *is) {
+    is->training.micro_batches = 4;
+}
 static void set_times(struct cm_result *is) {
     is->measure = &roofline;
 }
@@ -105,6 +108,7 @@ static void lists_differing_conditions_with_their_weight(void **state) {
         {set_group, CM_CONDITION_NOTE, "group: none, x.*"},
         {set_alignment, CM_CONDITION_BREAKS, "memory_alignment: 0, 64"},
         {set_optimizer, CM_CONDITION_NOTE, "optimizer: none, sgd"},
+        {set_micro_batches, CM_CONDITION_BREAKS, "micro_batches: 1, 4"},
         {set_times, CM_CONDITION_TIMES, "times: none, modelled"},
         {set_unknown_op, CM_CONDITION_INCOMPLETE, "unknown_operators: 0, 3"},
         {set_unknown_shapes, CM_CONDITION_NOTE, "unknown_shapes: 0, 2"},

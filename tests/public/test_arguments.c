@@ -134,6 +134,7 @@ static const struct member of_options[] = {
     P(batch),
     P(memory_limit),
     P(sample_bytes),
+    P(micro_batches),
     L(dims),
     L(inputs),
     L(values),

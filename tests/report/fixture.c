@@ -642,6 +642,7 @@ const struct cm_result fixture_hostile = {
     .nodes = odd_nodes,
     .training = {.present = true,
                  .optimizer = ESCAPE,
+                 .micro_batches = CM_UNKNOWN,
                  .host_bytes = CM_UNKNOWN,
                  .weight_copy_bytes = CM_UNKNOWN,
                  .restored_norms = CM_UNKNOWN, /* recent */

@@ -53,6 +53,13 @@ static const struct step steps[] = {
      "in x float[2,3]\ninit a.w float[3,5]\ninit b.w float[5,5]\nnode a MatMul x a.w -> y\n"
      "node b MatMul y b.w -> z\nout z\n",
      24 + 40, 30 + 2 * 50, 24 + 40 + 40 + 40 + 40 + 100 + 3 * 160, .options = {0}},
+    /* Backward of b: x, y, z and the gradients of z and y; all gradients of parameters, and
+     * that of b.w which is added. */
+    {"the second micro-batch adds its gradients to those of the first",
+     "in x float[2,3]\ninit a.w float[3,5]\ninit b.w float[5,5]\nnode a MatMul x a.w -> y\n"
+     "node b MatMul y b.w -> z\nout z\n",
+     24 + 40, 2 * (30 + 2 * 50), 24 + 40 + 40 + 40 + 40 + 160 + 100 + 3 * 160,
+     .options = {.micro_batches = 2}},
     {"an Einsum saves a factor for the gradient of the other",
      "in x float[3,4]\nin z float[3,5]\ninit a.w float[4,5]\nnode a MatMul x a.w -> g\n"
      "node b Einsum z g -> y equation=bi,ci->bc\nout y\n",
