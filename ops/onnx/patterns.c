@@ -125,6 +125,18 @@ const char *patterns_operand_attr(const char *type, size_t slot) {
     return NULL;
 }
 
+const struct constant *patterns_constant(const struct model *model, const struct node *node,
+                                         size_t slot) {
+    const uint32_t id = slot < node->n_inputs ? node->inputs[slot] : ID_NONE;
+    const struct value *value = id == ID_NONE ? NULL : &model->values[id];
+    const struct node *from =
+        value && value->node != ID_NONE ? &model->nodes[value->node] : NULL;
+    if (from && text_equal(from->type, "Identity") && from->n_inputs == 1 &&
+        from->inputs[0] != ID_NONE)
+        value = &model->values[from->inputs[0]];
+    return value ? value->constant : NULL;
+}
+
 int64_t patterns_foldable_channels(const struct node *node, const struct shape *weight) {
     const struct attr *group = node_attr(node, "group");
     const struct attr *transposed = node_attr(node, "transB");

@@ -79,6 +79,11 @@ const struct pattern_row *patterns_at(size_t index);
  */
 const char *patterns_operand_attr(const char *type, size_t slot);
 
+/* Returns the constant that the operand is, or is an Identity of (PyTorch's exporter writes
+ * equal tensors once); NULL if it is none or omitted. */
+const struct constant *patterns_constant(const struct model *model, const struct node *node,
+                                         size_t slot);
+
 /*
  * Returns the output channels of the convolution or linear layer into which exporters fold a
  * norm. Returns 0 if the node is not one, or if the dims of its weight do not fit.

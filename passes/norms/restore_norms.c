@@ -34,17 +34,10 @@ struct restoring {
     uint32_t *moved_to;      /* by node: id in the copy */
 };
 
-static const struct constant *operand(const struct model *model, const struct node *node,
-                                      uint32_t slot) {
-    if (slot >= node->n_inputs || node->inputs[slot] == ID_NONE) return NULL;
-    return model->values[node->inputs[slot]].constant;
-}
-
-/* Returns true if the TorchScript exporter computed the operand for this node. */
+/* Returns true if the TorchScript exporter computed the operand. */
 static bool is_computed(const struct model *model, const struct node *node, uint32_t slot) {
-    if (!operand(model, node, slot)) return false;
-    const struct value *value = &model->values[node->inputs[slot]];
-    return value->n_uses == 1 && names_generated(value->name);
+    return patterns_constant(model, node, slot) &&
+           names_generated(value_name(model, node->inputs[slot]));
 }
 
 /* Returns true if the exporter kept names of parameters and recorded nothing else. */
@@ -57,7 +50,7 @@ static bool has_names_only(const struct model *model) {
 /* Returns the number of channels of the norm that was folded into the node; 0 if none was. */
 static int64_t folded_channels(const struct model *model, const struct node *node,
                                bool names_only) {
-    const struct constant *weight = operand(model, node, WEIGHT);
+    const struct constant *weight = patterns_constant(model, node, WEIGHT);
     if (!weight || !dtype_is_float(weight->dtype) || node->n_outputs != 1 ||
         node->outputs[0] == ID_NONE)
         return 0;
@@ -99,10 +92,11 @@ static int add_vector(struct restoring *restoring, const struct node *layer, int
     struct constant *constant = arena_alloc(restoring->arena, sizeof *constant);
     int64_t *dims = arena_copy(restoring->arena, &length, sizeof length);
     if (!constant || !dims) return CM_NO_MEMORY;
-    *constant = (struct constant){.dtype = operand(restoring->from, layer, WEIGHT)->dtype,
-                                  .shape = {.rank = 1, .dims = dims},
-                                  .n_elements = length,
-                                  .place = CONSTANT_ABSENT};
+    *constant =
+        (struct constant){.dtype = patterns_constant(restoring->from, layer, WEIGHT)->dtype,
+                          .shape = {.rank = 1, .dims = dims},
+                          .n_elements = length,
+                          .place = CONSTANT_ABSENT};
     const struct value value = {.name = name,
                                 .constant = constant,
                                 .node = ID_NONE,

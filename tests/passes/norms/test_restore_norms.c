@@ -47,14 +47,17 @@ static void finds_layers_whose_norm_was_folded(void **state) {
         size_t n;
     } rows[] = {
         {TORCH "node n Conv x 21 22 -> y\nout y\n", 1},
-        /* a parameter of the framework; two uses; no bias; a name that no exporter generates */
+        /* the exporter writes equal tensors once */
+        {TORCH "node i Identity 22 -> 32\nnode n Conv x 21 22 -> y\nnode m Conv x 21 32 -> z\n"
+               "out y\nout z\n",
+         2},
+        /* parameters of the framework; the layer's own bias; no bias */
         {IMAGE "init c.weight float[4,3,3,3]\ninit c.bias float[4]\n"
                "node n Conv x c.weight c.bias -> y\nout y\n",
          0},
         {IMAGE "init 21 float[4,3,3,3]\ninit c.bias float[4]\n"
                "node n Conv x 21 c.bias -> y\nout y\n",
          0},
-        {TORCH "node n Conv x 21 22 -> y\nnode m Conv x 21 22 -> z\nout y\nout z\n", 0},
         {TORCH "node n Conv x 21 -> y\nout y\n", 0},
         /* all names are generated, so they tell nothing */
         {IMAGE "init 21 float[4,3,3,3]\ninit 22 float[4]\nnode n Conv x 21 22 -> y\nout y\n",
