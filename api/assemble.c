@@ -323,6 +323,8 @@ static void copy_training(struct assembly *assembly) {
         .micro_batches = pass_micro_batches(analysis),
         .n_freeze = options->n_freeze,
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
+        .n_trainable = options->n_trainable,
+        .trainable = copy_patterns(assembly, options->trainable, options->n_trainable),
         .n_checkpoint = options->n_checkpoint,
         .checkpoint = copy_patterns(assembly, options->checkpoint, options->n_checkpoint),
         .restored_norms = (int64_t)analysis->model->n_restored_norms,

@@ -84,6 +84,7 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
     if (options->micro_batches > 1) idle = "micro-batches";
     if (options->n_checkpoint > 0) idle = "checkpoint";
     if (options->n_freeze > 0) idle = "freeze";
+    if (options->n_trainable > 0) idle = "trainable";
     if (options->as_exported) idle = "as-exported";
     if (options->optimizer || !idle) return CM_OK;
     int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);

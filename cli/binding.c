@@ -114,6 +114,9 @@ const struct option binding_rest[] = {
     {.name = "freeze", INTO(LIST, freeze), .value = "PATTERN",
      .help = "parameters or modules that are not trained, e.g.\n"
              "--freeze 'layer1.*'; repeatable"},
+    {.name = "trainable", INTO(LIST, trainable), .value = "PATTERN",
+     .help = "the only parameters or modules that are trained, e.g.\n"
+             "--trainable '*lora_*'; repeatable"},
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
@@ -315,6 +318,8 @@ int binding_read(const struct invocation *call, struct binding *binding,
     options->mode = (enum cm_mode)binding->mode;
     options->n_freeze = binding->freeze.n;
     options->freeze = binding->freeze.values;
+    options->n_trainable = binding->trainable.n;
+    options->trainable = binding->trainable.values;
     options->n_checkpoint = binding->checkpoint.n;
     options->checkpoint = binding->checkpoint.values;
     options->schedule = (enum cm_schedule)binding->schedule;

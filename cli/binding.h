@@ -27,6 +27,7 @@ struct binding {
     int mode;     /* enum cm_mode */
     int schedule; /* enum cm_schedule */
     struct option_list freeze;
+    struct option_list trainable;
     struct option_list checkpoint;
     struct cm_options options; /* members that the command line sets directly */
 };

@@ -191,6 +191,9 @@ static void compare_training(struct finder *finder, const struct cm_training *wa
     add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
                    joined(finder, was->n_freeze, was->freeze),
                    joined(finder, is->n_freeze, is->freeze));
+    add_if_differs(finder, CM_CONDITION_BREAKS, "trainable",
+                   joined(finder, was->n_trainable, was->trainable),
+                   joined(finder, is->n_trainable, is->trainable));
     add_if_differs(finder, CM_CONDITION_BREAKS, "checkpoint",
                    joined(finder, was->n_checkpoint, was->checkpoint),
                    joined(finder, is->n_checkpoint, is->checkpoint));

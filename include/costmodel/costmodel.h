@@ -203,6 +203,8 @@ struct cm_options {
     /* Forward and backward passes of a training step, whose gradients are accumulated. They
      * divide `batch`, which is that of the step. 0: 1. */
     int64_t micro_batches;
+    size_t n_trainable;
+    const char *const *trainable; /* as `freeze`: only these are trained; none: all */
 };
 
 CM_API void cm_options_init_sized(struct cm_options *options, size_t size);

@@ -282,6 +282,8 @@ struct cm_training {
     int64_t micro_batches; /* forward and backward passes of the step */
     size_t n_freeze;
     const char *const *freeze; /* as in cm_options */
+    size_t n_trainable;
+    const char *const *trainable; /* as in cm_options */
     size_t n_checkpoint;
     const char *const *checkpoint; /* as in cm_options */
     int64_t restored_norms;        /* BatchNormalizations that the exporter had folded */

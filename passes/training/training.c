@@ -29,9 +29,17 @@ static int refuse(const struct training *training, const char *what, const char 
     return status;
 }
 
-/* Freezes parameters with a matching name, or used by a node of a matching module. matches[m]:
- * the pattern matches the path of module m or of one of its parents. */
-static int freeze(struct training *training, const char *pattern, bool *matches) {
+/* Freezes a parameter, or lets it learn. Integers have no gradients. */
+static void set_frozen(struct training *training, size_t param, bool is_frozen) {
+    const uint32_t value = training->analysis->params->params[param].value;
+    training->frozen[param] =
+        is_frozen || !dtype_is_float(training->analysis->infer->infos[value].dtype);
+}
+
+/* Calls set_frozen of parameters with a matching name, or used by a node of a matching module.
+ * matches[m]: the pattern matches the path of module m or of one of its parents. */
+static int set_matching(struct training *training, const char *pattern, bool is_frozen,
+                        bool *matches) {
     const struct params_table *params = training->analysis->params;
     const struct modules_table *modules = training->analysis->modules;
     bool any = false;
@@ -41,11 +49,16 @@ static int freeze(struct training *training, const char *pattern, bool *matches)
                       glob_matches(pattern, modules->modules[id].path);
     }
     for (size_t i = 0; i < params->n_params; i++)
-        if (glob_matches(pattern, params->params[i].name)) training->frozen[i] = any = true;
+        if (glob_matches(pattern, params->params[i].name)) {
+            set_frozen(training, i, is_frozen);
+            any = true;
+        }
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         for (size_t i = 0; i < params->n_used[id]; i++)
-            if (matches[modules->of_node[id]])
-                training->frozen[params->used[id][i]] = any = true;
+            if (matches[modules->of_node[id]]) {
+                set_frozen(training, params->used[id][i], is_frozen);
+                any = true;
+            }
     return any ? CM_OK : refuse(training, "parameter or module", pattern);
 }
 
@@ -61,8 +74,8 @@ static int checkpoint(struct training *training, const char *pattern) {
     return any ? CM_OK : refuse(training, "module", pattern);
 }
 
-/* Matches the name patterns of --freeze and --checkpoint: sets `frozen` and `checkpoint`. A
- * pattern without a match is an error. */
+/* Matches the name patterns of --trainable, --freeze and --checkpoint: sets `frozen` and
+ * `checkpoint`. A pattern without a match is an error. */
 static int choose(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct cm_options *options = analysis->options;
@@ -76,11 +89,12 @@ static int choose(struct training *training) {
     if (!matches || !training->frozen || !training->checkpoint)
         return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
-    for (size_t i = 0; i < analysis->params->n_params; i++) /* integers have no gradients */
-        training->frozen[i] =
-            !dtype_is_float(analysis->infer->infos[analysis->params->params[i].value].dtype);
+    for (size_t i = 0; i < analysis->params->n_params; i++)
+        set_frozen(training, i, options->n_trainable > 0);
+    for (size_t i = 0; i < options->n_trainable && status == CM_OK; i++)
+        status = set_matching(training, options->trainable[i], false, matches);
     for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
-        status = freeze(training, options->freeze[i], matches);
+        status = set_matching(training, options->freeze[i], true, matches);
     for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)
         status = checkpoint(training, options->checkpoint[i]);
     for (uint32_t id = 1; id < n_modules && status == CM_OK; id++) {

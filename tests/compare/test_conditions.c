@@ -259,6 +259,10 @@ static void requires_equal_training_options(void **state) {
     is->training.freeze = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "freeze: none, layer1.*");
     is->training.n_freeze = 0;
+    is->training.n_trainable = 1;
+    is->training.trainable = pattern;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "trainable: none, layer1.*");
+    is->training.n_trainable = 0;
     is->training.n_checkpoint = 1;
     is->training.checkpoint = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "checkpoint: none, layer1.*");

@@ -135,6 +135,7 @@ static const struct member of_options[] = {
     P(memory_limit),
     P(sample_bytes),
     P(micro_batches),
+    L(trainable),
     L(dims),
     L(inputs),
     L(values),

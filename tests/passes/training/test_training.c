@@ -277,7 +277,8 @@ static void modules_sum_their_own_nodes(void **state) {
 }
 
 static void integer_parameters_are_frozen(void **state) {
-    const struct cm_options options = {.optimizer = "sgd"};
+    const struct cm_options options = {
+        .optimizer = "sgd", .n_trainable = 1, .trainable = everything};
     struct bench *bench = bench_open_with(
         "in x float[2,3]\ninit f.weight int8[3,4]\ninit s float[]\ninit f.bias float[4]\n"
         "node - DequantizeLinear f.weight s -> w\nnode - Gemm x w f.bias -> y\nout y\n",
@@ -306,9 +307,34 @@ static void freeze_matches_parameters_and_modules(void **state) {
     }
 }
 
+static void only_trainable_parameters_learn(void **state) {
+    static const char *const none[] = {"one"};
+    static const struct {
+        const char *patterns[2];
+        size_t n;
+        size_t n_freeze;
+        int64_t learned;
+    } cases[] = {{{"a.w"}, 1, 0, 15}, {{"a.w", "two"}, 2, 0, 40}, {{"*.w"}, 1, 1, 25}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct step step = {.what = cases[i].patterns[0],
+                                  .lines = TWO_MODULES,
+                                  .options = {.n_trainable = cases[i].n,
+                                              .trainable = cases[i].patterns,
+                                              .n_freeze = cases[i].n_freeze,
+                                              .freeze = none}};
+        struct bench *bench = open_step(&step);
+        assert_int_equal(bench->analysis.training->learned, cases[i].learned);
+        assert_int_equal(bench->analysis.training->frozen, 40 - cases[i].learned);
+        bench_close(bench);
+    }
+}
+
 static void pattern_without_a_match_is_an_error(void **state) {
     static const char *const nowhere[] = {"three"};
     const struct cm_options frozen = {.optimizer = "sgd", .n_freeze = 1, .freeze = nowhere};
+    const struct cm_options trained = {
+        .optimizer = "sgd", .n_trainable = 1, .trainable = nowhere};
     const struct cm_options checkpointed = {
         .optimizer = "sgd", .n_checkpoint = 1, .checkpoint = nowhere};
     (void)state;
@@ -317,6 +343,9 @@ static void pattern_without_a_match_is_an_error(void **state) {
     assert_string_equal(bench_messages(bench),
                         "error[usage]: no parameter or module matches 'three'; hint: "
                         "names are dotted, as in the file; * matches any text");
+    bench_close(bench);
+    bench = bench_open_with("opset 13\n" TWO_MODULES, &trained);
+    assert_int_equal(bench->status, CM_USAGE);
     bench_close(bench);
     bench = bench_open_with("opset 13\n" TWO_MODULES, &checkpointed);
     assert_int_equal(bench->status, CM_USAGE);
@@ -520,6 +549,7 @@ int main(void) {
         cmocka_unit_test(modules_sum_their_own_nodes),
         cmocka_unit_test(integer_parameters_are_frozen),
         cmocka_unit_test(freeze_matches_parameters_and_modules),
+        cmocka_unit_test(only_trainable_parameters_learn),
         cmocka_unit_test(pattern_without_a_match_is_an_error),
         cmocka_unit_test(optimizer_has_states_and_flops_per_parameter),
         cmocka_unit_test(conventions_differ_in_backward_flops),
