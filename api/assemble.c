@@ -305,6 +305,12 @@ static const char *const phase_names[] = {
     [PHASE_STEP] = "step",
 };
 
+static const char *const offload_names[] = {
+    [CM_OFFLOAD_NONE] = "",
+    [CM_OFFLOAD_OPTIMIZER] = "optimizer",
+    [CM_OFFLOAD_ALL] = "all",
+};
+
 static const char *const *copy_patterns(struct assembly *assembly, const char *const *patterns,
                                         size_t n) {
     const char **list = arena_array(assembly->arena, n, sizeof(*list));
@@ -320,6 +326,9 @@ static void copy_training(struct assembly *assembly) {
     assembly->result->training = (struct cm_training){
         .present = true,
         .optimizer = assembly_text(assembly, table->optimizer->name),
+        .shard_gpus = options->shard_gpus,
+        .zero_stage = options->shard_gpus > 0 ? options->zero_stage : 0,
+        .offload = options->shard_gpus > 0 ? offload_names[options->offload] : "",
         .micro_batches = pass_micro_batches(analysis),
         .n_freeze = options->n_freeze,
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
@@ -346,6 +355,10 @@ static void copy_training(struct assembly *assembly) {
         .gradient_bytes = public_count(table->gradient_bytes),
         .optimizer_bytes = public_count(table->optimizer_bytes),
         .host_bytes = public_count(table->host_bytes),
+        .master_bytes = public_count(table->master_bytes),
+        .gather_bytes = public_count(table->gather_bytes),
+        .model_state_bytes =
+            public_count(checked_add(table->held_bytes, table->whole_gradient_bytes)),
         .weight_copy_bytes = public_count(table->weight_copy_bytes),
         .saved_bytes = public_count(table->saved_bytes),
         .peak_bytes = public_count(table->peak_bytes),

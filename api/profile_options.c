@@ -80,11 +80,20 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
         diag_hint(diagnostics, "the batch is that of the whole step, of which each is a part");
         return status;
     }
+    if (options->shard_gpus > 0 && (options->zero_stage < 1 || options->zero_stage > 3))
+        return diag_error(diagnostics, DIAG_USAGE, "stage of ZeRO must be 1, 2 or 3, got %lld",
+                          (long long)options->zero_stage);
+    if (options->shard_gpus > 0 && options->zero_stage < 3 &&
+        options->offload == CM_OFFLOAD_ALL)
+        return diag_error(diagnostics, DIAG_USAGE,
+                          "stage of ZeRO must be 3 to offload all weights, got %lld",
+                          (long long)options->zero_stage);
     const char *idle = NULL;
     if (options->micro_batches > 1) idle = "micro-batches";
     if (options->n_checkpoint > 0) idle = "checkpoint";
     if (options->n_freeze > 0) idle = "freeze";
     if (options->n_trainable > 0) idle = "trainable";
+    if (options->shard_gpus > 0) idle = "shard";
     if (options->as_exported) idle = "as-exported";
     if (options->optimizer || !idle) return CM_OK;
     int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);

@@ -117,6 +117,9 @@ const struct option binding_rest[] = {
     {.name = "trainable", INTO(LIST, trainable), .value = "PATTERN",
      .help = "the only parameters or modules that are trained, e.g.\n"
              "--trainable '*lora_*'; repeatable"},
+    {.name = "shard", INTO(TEXT, shard), .value = "LIST", .rules = NO_FORMULA,
+     .help = "divide the step over GPUs, e.g. zero=3,gpus=8: stage 1, 2 or 3 of ZeRO\n"
+             "(FSDP is 3); offload=optimizer or offload=all moves them to the host"},
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
@@ -307,6 +310,37 @@ static int read_op_costs(const struct invocation *call, struct binding *binding,
     return CM_OK;
 }
 
+static bool find_offload(const char *text, size_t length, enum cm_offload *ret) {
+    static const char *const names[] = {
+        [CM_OFFLOAD_OPTIMIZER] = "optimizer", [CM_OFFLOAD_ALL] = "all"};
+    for (int i = CM_OFFLOAD_OPTIMIZER; i <= CM_OFFLOAD_ALL; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0)
+            *ret = (enum cm_offload)i;
+    return *ret != CM_OFFLOAD_NONE;
+}
+
+/* Reads `zero=3,gpus=8,offload=all`, in any order. */
+static int read_shard(const struct invocation *call, const char *given,
+                      struct cm_options *ret) {
+    bool is_valid = true;
+    for (const char *at = given; at && *at && is_valid; at += *at == ',') {
+        const char *value = at + strcspn(at, "=,");
+        value += *value == '=';
+        const size_t length = strcspn(value, ",");
+        if (text_starts_with(at, "zero="))
+            is_valid = text_to_int64(value, length, &ret->zero_stage);
+        else if (text_starts_with(at, "gpus="))
+            is_valid = text_to_int64(value, length, &ret->shard_gpus) && ret->shard_gpus > 0;
+        else
+            is_valid =
+                text_starts_with(at, "offload=") && find_offload(value, length, &ret->offload);
+        at = value + length;
+    }
+    if (!given || (is_valid && ret->shard_gpus > 0)) return CM_OK;
+    return options_fault(call, "option --shard requires a list such as zero=3,gpus=8, got '%s'",
+                         given);
+}
+
 void binding_free(struct binding *binding) {
     for (size_t i = 0; i < binding->n_described; i++) cm_op_costs_free(binding->described[i]);
 }
@@ -325,7 +359,8 @@ int binding_read(const struct invocation *call, struct binding *binding,
     options->schedule = (enum cm_schedule)binding->schedule;
     options->n_dims = binding->dims.n;
     options->n_trip_counts = binding->trip_counts.n;
-    int status = read_dims(call, "dim", &binding->dims, &options->dims);
+    int status = read_shard(call, binding->shard, options);
+    if (status == CM_OK) status = read_dims(call, "dim", &binding->dims, &options->dims);
     if (status == CM_OK) status = read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = read_values(call, &binding->values, options);
     if (status == CM_OK)

@@ -28,6 +28,7 @@ struct binding {
     int schedule; /* enum cm_schedule */
     struct option_list freeze;
     struct option_list trainable;
+    const char *shard;
     struct option_list checkpoint;
     struct cm_options options; /* members that the command line sets directly */
 };

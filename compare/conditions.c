@@ -181,6 +181,10 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
     add_optional(finder, CM_CONDITION_NOTE, "group", was->options.group, is->options.group);
 }
 
+static int64_t or_zero(int64_t figure) { /* unknown in former versions */
+    return is_known(figure) ? figure : 0;
+}
+
 static void compare_training(struct finder *finder, const struct cm_training *was,
                              const struct cm_training *is) {
     const bool both = was->present && is->present;
@@ -191,6 +195,11 @@ static void compare_training(struct finder *finder, const struct cm_training *wa
     add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
                    joined(finder, was->n_freeze, was->freeze),
                    joined(finder, is->n_freeze, is->freeze));
+    add_numbers(finder, CM_CONDITION_BREAKS, "shard_gpus", or_zero(was->shard_gpus),
+                or_zero(is->shard_gpus));
+    add_numbers(finder, CM_CONDITION_BREAKS, "zero_stage", or_zero(was->zero_stage),
+                or_zero(is->zero_stage));
+    add_optional(finder, CM_CONDITION_BREAKS, "offload", was->offload, is->offload);
     add_if_differs(finder, CM_CONDITION_BREAKS, "trainable",
                    joined(finder, was->n_trainable, was->trainable),
                    joined(finder, is->n_trainable, is->trainable));

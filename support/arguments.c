@@ -50,7 +50,7 @@ static const struct structure structures[ARGUMENT_N_KINDS] = {
     [ARGUMENT_SIZE] = {"list", sizeof(int64_t), (const struct member[]){{"item", MEMBER_NOT_NEGATIVE, 0, 0, ARGUMENT_ANY}, {.name = NULL}}, NULL},
     STRUCT(cm_options, &options,
         NOT_NEGATIVE(cm_options, batch), NOT_NEGATIVE(cm_options, memory_limit), NOT_NEGATIVE(cm_options, sample_bytes),
-        NOT_NEGATIVE(cm_options, micro_batches), LIST(cm_options, trainable, ARGUMENT_POINTER),
+        NOT_NEGATIVE(cm_options, micro_batches), NOT_NEGATIVE(cm_options, shard_gpus), ENUM(cm_options, offload, CM_OFFLOAD_ALL + 1), LIST(cm_options, trainable, ARGUMENT_POINTER),
         LIST(cm_options, dims, ARGUMENT_cm_dim_option), LIST(cm_options, inputs, ARGUMENT_cm_input_option),
         LIST(cm_options, values, ARGUMENT_cm_value_option), LIST(cm_options, trip_counts, ARGUMENT_cm_dim_option),
         LIST(cm_options, op_costs, ARGUMENT_POINTER), LIST(cm_options, freeze, ARGUMENT_POINTER),

@@ -362,8 +362,8 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
                               .eager = timing->core.options->runtime == CM_RUNTIME_EAGER};
     table->backward_ps = table->update_ps = DIM_UNKNOWN;
     table->iteration_ps = table->iteration_lower_bound_ps = DIM_UNKNOWN;
-    if (!flow || !timing->kernels->fusion || !timing->estimate->done ||
-        timing->estimate->imported)
+    if (!flow || timing->core.options->shard_gpus > 0 || !timing->kernels->fusion ||
+        !timing->estimate->done || timing->estimate->imported)
         return CM_OK;
     table->runs = arena_array(timing->core.arena, capacity, sizeof(*table->runs));
     listing.read = arena_array(timing->core.scratch, model->n_values, sizeof(*listing.read));

@@ -105,6 +105,13 @@ enum cm_mode {
     CM_MODE_INFERENCE,
 };
 
+/* A part of a training step on several GPUs that the host keeps. */
+enum cm_offload {
+    CM_OFFLOAD_NONE,
+    CM_OFFLOAD_OPTIMIZER, /* states, and gradients once they are complete */
+    CM_OFFLOAD_ALL,       /* the weights, too; stage 3 of ZeRO */
+};
+
 /* Execution order of the nodes; peak memory depends on it. */
 enum cm_schedule {
     CM_SCHEDULE_FILE,
@@ -205,6 +212,11 @@ struct cm_options {
     int64_t micro_batches;
     size_t n_trainable;
     const char *const *trainable; /* as `freeze`: only these are trained; none: all */
+    /* Weights, gradients and states of a training step are divided over this many GPUs, by
+     * stage 1, 2 or 3 of ZeRO. The figures are those of one GPU. 0: not. */
+    enum cm_offload offload;
+    int64_t zero_stage;
+    int64_t shard_gpus;
 };
 
 CM_API void cm_options_init_sized(struct cm_options *options, size_t size);

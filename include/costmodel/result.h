@@ -279,6 +279,9 @@ struct cm_memory {
 struct cm_training {
     bool present;          /* false: no optimizer was given, all other members are 0 */
     const char *optimizer; /* "adam" */
+    int64_t shard_gpus;    /* figures are those of one of these GPUs; 0: not sharded */
+    int64_t zero_stage;    /* 1, 2 or 3: of ZeRO */
+    const char *offload;   /* what the host keeps: "optimizer", "all"; "": nothing */
     int64_t micro_batches; /* forward and backward passes of the step */
     size_t n_freeze;
     const char *const *freeze; /* as in cm_options */
@@ -300,7 +303,11 @@ struct cm_training {
     int64_t weight_bytes;      /* params and buffers */
     int64_t gradient_bytes;    /* of params */
     int64_t optimizer_bytes;   /* optimizer states on the device */
-    int64_t host_bytes;        /* optimizer states in the host's memory (paged) */
+    int64_t host_bytes;        /* in the host's memory: paged or offloaded */
+    int64_t master_bytes;      /* sharded: fp32 copies of weights of 16 bits */
+    int64_t gather_bytes;      /* sharded: weights and gradients of the largest module */
+    int64_t model_state_bytes; /* weights, gradients, states, copies, gathered: without
+                                  activations */
     int64_t weight_copy_bytes; /* of saved_bytes, with amp: 2-byte copies of weights */
     /* Picoseconds, modelled; CM_UNKNOWN without a modelled device. */
     int64_t backward_ps;              /* expected time of backward with recomputation */

@@ -104,10 +104,17 @@ static int choose(struct training *training) {
     return status;
 }
 
-/* Adds gradient, states and update of a learned parameter. */
-static void add_learned(struct training_table *table, const struct param *param,
-                        const struct value_info *info, int64_t *alone) {
-    const struct optimizer_cost cost = optimizers_cost(table->optimizer, info);
+/* Adds gradient, states and update of a learned parameter. A sharded step updates a copy of 32
+ * bits of a parameter of 16 bits. */
+static void add_learned(struct training *training, const struct param *param, int64_t *alone) {
+    struct training_table *table = training->table;
+    struct value_info updated = training->analysis->infer->infos[param->value];
+    if (training->analysis->options->shard_gpus > 0 && dtype_bits(updated.dtype) == 16) {
+        updated.dtype = DTYPE_FLOAT;
+        table->master_bytes =
+            checked_add_known(table->master_bytes, dtype_bytes(DTYPE_FLOAT, param->elements));
+    }
+    const struct optimizer_cost cost = optimizers_cost(table->optimizer, &updated);
     table->learned = checked_add_known(table->learned, param->elements);
     table->gradient_bytes = checked_add_known(table->gradient_bytes, param->bytes);
     table->optimizer_bytes = checked_add_known(table->optimizer_bytes, cost.state_bytes);
@@ -120,24 +127,26 @@ static void add_learned(struct training_table *table, const struct param *param,
 }
 
 /* Sums the sizes of weights, gradients and optimizer states. */
-static void add_params(struct training *training) {
+static int add_params(struct training *training) {
     const struct analysis *analysis = training->analysis;
     struct training_table *table = training->table;
     int64_t alone = 0; /* most temporaries of a parameter that is updated alone */
+    int64_t buffer_bytes = 0;
     for (size_t i = 0; i < analysis->params->n_params; i++) {
         const struct param *param = &analysis->params->params[i];
         const bool is_learned = param->kind == PARAM_LEARNED;
         table->weight_bytes = checked_add_known(table->weight_bytes, param->bytes);
+        if (!is_learned) buffer_bytes = checked_add_known(buffer_bytes, param->bytes);
         if (is_learned && training->frozen[i])
             table->frozen = checked_add_known(table->frozen, param->elements);
-        if (is_learned && !training->frozen[i])
-            add_learned(table, param, &analysis->infer->infos[param->value], &alone);
+        if (is_learned && !training->frozen[i]) add_learned(training, param, &alone);
     }
     if (is_known(table->update_bytes) && table->update_bytes < alone)
         table->update_bytes = alone;
     if (analysis->options->precision == CM_PRECISION_AMP)
         table->step_flops =
             checked_add(table->step_flops, checked_mul(UNSCALE, table->learned));
+    return training_shard(training, buffer_bytes);
 }
 
 /* Returns the MACs of a node's backward, by the operator's own function if it has one.
@@ -225,9 +234,8 @@ int pass_training(const struct analysis *analysis, void *own) {
     if (!table->of_node || !table->of_module) return diag_no_memory(analysis->diag);
     int status = choose(training);
     if (status == CM_OK) status = training_flow(training);
-    if (status < 0) return status;
-    add_params(training);
-    status = training_steps(training);
+    if (status == CM_OK) status = add_params(training);
+    if (status == CM_OK) status = training_steps(training);
     if (status < 0) return status;
     count_nodes(training);
     sum_modules(training);

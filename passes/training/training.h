@@ -47,6 +47,10 @@ struct training_table {
     int64_t optimizer_bytes;           /* states on the device */
     int64_t host_bytes;                /* states that the host keeps */
     int64_t update_bytes;              /* temporaries of the optimizer's update */
+    int64_t master_bytes;         /* of a sharded step: fp32 copies of weights of 16 bits */
+    int64_t gather_bytes;         /* weights and gradients of the module that is gathered */
+    int64_t whole_gradient_bytes; /* of gradient_bytes: those that are blocks of the step */
+    int64_t held_bytes; /* alive throughout: weights, states, copies, all other gradients */
     int64_t weight_copy_bytes; /* of saved_bytes: copies of weights that autocast caches */
     int64_t saved_bytes;       /* saved for backward */
     int64_t backward_macs;
@@ -124,6 +128,9 @@ struct training {
 
 /* Sets `operations`, `root`, `layout` and `bytes`, and finds where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
+/* Sets the bytes of one GPU, and held_bytes. `buffer_bytes`: of the weights, those of buffers.
+ */
+int training_shard(struct training *training, int64_t buffer_bytes) CM_MUST_CHECK;
 /* Computes saved bytes and the peak of the step. */
 int training_steps(struct training *training) CM_MUST_CHECK;
 

@@ -308,7 +308,7 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
  * several micro-batches finds that of the first, and adds its own to it. */
 static void live_gradient(struct timeline *timeline, uint32_t since, int64_t bytes) {
     const bool is_second = pass_micro_batches(timeline->training->analysis) > 1;
-    if (since == 0) return;
+    if (since == 0 || timeline->training->table->whole_gradient_bytes == 0) return;
     add_block(timeline, PART_GRADIENT, is_second ? 1 : since,
               timeline->training->table->n_events - 1, bytes);
     if (is_second) add_block(timeline, PART_GRADIENT, since, since, bytes);
@@ -321,7 +321,7 @@ static int find_peak(const struct training *training) {
     int64_t *change =
         arena_array(training->analysis->scratch, table->n_events + 1, sizeof *change);
     int64_t now = 0;
-    int64_t peak = table->gradient_bytes;
+    int64_t peak = table->whole_gradient_bytes;
     if (!change) return diag_no_memory(training->analysis->diag);
     for (size_t i = 0; i < table->n_blocks; i++) {
         const struct training_block *block = &table->blocks[i];
@@ -343,8 +343,7 @@ static int find_peak(const struct training *training) {
                                     ? PHASE_RECOMPUTE
                                     : PHASE_BACKWARD;
     }
-    table->peak_bytes =
-        checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
+    table->peak_bytes = checked_add(peak, table->held_bytes);
     return CM_OK;
 }
 

@@ -118,6 +118,9 @@ static void write_training(struct page *page, const struct cm_training *training
     if (!training->present) return;
     write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, NUMBER_NO_BOUND);
     page_add(page, "FLOPs of a step with %s", training->optimizer);
+    if (training->shard_gpus > 0)
+        page_add(page, "on one of %" PRId64 " GPUs (ZeRO %" PRId64 ")", training->shard_gpus,
+                 training->zero_stage);
     page_add(page, "%s backward MACs",
              page_number(page, NUMBER_FLOPS, training->backward_macs));
     page_add(page, "saved activations %s",

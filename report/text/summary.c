@@ -159,6 +159,11 @@ static void write_time(struct page *page, const char *label, int64_t ps, const c
     page_line(page, STYLE_PLAIN, " ps, modelled%s", kind);
 }
 
+/* Writes nothing for 0, or if unknown, as in results of earlier versions. */
+static void write_some(struct page *page, const char *label, int64_t bytes) {
+    if (is_known(bytes) && bytes > 0) write_line(page, label, NUMBER_BYTES, bytes);
+}
+
 static void write_training(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     if (!training->present) return;
@@ -168,6 +173,10 @@ static void write_training(struct page *page, const struct cm_result *result) {
         label_line(page, "norms restored",
                    "%" PRId64 " that the exporter had folded (not with --as-exported)",
                    training->restored_norms);
+    if (training->shard_gpus > 0)
+        label_line(page, "sharded", "ZeRO %" PRId64 ", figures of one of %" PRId64 " GPUs%s%s",
+                   training->zero_stage, training->shard_gpus,
+                   *training->offload ? ", offloaded: " : "", training->offload);
     if (cm_result_micro_batches(result) > 1)
         label_line(page, "micro-batches", "%" PRId64, training->micro_batches);
     write_line(page, "learned params", NUMBER_PARAMS, training->learned);
@@ -194,11 +203,13 @@ static void write_training(struct page *page, const struct cm_result *result) {
     write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);
     write_line(page, "optimizer states", NUMBER_BYTES, training->optimizer_bytes);
-    if (is_known(training->host_bytes) && training->host_bytes > 0)
-        write_line(page, "held by the host", NUMBER_BYTES, training->host_bytes);
+    write_some(page, "fp32 weights", training->master_bytes);
+    write_some(page, "gathered", training->gather_bytes);
+    if (training->shard_gpus > 0)
+        write_line(page, "model states", NUMBER_BYTES, training->model_state_bytes);
+    write_some(page, "held by the host", training->host_bytes);
     write_line(page, "saved activations", NUMBER_BYTES, training->saved_bytes);
-    if (is_known(training->weight_copy_bytes) && training->weight_copy_bytes > 0)
-        write_line(page, "of them weight copies", NUMBER_BYTES, training->weight_copy_bytes);
+    write_some(page, "of them weight copies", training->weight_copy_bytes);
     write_line(page, "peak of a step", NUMBER_BYTES, training->peak_bytes);
     label_write(page, "");
     if (training->peak_node < result->n_nodes) {

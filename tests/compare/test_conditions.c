@@ -263,6 +263,15 @@ static void requires_equal_training_options(void **state) {
     is->training.trainable = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "trainable: none, layer1.*");
     is->training.n_trainable = 0;
+    is->training.shard_gpus = 8;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "shard_gpus: 0, 8");
+    is->training.shard_gpus = CM_UNKNOWN; /* a former version wrote it */
+    is->training.zero_stage = 3;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "zero_stage: 0, 3");
+    is->training.zero_stage = CM_UNKNOWN;
+    is->training.offload = "all";
+    expect_condition(was, is, CM_CONDITION_BREAKS, "offload: none, all");
+    is->training.offload = "";
     is->training.n_checkpoint = 1;
     is->training.checkpoint = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "checkpoint: none, layer1.*");

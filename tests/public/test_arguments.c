@@ -135,6 +135,8 @@ static const struct member of_options[] = {
     P(memory_limit),
     P(sample_bytes),
     P(micro_batches),
+    P(shard_gpus),
+    E(offload, 3),
     L(trainable),
     L(dims),
     L(inputs),
