@@ -192,6 +192,9 @@ static void compare_training(struct finder *finder, const struct cm_training *wa
                    was->present ? was->optimizer : "none",
                    is->present ? is->optimizer : "none");
     if (!both) return;
+    if (is_known(was->restored_norms)) /* unknown in former versions */
+        add_numbers(finder, CM_CONDITION_NOTE, "restored_norms", was->restored_norms,
+                    is->restored_norms);
     add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
                    joined(finder, was->n_freeze, was->freeze),
                    joined(finder, is->n_freeze, is->freeze));

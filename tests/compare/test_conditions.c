@@ -255,6 +255,9 @@ static void requires_equal_training_options(void **state) {
     is->training.optimizer = "adam";
     expect_condition(was, is, CM_CONDITION_BREAKS, "optimizer: sgd, adam");
     is->training.optimizer = "sgd";
+    is->training.restored_norms = 20; /* one of them with --as-exported */
+    expect_condition(was, is, CM_CONDITION_NOTE, "restored_norms: 0, 20");
+    is->training.restored_norms = 0;
     is->training.n_freeze = 1;
     is->training.freeze = pattern;
     expect_condition(was, is, CM_CONDITION_BREAKS, "freeze: none, layer1.*");
