@@ -82,18 +82,12 @@ static void add_to_gradient(const struct listing *listing, struct cm_fusion *fus
 }
 
 /* Returns the extra kernels before and after the node's backward kernel. The backward of a cast
- * or layout change moves the same bytes as its forward. The backward of a folded
- * BatchNormalization also reads its operand and its output gradient a second time. */
-static struct cm_fusion fusion_of(const struct listing *listing,
-                                  const struct backward *backward) {
+ * or layout change moves the same bytes as its forward. */
+static struct cm_fusion fusion_of(const struct backward *backward) {
     const struct cm_fusion *forward = &backward->forward->fusion;
-    struct cm_fusion fusion = {.in_graph = 1,
-                               .extra_kernels = forward->extra_kernels - forward->quantizes,
-                               .extra_bytes = forward->extra_bytes};
-    const struct node *node = &listing->timing->core.model->nodes[backward->id];
-    if (node->folds_norm && fusion.extra_kernels > 0)
-        kernels_add_extra(&fusion, 0, checked_mul(2, bytes_of(listing, node->outputs[0])));
-    return fusion;
+    return (struct cm_fusion){.in_graph = 1,
+                              .extra_kernels = forward->extra_kernels - forward->quantizes,
+                              .extra_bytes = forward->extra_bytes};
 }
 
 /* Adds the kernel that sums the output gradient into the bias gradient, and with autocast the
@@ -102,8 +96,7 @@ static void add_parameter_kernels(const struct listing *listing,
                                   const struct backward *backward, struct cm_fusion *fusion) {
     const struct operation *operation = backward->operation;
     const struct node *node = operation->node;
-    if (node->n_inputs > 2 && !listing->timing->core.model->nodes[backward->id].folds_norm &&
-        training_needs_gradient(listing->training, operation, 2))
+    if (node->n_inputs > 2 && training_needs_gradient(listing->training, operation, 2))
         kernels_add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
     if (listing->timing->core.options->precision == CM_PRECISION_AMP &&
         !kernels_depends_on_input(listing->timing, node->inputs[1]))
@@ -148,7 +141,7 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
     item.bytes_read = checked_add(backward->forward->bytes_read,
                                   checked_mul(2, backward->forward->bytes_written));
     item.bytes_written = backward->forward->bytes_read;
-    item.fusion = fusion_of(listing, backward);
+    item.fusion = fusion_of(backward);
     item.fusion.gradient = CM_GRADIENT_DATA;
     item.fusion.compulsory_bytes = backward->forward->fusion.compulsory_bytes;
     for (size_t i = 0; i < node->n_inputs; i++)
@@ -252,7 +245,7 @@ static void list_other_operator(struct listing *listing, struct backward *backwa
     struct cm_primitive *kernel = &backward->kernel;
     *kernel = *backward->forward;
     kernel->bytes_read = kernel->bytes_written = 0;
-    kernel->fusion = fusion_of(listing, backward);
+    kernel->fusion = fusion_of(backward);
     kernel->fusion.gradient = CM_GRADIENT_DATA;
     for (size_t i = 0; i < operation->node->n_inputs; i++)
         if (operation->node->inputs[i] != ID_NONE &&
@@ -290,7 +283,7 @@ static void list_node(struct listing *listing, uint32_t id) {
         list_single_kernel(listing, &backward, runs);
         return;
     }
-    struct cm_fusion fusion = fusion_of(listing, &backward);
+    struct cm_fusion fusion = fusion_of(&backward);
     for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
         if (!training_needs_gradient(listing->training, operation, slot)) continue;
         list_operand_product(listing, &backward, slot, fusion, runs);

@@ -377,11 +377,12 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 /* Adds the BatchNormalization that was folded into this convolution at export: the framework
  * runs it. A compiled runtime fuses it into the next kernel unless only products read the
  * result. If it uses the statistics of the batch, it reads the result once more and is never
- * fused. */
+ * fused. In a training step it is a node of its own, see restore_norms. */
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->timing->core.options;
     const struct node *node = &mapping->timing->core.model->nodes[id];
-    if (!node->folds_norm || lowering_of(mapping, id)->kind != CM_CONV) return;
+    if (!node->folds_norm || options->optimizer || lowering_of(mapping, id)->kind != CM_CONV)
+        return;
     const uint32_t value = node->outputs[0];
     if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
         !kernels_norms_use_batch(options))

@@ -21,6 +21,7 @@ struct request {
     enum cm_runtime runtime;
     enum cm_precision precision;
     enum cm_layout layout;
+    const char *optimizer;
 };
 
 static const struct request compiled = {.runtime = CM_RUNTIME_COMPILED};
@@ -33,7 +34,8 @@ static struct bench *ask(const char *lines, struct request request) {
                                        .backend = "roofline:device=h200",
                                        .runtime = request.runtime,
                                        .precision = request.precision,
-                                       .layout = request.layout};
+                                       .layout = request.layout,
+                                       .optimizer = request.optimizer};
     struct bench *bench = timed_run(lines, &options);
     assert_int_equal(bench->status, CM_OK);
     return bench;
@@ -322,6 +324,11 @@ static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
     assert_int_equal(fusion->extra_bytes, 2 * 1024);
     bench_close(bench);
     bench = ask(folded, compiled); /* fused with the ReLU */
+    fusion = &bench->timing->kernels->fusion[bench_node(bench, "c")];
+    assert_int_equal(fusion->extra_kernels, 0);
+    bench_close(bench);
+    const struct request step = {.runtime = CM_RUNTIME_EAGER, .optimizer = "sgd"};
+    bench = ask(folded, step); /* restored, or with --as-exported not there */
     fusion = &bench->timing->kernels->fusion[bench_node(bench, "c")];
     assert_int_equal(fusion->extra_kernels, 0);
     bench_close(bench);
