@@ -21,12 +21,17 @@ struct fixture {
     size_t size;
 };
 
-static void set_up(struct fixture *f, const char *path) {
+static void set_up_step(struct fixture *f, const char *path, const char *optimizer) {
     struct cm_options options;
     *f = (struct fixture){.diag = cm_diagnostics_new()};
     cm_options_init(&options);
+    options.optimizer = optimizer;
     assert_int_equal(cm_model_load_file(path, f->diag, &f->model), CM_OK);
     assert_int_equal(cm_model_profile(f->model, &options, f->diag, &f->result), CM_OK);
+}
+
+static void set_up(struct fixture *f, const char *path) {
+    set_up_step(f, path, NULL);
 }
 
 static void tear_down(struct fixture *f) {
@@ -89,6 +94,18 @@ static void annotates_calls_with_the_sum_of_their_body(void **state) {
     assert_int_equal(count_entries(&f, "costmodel.macs", macs), 3);
     snprintf(macs, sizeof(macs), "%lld", (long long)all);
     assert_int_equal(count_entries(&f, "costmodel.macs", macs), 1);
+    tear_down(&f);
+}
+
+/* The first convolution: 64 x 3 x 7 x 7 weights, and 2 x 64 of the norm that was folded. */
+static void annotates_a_layer_with_its_restored_norm(void **state) {
+    struct fixture f;
+    (void)state;
+    set_up_step(&f, "torch/resnet50_torchscript.onnx", "sgd");
+    assert_int_equal(annotate(&f, f.model), CM_OK);
+    assert_int_equal(count_entries(&f, "costmodel.params", "9536"), 1);
+    assert_int_equal(count_entries(&f, "costmodel.module", "conv1"), 1);
+    assert_int_equal(count_entries(&f, "costmodel.calls", "2"), 0);
     tear_down(&f);
 }
 
@@ -158,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(annotates_the_model_with_totals),
         cmocka_unit_test(annotates_calls_with_the_sum_of_their_body),
+        cmocka_unit_test(annotates_a_layer_with_its_restored_norm),
         cmocka_unit_test(a_sum_over_calls_with_an_unknown_figure_is_unknown),
         cmocka_unit_test(refuses_a_profile_of_another_model),
         cmocka_unit_test(refuses_a_model_from_a_pipe),
