@@ -114,7 +114,8 @@ static const char *norm_module(const struct node *node) {
     return strstr(last->class, "BatchNorm") ? last->path : NULL;
 }
 
-/* Sets inputs[1..] to the parameters and statistics of the norm. */
+/* Sets inputs[1..] to the parameters and statistics of the norm. If its module is recorded and
+ * has no parameters, they are constants without a name in the framework. */
 static int add_norm_inputs(struct restoring *restoring, const struct node *layer,
                            int64_t channels, uint32_t *inputs) {
     static const char *const leaves[N_NORM_INPUTS] = {NULL, "weight", "bias", "running_mean",
@@ -123,12 +124,13 @@ static int add_norm_inputs(struct restoring *restoring, const struct node *layer
     const char *unnamed = value_name(restoring->from, layer->inputs[WEIGHT]);
     int status = CM_OK;
     for (size_t i = 1; i < N_NORM_INPUTS && status == CM_OK; i++) {
-        const char *name =
-            module ? arena_printf(restoring->arena, "%s%s%s", module, *module ? "." : "",
-                                  leaves[i])
-                   : arena_printf(restoring->arena, "%s::norm.%s", unnamed, leaves[i]);
+        const char *name = module ? arena_printf(restoring->arena, "%s%s%s", module,
+                                                 *module ? "." : "", leaves[i])
+                                  : NULL;
         const bool is_listed = name && map_get(&restoring->params, name) != MAP_NONE;
         const bool learned = i < MEAN && (is_listed || !module);
+        if (!module || (i < MEAN && !learned))
+            name = arena_printf(restoring->arena, "%s::norm.%s", unnamed, leaves[i]);
         status = add_vector(restoring, layer, channels, name,
                             learned ? MARK_PARAMETER : MARK_CONSTANT, &inputs[i]);
     }

@@ -147,9 +147,21 @@ static void sizes_the_norm_by_the_layer(void **state) {
               "fused :Net n:BatchNorm2d\nnode n ConvTranspose x d.weight -> y group=1\n"
               "out y\n",
         "%y_without_norm = ConvTranspose[group=1](%x: f32[2,3,8,8], %d.weight: f32[3,5,2,2])\n"
-        "%y = BatchNormalization(%y_without_norm: f32[2,5,9,9], %n.weight: f32[5], %n.bias: "
+        "%y = BatchNormalization(%y_without_norm: f32[2,5,9,9], %d.weight::norm.weight: "
+        "f32[5], %d.weight::norm.bias: "
         "f32[5], "
         "%n.running_mean: f32[5], %n.running_var: f32[5])\n");
+}
+
+static void norms_without_parameters_have_statistics_alone(void **state) {
+    (void)state;
+    struct bench *bench = open_restored(
+        IMAGE "params c.weight\ninit c.weight float[4,3,3,3]\nmark c.weight parameter\n"
+              "fused :Net n:BatchNorm2d\nnode n Conv x c.weight -> y\nout y\n",
+        &training);
+    assert_int_equal(bench_kind(bench, "c.weight::norm.weight"), PARAM_NONE);
+    assert_string_equal(bench_used(bench, "n_norm"), "n.running_mean n.running_var");
+    bench_close(bench);
 }
 
 static void shares_parameters_by_name(void **state) {
@@ -185,6 +197,7 @@ int main(void) {
         cmocka_unit_test(restores_nothing_unless_asked),
         cmocka_unit_test(puts_the_norm_between_layer_and_readers),
         cmocka_unit_test(sizes_the_norm_by_the_layer),
+        cmocka_unit_test(norms_without_parameters_have_statistics_alone),
         cmocka_unit_test(shares_parameters_by_name),
         cmocka_unit_test(moves_the_owners_of_bodies),
     };
