@@ -31,6 +31,8 @@ static struct bench *open_restored(const char *lines, const struct cm_options *o
     assert_int_equal(restore_norms(&bench->model, options, bench->arena, &copy), CM_OK);
     assert_int_equal(copy == &bench->model, copy->n_restored_norms == 0);
     verify_model(copy);
+    for (size_t i = 0; i < copy->n_nodes; i++)
+        assert_true(!copy->nodes[i].folds_norm || copy == &bench->model);
     bench->model = *copy;
     bench->analysis = (struct analysis){.model = &bench->model,
                                         .options = &bench->options,
@@ -59,6 +61,8 @@ static void finds_layers_whose_norm_was_folded(void **state) {
                "node n Conv x 21 c.bias -> y\nout y\n",
          0},
         {TORCH "node n Conv x 21 -> y\nout y\n", 0},
+        /* BatchNormalization-1 requires an attribute */
+        {"opset 1\n" TORCH "node n Conv x 21 22 -> y\nout y\n", 1},
         /* all names are generated, so they tell nothing */
         {IMAGE "init 21 float[4,3,3,3]\ninit 22 float[4]\nnode n Conv x 21 22 -> y\nout y\n",
          0},
@@ -73,6 +77,9 @@ static void finds_layers_whose_norm_was_folded(void **state) {
          1},
         /* fused from other nodes */
         {DYNAMO "node n Relu x -> y\nout y\n", 0},
+        {"in x int32[2,3,8,8]\nparams c.weight\ninit c.weight int32[4,3,3,3]\n"
+         "fused :Net n:BatchNorm2d\nnode n Conv x c.weight -> y\nout y\n",
+         0},
         {IMAGE "in w float[4,3,3,3]\nfused :Net n:BatchNorm2d\nnode n Conv x w -> y\nout y\n",
          0},
     };
@@ -144,13 +151,33 @@ static void sizes_the_norm_by_the_layer(void **state) {
                 "%n.running_mean: f32[5], %n.running_var: f32[5])\n");
     check_graph(
         IMAGE "params d.weight\ninit d.weight float[3,5,2,2]\n"
-              "fused :Net n:BatchNorm2d\nnode n ConvTranspose x d.weight -> y group=1\n"
+              "fused :Net n:BatchNorm2d\nnode n ConvTranspose x d.weight -> y group=3\n"
               "out y\n",
-        "%y_without_norm = ConvTranspose[group=1](%x: f32[2,3,8,8], %d.weight: f32[3,5,2,2])\n"
-        "%y = BatchNormalization(%y_without_norm: f32[2,5,9,9], %d.weight::norm.weight: "
-        "f32[5], %d.weight::norm.bias: "
-        "f32[5], "
-        "%n.running_mean: f32[5], %n.running_var: f32[5])\n");
+        "%y_without_norm = ConvTranspose[group=3](%x: f32[2,3,8,8], %d.weight: f32[3,5,2,2])\n"
+        "%y = BatchNormalization(%y_without_norm: f32[2,15,9,9], %d.weight::norm.weight: "
+        "f32[15], %d.weight::norm.bias: "
+        "f32[15], "
+        "%n.running_mean: f32[15], %n.running_var: f32[15])\n");
+}
+
+/* A file may have other tensors of the names, and modules of other classes may hold the norm.
+ */
+static void ignores_names_that_do_not_fit(void **state) {
+    (void)state;
+    check_graph(DYNAMO "init n.weight float[4,1]\ninit n.bias float[3]\n"
+                       "node n Conv x c.weight -> y\nat\nnode r Relu n.weight -> z\n"
+                       "node s Relu n.bias -> t\nout y\nout z\nout t\n",
+                "%y_without_norm = Conv(%x: f32[2,3,8,8], %c.weight: f32[4,3,3,3])\n"
+                "%y = BatchNormalization(%y_without_norm: f32[2,4,6,6], %n.weight: f32[4], "
+                "%n.bias: f32[4], "
+                "%n.running_mean: f32[4], %n.running_var: f32[4])\n"
+                "%z = Relu(%n.weight: f32[4,1])\n%t = Relu(%n.bias: f32[3])\n");
+    check_graph(IMAGE "params c.weight\ninit c.weight float[4,3,3,3]\nfused :Net c:Block\n"
+                      "node n Conv x c.weight -> y\nout y\n",
+                "%y_without_norm = Conv(%x: f32[2,3,8,8], %c.weight: f32[4,3,3,3])\n"
+                "%y = BatchNormalization(%y_without_norm: f32[2,4,6,6], "
+                "%c.weight::norm.weight: f32[4], %c.weight::norm.bias: f32[4], "
+                "%c.weight::norm.running_mean: f32[4], %c.weight::norm.running_var: f32[4])\n");
 }
 
 static void norms_without_parameters_have_statistics_alone(void **state) {
@@ -182,7 +209,8 @@ static void moves_the_owners_of_bodies(void **state) {
     struct bench *bench = open_restored(
         IMAGE "in c bool[]\nparams c.weight n.weight n.bias\ninit c.weight float[4,3,3,3]\n"
               "fused :Net n:BatchNorm2d\nnode n Conv x c.weight -> y\nat\n"
-              "body then_branch\nfused :Net n:BatchNorm2d\nnode m Conv x c.weight -> t\nout t\n"
+              "body then_branch\ninit n.weight float[4]\nfused :Net n:BatchNorm2d\nnode m Conv "
+              "x c.weight -> t\nout t\n"
               "close\nbody else_branch\nat\nnode e Relu y -> u\nout u\nclose\n"
               "node i If c -> z\nout z\n",
         &training);
@@ -197,6 +225,7 @@ int main(void) {
         cmocka_unit_test(restores_nothing_unless_asked),
         cmocka_unit_test(puts_the_norm_between_layer_and_readers),
         cmocka_unit_test(sizes_the_norm_by_the_layer),
+        cmocka_unit_test(ignores_names_that_do_not_fit),
         cmocka_unit_test(norms_without_parameters_have_statistics_alone),
         cmocka_unit_test(shares_parameters_by_name),
         cmocka_unit_test(moves_the_owners_of_bodies),
