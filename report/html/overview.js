@@ -222,10 +222,10 @@ function omissions(profile) {
 function addTraining(parent, profile) {
   const step = profile.training;
   if (!step) return;
-  const section = addSection(parent, `A training step with ${step.optimizer} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, step.restored_norms > 0 ? `${plural(step.restored_norms, 'folded norm')} restored` : '', 'h3');
+  const section = addSection(parent, `A training step with ${step.optimizer}${step.shard_gpus > 0 ? ` on one of ${step.shard_gpus} GPUs (ZeRO ${step.zero_stage})` : ''}${step.micro_batches > 1 ? ` in ${step.micro_batches} micro-batches` : ''} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, step.restored_norms > 0 ? `${plural(step.restored_norms, 'folded norm')} restored` : '', 'h3');
   const parts = [['weights', 'weight_bytes'], ['gradients', 'gradient_bytes'], ['optimizer state', 'optimizer_bytes'],
-    ['saved activations', 'saved_bytes']]
-    .map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
+    ['saved activations', 'saved_bytes'], ['fp32 weights', 'master_bytes'], ['gathered', 'gather_bytes']]
+    .filter((part, i) => i < 4 || step[part[1]] > 0).map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
   addStack(section, 'Memory of the step', parts, 'bytes', d3.sum(parts, part => +part.value || 0));
 }
 

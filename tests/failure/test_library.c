@@ -39,6 +39,10 @@ static void set_options(const struct job *job, struct cm_options *options) {
     options->precision = CM_PRECISION_AMP;
     options->n_freeze = 1;
     options->freeze = patterns;
+    options->n_trainable = 1;
+    options->trainable = patterns;
+    options->shard_gpus = 2;
+    options->zero_stage = 3;
     options->n_checkpoint = 1;
     options->checkpoint = patterns;
     options->n_explain = 2;

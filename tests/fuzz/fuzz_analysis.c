@@ -62,6 +62,11 @@ static void ask_training(struct cm_options *options, uint8_t byte) {
     options->checkpoint = checkpoint;
     if (options->optimizer) options->n_freeze = byte / 32 % 2;
     if (options->optimizer) options->n_checkpoint = byte / 64 % 2;
+    options->trainable = checkpoint;
+    options->zero_stage = byte / 32 % 3 + 1;
+    if (options->optimizer) options->n_trainable = byte / 128 % 2;
+    if (options->optimizer) options->shard_gpus = byte / 64;
+    if (options->zero_stage == 3) options->offload = (enum cm_offload)(byte / 8 % 3);
 }
 
 static void ask_texts(struct cm_options *options, const uint8_t *asked) {
