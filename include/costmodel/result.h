@@ -221,7 +221,7 @@ struct cm_fit {
     bool fits;             /* the profiled batch fits */
     int64_t largest_batch; /* largest batch that fits; 0: none; CM_UNKNOWN: see `search` */
     int64_t largest_bytes; /* required at largest_batch; CM_UNKNOWN */
-    int64_t next_bytes;    /* required at largest_batch + 1, above the limit; CM_UNKNOWN */
+    int64_t next_bytes;    /* required at the next batch, above the limit; CM_UNKNOWN */
     /*
      * "exact": largest_batch fits, the next batch does not. "uneven": as "exact", but memory
      * does not grow monotonically, so a larger batch may fit. "exhausted": the work budget is

@@ -216,10 +216,25 @@ static void each_stage_divides_more(void **state) {
     }
 }
 
+/* a.w of 9 elements and its gradient; b.w and c.w, which are in no module, 6 and 4. */
+static void a_parameter_of_several_nodes_is_gathered_once(void **state) {
+    const struct cm_options options = {.optimizer = "sgd", .shard_gpus = 2, .zero_stage = 3};
+    struct bench *bench = bench_open_with(
+        "opset 13\nin x float[2,3]\ninit a.w float[3,3]\ninit b.w float[3,2]\n"
+        "init c.w float[2,2]\nnode /one/a MatMul x a.w -> y\nnode /one/b MatMul y a.w -> z\n"
+        "node - MatMul z b.w -> u\nnode - MatMul u c.w -> v\nout v\n",
+        &options);
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(bench->analysis.training->gather_bytes, 2 * 36);
+    bench_close(bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(model_states_are_those_of_deepspeed),
         cmocka_unit_test(each_stage_divides_more),
+        cmocka_unit_test(a_parameter_of_several_nodes_is_gathered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
