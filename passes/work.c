@@ -6,7 +6,7 @@
 
 struct work work_start(struct arena *arena, size_t n_nodes) {
     const int64_t nodes = WORK_RUNS * (int64_t)n_nodes;
-    return (struct work){.steps_left = {WORK_STEPS, WORK_STEPS / 2},
+    return (struct work){.steps_left = {WORK_STEPS, 4 * WORK_STEPS},
                          .nodes_left = nodes > WORK_NODES ? nodes : WORK_NODES,
                          .arena = arena};
 }

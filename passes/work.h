@@ -14,10 +14,12 @@
 struct arena;
 struct cm_diagnostics;
 
-/* Kinds of search. Each has its own budget of steps; a step takes about 20 ns. */
+/* Kinds of search. Each has its own budget of steps; a step takes about 20 ns (schedules) or
+ * 5 ns (arenas). */
 enum work_kind { WORK_SCHEDULES, WORK_ARENAS, N_WORK_KINDS };
 
-#define WORK_STEPS ((int64_t)1 << 27) /* for WORK_SCHEDULES; WORK_ARENAS has half of it */
+/* Of WORK_SCHEDULES; WORK_ARENAS has four times as many. */
+#define WORK_STEPS ((int64_t)1 << 27)
 
 /* Runs are refused after at least WORK_RUNS runs with at least WORK_NODES nodes in total. */
 #define WORK_NODES ((int64_t)1 << 21)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two planners and a local search: see arena_planner.h.
+ * Two planners and a search: see arena_planner.h.
  *
  * PLANNER_TWO_ENDS sweeps over the steps with a list of free ranges and is nearly linear.
  * PLANNER_BY_SIZE places each block next to the placed blocks that it conflicts with, so it
- * lists all pairs of blocks that are alive together. The local search changes the order in
- * which blocks are placed.
+ * lists all pairs of blocks that are alive together. If both need more than the bound, a search
+ * places the blocks many times.
  */
 #include "passes/memory/arena_planner.h"
 
@@ -15,11 +15,13 @@
 #include "ir/shape.h"
 #include "passes/work.h"
 #include "support/arena.h"
+#include "support/checked.h"
 
-#define MAX_FREE      1024                /* free ranges that PLANNER_TWO_ENDS tracks */
-#define MAX_PAIRS     ((size_t)1 << 21)   /* one placement of all blocks takes about 0.1 s */
-#define SEARCH_BUDGET ((int64_t)12 << 20) /* conflicts visited, about 0.25 s */
-#define MAX_TOWER     256                 /* blocks of a tower that the search considers */
+#define MAX_FREE      1024               /* free ranges that PLANNER_TWO_ENDS tracks */
+#define MAX_PAIRS     ((size_t)1 << 21)  /* one placement of all blocks takes about 0.1 s */
+#define SEARCH_BUDGET ((int64_t)3 << 25) /* entries visited, about 0.5 s */
+#define MAX_TRIES     8192               /* times that the search places all blocks */
+#define RESTART       256                /* tries after which it forgets what it learned */
 
 struct span {
     int64_t from;
@@ -37,7 +39,6 @@ struct planner {
     uint32_t *from;
     uint32_t *others;
     struct span *spans; /* scratch: placed conflicts of one block */
-    int64_t work;       /* conflicts visited so far */
 };
 
 const char *arena_planner_name(enum arena_planner planner) {
@@ -76,6 +77,15 @@ static uint32_t *order_by_step(const struct planner *planner, bool by_last) {
     for (uint32_t i = 0; i < planner->n; i++)
         order[begin[by_last ? blocks[i].last : blocks[i].first]++] = i;
     return order;
+}
+
+/* Returns the highest end of a block. */
+static int64_t arena_size(const struct planner *planner, const int64_t *offsets) {
+    int64_t size = 0;
+    for (uint32_t i = 0; i < planner->n; i++)
+        if (offsets[i] + planner->blocks[i].bytes > size)
+            size = offsets[i] + planner->blocks[i].bytes;
+    return size;
 }
 
 /* Free ranges by address; the last one has no upper end. */
@@ -148,7 +158,6 @@ static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
     if (!by_last) return CM_NO_MEMORY;
     list.spans[0] = (struct span){0, INT64_MAX};
     list.n = 1;
-    *ret_bytes = 0;
     for (uint32_t i = 0, ended = 0; i < planner->n; i++) {
         const uint32_t id = planner->by_first[i];
         for (; blocks[by_last[ended]].last < blocks[id].first; ended++) {
@@ -157,9 +166,8 @@ static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
                                 (struct span){offsets[old], offsets[old] + blocks[old].bytes});
         }
         offsets[id] = free_list_allocate(&list, blocks[id].bytes, planner->bound, i % 2 == 1);
-        const int64_t end = offsets[id] + blocks[id].bytes;
-        if (end > *ret_bytes) *ret_bytes = end;
     }
+    *ret_bytes = arena_size(planner, offsets);
     return CM_OK;
 }
 
@@ -224,11 +232,9 @@ static void sort_spans(struct span *spans, size_t n) {
     }
 }
 
-/* Returns the offset of a gap that holds the block, between the placed blocks that it conflicts
- * with: the smallest gap if `smallest`, else the lowest. If there is none, the offset above all
- * of these blocks. */
-static int64_t find_gap(struct planner *planner, uint32_t block, bool smallest,
-                        const int64_t *offsets) {
+/* Returns the offset of the smallest gap that holds the block, between the placed blocks that
+ * it conflicts with. If there is none, the offset above all of these blocks. */
+static int64_t find_gap(const struct planner *planner, uint32_t block, const int64_t *offsets) {
     struct span *spans = planner->spans;
     const int64_t bytes = planner->blocks[block].bytes;
     int64_t best = -1, best_gap = INT64_MAX, end = 0;
@@ -239,34 +245,24 @@ static int64_t find_gap(struct planner *planner, uint32_t block, bool smallest,
         spans[n++] =
             (struct span){offsets[other], offsets[other] + planner->blocks[other].bytes};
     }
-    planner->work += planner->from[block + 1] - planner->from[block] + 1;
     sort_spans(spans, n);
     for (size_t i = 0; i < n; i++) {
         const int64_t gap = spans[i].from - end;
         if (gap >= bytes && gap < best_gap) {
             best = end;
             best_gap = gap;
-            if (!smallest) return best;
         }
         if (spans[i].to > end) end = spans[i].to;
     }
     return best < 0 ? end : best;
 }
 
-/* Places the blocks in that order. Returns the size of the arena, or limit + 1 as soon as it
- * exceeds `limit`. */
-static int64_t place(struct planner *planner, const uint32_t *order, bool smallest,
-                     int64_t limit, int64_t *offsets) {
-    int64_t size = 0;
+/* Places the blocks in that order. Returns the size of the arena. */
+static int64_t place(const struct planner *planner, const uint32_t *order, int64_t *offsets) {
     for (uint32_t i = 0; i < planner->n; i++) offsets[i] = -1;
-    for (uint32_t i = 0; i < planner->n; i++) {
-        const uint32_t block = order[i];
-        offsets[block] = find_gap(planner, block, smallest, offsets);
-        const int64_t end = offsets[block] + planner->blocks[block].bytes;
-        if (end > size) size = end;
-        if (size > limit) return limit + 1;
-    }
-    return size;
+    for (uint32_t i = 0; i < planner->n; i++)
+        offsets[order[i]] = find_gap(planner, order[i], offsets);
+    return arena_size(planner, offsets);
 }
 
 /* Returns the blocks, largest first, then by first step (radix sort; skips digits that all
@@ -295,19 +291,43 @@ static uint32_t *order_by_size(const struct planner *planner) {
 }
 
 /*
- * Local search over the order in which blocks are placed, each in the lowest gap; at least one
- * order gives the best layout. The highest block and the blocks it rests on form a tower; only
- * a change to the tower can lower the arena. Each move swaps the turns of a tower block and one
- * of its conflicts, and is undone if the arena grows. Moves come from a fixed pseudo-random
- * sequence, and the budget counts work, not time, so the result is deterministic.
+ * Search for a layout of at most `aim` bytes, a little less than the best so far. A try places
+ * the blocks from the bottom up, each at the lowest offset that the blocks below leave it; some
+ * sequence of this kind gives the smallest arena (Moffitt, "MiniMalloc", 2023). A block is
+ * taken back if what is left of some section then no longer fits. If that happens to all blocks
+ * that could go next, the blocks left in the full section get earlier turns in the next try.
+ *
+ * A section is a range of steps in which only the first step begins blocks.
  */
+struct change {
+    int64_t *where;
+    int64_t before;
+};
+
 struct search {
-    struct planner *planner;
-    uint32_t *order;
-    uint32_t *turns;  /* by block: index in `order` */
-    int64_t *offsets; /* of the last layout tried */
-    uint32_t tower[MAX_TOWER];
-    uint32_t n_tower;
+    const struct planner *planner;
+    const struct block *blocks; /* `first` and `last` are sections */
+    uint32_t n_sections;
+    /* Blocks in section s: alive[from[s]] to alive[from[s + 1] - 1]. */
+    uint32_t *from;
+    uint32_t *alive;
+    uint32_t *n_alive; /* by section: blocks of `alive` up to the last that is not yet placed */
+    int64_t *rest;     /* by section: bytes not yet placed */
+    int64_t *floors;   /* by section: lowest offset for them */
+    uint32_t *lowest;  /* by section: a block that had this offset */
+    int64_t *offsets;  /* by block; -1: not yet placed */
+    int64_t *lows;  /* by block: lowest offset above the placed blocks that it conflicts with */
+    int64_t *turns; /* by block: of two with the same `lows`, the one with less goes first */
+    uint32_t *left; /* heap of the blocks to place, next first */
+    uint32_t n_left;
+    int64_t *keys;          /* by block: `lows` when it went into the heap; they only grow */
+    uint32_t *tried;        /* blocks that do not fit next */
+    struct change *changes; /* by the block placed last */
+    size_t n_changes;
+    uint32_t full; /* section that what is left did not fit into */
+    int64_t aim;
+    int64_t work;  /* entries of these lists visited so far */
+    int64_t limit; /* of `work` */
     uint64_t sequence;
 };
 
@@ -317,75 +337,224 @@ static uint32_t next_choice(struct search *search, uint32_t n) {
     return (uint32_t)((search->sequence >> 33) % n);
 }
 
-static int64_t end_of(const struct search *search, uint32_t block) {
-    return search->offsets[block] + search->planner->blocks[block].bytes;
-}
-
-static void build_tower(struct search *search) {
+static int list_sections(struct search *search) {
     const struct planner *planner = search->planner;
-    uint32_t top = 0;
-    for (uint32_t i = 1; i < planner->n; i++)
-        if (end_of(search, i) > end_of(search, top)) top = i;
-    search->tower[0] = top;
-    search->n_tower = 1;
-    for (uint32_t at = 0; at < search->n_tower; at++) {
-        const uint32_t block = search->tower[at];
-        for (uint32_t i = planner->from[block]; i < planner->from[block + 1]; i++) {
-            const uint32_t other = planner->others[i];
-            if (end_of(search, other) == search->offsets[block] && search->n_tower < MAX_TOWER)
-                search->tower[search->n_tower++] = other;
+    struct arena *arena = planner->arena;
+    const uint32_t n = planner->n;
+    struct block *blocks = arena_copy(arena, planner->blocks, n * sizeof *blocks);
+    uint32_t *section_at = arena_array(arena, planner->n_steps, sizeof *section_at);
+    if (!blocks || !section_at) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) section_at[blocks[i].first] = 1;
+    section_at[0] = 0;
+    for (uint32_t i = 1; i < planner->n_steps; i++) section_at[i] += section_at[i - 1];
+    search->n_sections = section_at[planner->n_steps - 1] + 1;
+    search->from = arena_array(arena, (size_t)search->n_sections + 1, sizeof *search->from);
+    if (!search->from) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        blocks[i].first = section_at[blocks[i].first];
+        blocks[i].last = section_at[blocks[i].last];
+        for (uint32_t s = blocks[i].first; s <= blocks[i].last; s++) search->from[s]++;
+    }
+    for (uint32_t s = 0; s < search->n_sections; s++) search->from[s + 1] += search->from[s];
+    const uint32_t n_alive = search->from[search->n_sections];
+    search->alive = arena_array_raw(arena, n_alive, sizeof *search->alive);
+    if (!search->alive) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t s = blocks[i].first; s <= blocks[i].last; s++)
+            search->alive[--search->from[s]] = i;
+    search->blocks = blocks;
+    return CM_OK;
+}
+
+/* Returns the blocks by falling product of bytes and sections. NULL: out of memory. */
+static const uint32_t *order_by_area(const struct search *search) {
+    struct planner by_area = *search->planner;
+    struct block *areas = arena_copy(by_area.arena, search->blocks, by_area.n * sizeof *areas);
+    if (!areas) return NULL;
+    for (uint32_t i = 0; i < by_area.n; i++)
+        areas[i].bytes = checked_mul(areas[i].bytes, areas[i].last - areas[i].first + 1);
+    by_area.blocks = areas;
+    return order_by_size(&by_area);
+}
+
+static void change(struct search *search, int64_t *where, int64_t value) {
+    search->changes[search->n_changes++] = (struct change){where, *where};
+    *where = value;
+}
+
+/* Raises the floor of a section to the lowest offset that a block can have. Returns whether the
+ * blocks that are left fit above it. */
+static bool section_fits(struct search *search, uint32_t s, uint32_t trying) {
+    uint32_t *lowest = &search->lowest[s];
+    const int64_t floor = search->floors[s];
+    if (search->rest[s] == 0) return true;
+    int64_t low = search->offsets[*lowest] < 0 ? search->lows[*lowest] : INT64_MAX;
+    uint32_t *alive = &search->alive[search->from[s]];
+    for (uint32_t i = 0; i < search->n_alive[s] && low > floor; i++) {
+        const uint32_t block = alive[i];
+        search->work++;
+        if (search->offsets[block] >= 0) { /* to the end, unless it may be taken back */
+            if (block == trying) continue;
+            alive[i--] = alive[--search->n_alive[s]];
+            alive[search->n_alive[s]] = block;
+            continue;
         }
+        if (search->lows[block] >= low) continue;
+        low = search->lows[block];
+        *lowest = block;
+    }
+    if (low > floor) change(search, &search->floors[s], low);
+    return low <= search->aim - search->rest[s];
+}
+
+/* Places a block. Takes it back and returns false if the rest does not fit above it. */
+static bool try_block(struct search *search, uint32_t block) {
+    const struct planner *planner = search->planner;
+    const struct block *blocks = search->blocks;
+    const int64_t end = search->lows[block] + blocks[block].bytes;
+    uint32_t from = blocks[block].first, to = blocks[block].last;
+    search->n_changes = 0;
+    change(search, &search->offsets[block], search->lows[block]);
+    for (uint32_t s = from; s <= to; s++) {
+        change(search, &search->rest[s], search->rest[s] - blocks[block].bytes);
+        change(search, &search->floors[s], end);
+    }
+    for (uint32_t i = planner->from[block]; i < planner->from[block + 1]; i++) {
+        const uint32_t other = planner->others[i];
+        if (search->offsets[other] >= 0 || search->lows[other] >= end) continue;
+        change(search, &search->lows[other], end);
+        if (blocks[other].first < from) from = blocks[other].first;
+        if (blocks[other].last > to) to = blocks[other].last;
+    }
+    search->work += planner->from[block + 1] - planner->from[block] + to - from + 1;
+    bool fits = section_fits(search, search->full, block);
+    for (uint32_t s = from; s <= to && fits; s++) {
+        fits = section_fits(search, s, block);
+        if (!fits) search->full = s;
+    }
+    while (!fits && search->n_changes > 0) {
+        const struct change *last = &search->changes[--search->n_changes];
+        *last->where = last->before;
+    }
+    return fits;
+}
+
+static bool goes_before(const struct search *search, uint32_t a, uint32_t b) {
+    return search->keys[a] < search->keys[b] ||
+           (search->keys[a] == search->keys[b] && search->turns[a] < search->turns[b]);
+}
+
+static void push_left(struct search *search, uint32_t block) {
+    uint32_t *left = search->left;
+    uint32_t at = search->n_left++;
+    search->keys[block] = search->lows[block];
+    search->work++;
+    for (; at > 0 && goes_before(search, block, left[(at - 1) / 2]); at = (at - 1) / 2)
+        left[at] = left[(at - 1) / 2];
+    left[at] = block;
+}
+
+/* Removes the block that goes next. */
+static uint32_t pop_left(struct search *search) {
+    uint32_t *left = search->left;
+    for (;;) {
+        const uint32_t block = left[0], last = left[--search->n_left];
+        uint32_t at = 0;
+        for (uint32_t child = 1; child < search->n_left; child = 2 * at + 1) {
+            if (child + 1 < search->n_left && goes_before(search, left[child + 1], left[child]))
+                child++;
+            if (!goes_before(search, left[child], last)) break;
+            left[at] = left[child];
+            at = child;
+            search->work++;
+        }
+        left[at] = last;
+        if (search->keys[block] == search->lows[block]) return block;
+        push_left(search, block);
     }
 }
 
-static void swap_turns(struct search *search, uint32_t a, uint32_t b) {
-    const uint32_t turn = search->turns[a];
-    search->turns[a] = search->turns[b];
-    search->turns[b] = turn;
-    search->order[search->turns[a]] = a;
-    search->order[search->turns[b]] = b;
+/* Places one of the blocks that are left, below the end of each that was tried before: that one
+ * would fit under it. Returns false if none fits. */
+static bool place_next(struct search *search) {
+    int64_t ceiling = INT64_MAX;
+    uint32_t n_tried = 0;
+    while (search->n_left > 0) {
+        const uint32_t block = pop_left(search);
+        if (search->lows[block] >= ceiling) return false;
+        if (try_block(search, block)) {
+            while (n_tried > 0) push_left(search, search->tried[--n_tried]);
+            return true;
+        }
+        const int64_t end = search->lows[block] + search->blocks[block].bytes;
+        if (end < ceiling) ceiling = end;
+        search->tried[n_tried++] = block;
+    }
+    return false;
 }
 
-/* Improves a layout of *bytes until it reaches the bound or the budget is spent. Moves that
- * keep the size are accepted too. */
-static int improve(struct planner *planner, struct work *work, uint32_t *order,
-                   int64_t *offsets, int64_t *bytes) {
-    const int64_t before = planner->work;
-    const int64_t max_steps = SEARCH_BUDGET > before ? SEARCH_BUDGET - before : 0;
-    const int64_t limit = before + work_share(work, WORK_ARENAS, max_steps);
-    struct search search = {.planner = planner, .order = order};
-    search.turns = arena_array_raw(planner->arena, planner->n, sizeof *search.turns);
-    search.offsets = arena_array_raw(planner->arena, planner->n, sizeof *search.offsets);
-    if (!search.turns || !search.offsets) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < planner->n; i++) search.turns[order[i]] = i;
-    uint32_t a = 0, b = 0;
-    for (int64_t here = INT64_MAX;;) {
-        const int64_t size = place(planner, order, false, here, search.offsets);
-        if (size > here) {
-            swap_turns(&search, a, b);
-        } else {
-            here = size;
-            build_tower(&search);
-        }
-        if (size < *bytes) {
-            *bytes = size;
-            memcpy(offsets, search.offsets, planner->n * sizeof *offsets);
-        }
-        if (*bytes <= planner->bound || planner->work >= limit) break;
-        a = search.tower[next_choice(&search, search.n_tower)];
-        const uint32_t n = planner->from[a + 1] - planner->from[a];
-        b = n == 0 ? a : planner->others[planner->from[a] + next_choice(&search, n)];
-        swap_turns(&search, a, b);
+/* Places all blocks anew. Returns false if the aim or the budget does not allow it. If no block
+ * fits, those that are left in the full section get earlier turns. */
+static bool place_all(struct search *search) {
+    const uint32_t n = search->planner->n;
+    uint32_t n_placed = 0;
+    search->n_left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        search->lows[i] = 0;
+        search->offsets[i] = -1;
+        push_left(search, i);
     }
-    if (*bytes > planner->bound)
-        work_search(work, WORK_ARENAS, planner->work - before, max_steps);
+    for (uint32_t s = 0; s < search->n_sections; s++) {
+        search->floors[s] = search->rest[s] = 0;
+        search->n_alive[s] = search->from[s + 1] - search->from[s];
+        search->lowest[s] = search->alive[search->from[s]];
+        for (uint32_t i = search->from[s]; i < search->from[s + 1]; i++)
+            search->rest[s] += search->blocks[search->alive[i]].bytes;
+    }
+    while (n_placed < n && search->work < search->limit && place_next(search)) n_placed++;
+    for (uint32_t i = search->from[search->full]; i < search->from[search->full + 1]; i++)
+        if (search->offsets[search->alive[i]] < 0)
+            search->turns[search->alive[i]] -= next_choice(search, n / 5 + 1);
+    return n_placed == n;
+}
+
+/* Improves a layout of *bytes until it reaches the bound or the budget is spent. */
+static int improve(const struct planner *planner, struct work *work, int64_t *offsets,
+                   int64_t *bytes) {
+    struct arena *arena = planner->arena;
+    const uint32_t n = planner->n;
+    struct search search = {.planner = planner};
+    if (list_sections(&search) < 0) return CM_NO_MEMORY;
+    const size_t n_sections = search.n_sections;
+    search.rest = arena_array_raw(arena, n_sections, sizeof *search.rest);
+    search.floors = arena_array_raw(arena, n_sections, sizeof *search.floors);
+    search.n_alive = arena_array_raw(arena, n_sections, sizeof *search.n_alive);
+    search.lowest = arena_array_raw(arena, n_sections, sizeof *search.lowest);
+    search.offsets = arena_array_raw(arena, n, sizeof *search.offsets);
+    search.lows = arena_array_raw(arena, n, sizeof *search.lows);
+    search.turns = arena_array_raw(arena, n, sizeof *search.turns);
+    search.keys = arena_array_raw(arena, n, sizeof *search.keys);
+    search.tried = arena_array_raw(arena, n, sizeof *search.tried);
+    search.left = arena_array_raw(arena, n, sizeof *search.left);
+    search.changes = arena_array_raw(arena, 1 + n + 3 * n_sections, sizeof *search.changes);
+    const uint32_t *by_area = order_by_area(&search);
+    if (arena_failed(arena) || !by_area) return CM_NO_MEMORY;
+    search.limit = work_share(work, WORK_ARENAS, SEARCH_BUDGET);
+    for (int i = 0; i<MAX_TRIES && * bytes> planner->bound && search.work < search.limit; i++) {
+        for (uint32_t turn = 0; turn < n && i % RESTART == 0; turn++)
+            search.turns[by_area[turn]] = turn;
+        search.aim = *bytes - (*bytes - planner->bound + 7) / 8;
+        if (!place_all(&search)) continue;
+        *bytes = arena_size(planner, search.offsets);
+        memcpy(offsets, search.offsets, n * sizeof *offsets);
+    }
+    if (*bytes > planner->bound) work_search(work, WORK_ARENAS, search.work, SEARCH_BUDGET);
     return CM_OK;
 }
 
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct work *work, struct arena_layout *ret) {
     struct planner planner = {.arena = arena, .blocks = blocks, .n = (uint32_t)n};
-    uint32_t *by_size = NULL;
     bool has_pairs = false;
     *ret = (struct arena_layout){.offsets = arena_array_raw(arena, n, sizeof *ret->offsets)};
     int64_t *offsets = arena_array_raw(arena, n, sizeof *offsets);
@@ -398,9 +567,9 @@ int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool
     ret->bytes = INT64_MAX;
     ret->by[PLANNER_BY_SIZE] = ret->by[PLANNER_TWO_ENDS] = DIM_UNKNOWN;
     if (has_pairs) {
-        by_size = order_by_size(&planner);
+        const uint32_t *by_size = order_by_size(&planner);
         if (!by_size) return CM_NO_MEMORY;
-        ret->bytes = place(&planner, by_size, true, INT64_MAX, ret->offsets);
+        ret->bytes = place(&planner, by_size, ret->offsets);
         ret->by[PLANNER_BY_SIZE] = ret->bytes;
         if (!all && ret->bytes <= ret->bound) return CM_OK;
     }
@@ -411,5 +580,5 @@ int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool
         memcpy(ret->offsets, offsets, n * sizeof *offsets);
     }
     if (!has_pairs || ret->bytes <= ret->bound) return CM_OK;
-    return improve(&planner, work, by_size, ret->offsets, &ret->bytes);
+    return improve(&planner, work, ret->offsets, &ret->bytes);
 }

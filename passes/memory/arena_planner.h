@@ -41,10 +41,9 @@ const char *arena_planner_name(enum arena_planner planner);
 
 /*
  * Computes a layout in `arena` by PLANNER_BY_SIZE; if that exceeds the bound (or if `all`),
- * also by PLANNER_TWO_ENDS; if both exceed it, by local search from the order of
- * PLANNER_BY_SIZE. If too many blocks are alive together to list all pairs, only
- * PLANNER_TWO_ENDS runs. The local search takes its steps from `work` (NULL: unlimited).
- * Returns CM_OK or CM_NO_MEMORY.
+ * also by PLANNER_TWO_ENDS; if both exceed it, by search. If too many blocks are alive together
+ * to list all pairs, only PLANNER_TWO_ENDS runs. The search takes its steps from `work` (NULL:
+ * unlimited). Returns CM_OK or CM_NO_MEMORY.
  */
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct work *work, struct arena_layout *ret) CM_MUST_CHECK;

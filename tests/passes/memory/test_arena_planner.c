@@ -165,6 +165,59 @@ static void skips_the_planner_by_size_if_too_many_pairs_overlap(void **state) {
     arena_free(arena);
 }
 
+static int64_t area(const struct block *block) {
+    return block->bytes * (block->last - block->first + 1);
+}
+
+/* Cuts a rectangle of 100 steps and 65536 bytes into n blocks: these bytes are enough. */
+static void cut_rectangle(struct block *blocks, uint32_t n, uint64_t *seed) {
+    blocks[0] = (struct block){65536, 0, 99};
+    for (uint32_t i = 1; i < n;) {
+        struct block *old = &blocks[draw(seed, i)], *other = &blocks[draw(seed, i)];
+        if (area(other) > area(old)) old = other;
+        blocks[i] = *old;
+        if (draw(seed, 2) && old->bytes > 64) {
+            blocks[i].bytes = 1 + draw(seed, (uint32_t)old->bytes - 1);
+            old->bytes -= blocks[i++].bytes;
+        } else if (old->last > old->first) {
+            old->last = old->first + draw(seed, old->last - old->first);
+            blocks[i++].first = old->last + 1;
+        }
+    }
+}
+
+static void arena_of_a_cut_rectangle_exceeds_it_by_at_most_a_twentieth(void **state) {
+    (void)state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 4; round++) {
+        struct arena *arena = arena_new("test", 0);
+        struct block blocks[160];
+        cut_rectangle(blocks, 160, &seed);
+        struct arena_layout plan = plan_of(arena, blocks, 160);
+        assert_int_equal(plan.bound, 65536);
+        for (int i = 0; i < N_ARENA_PLANNERS; i++) assert_true(plan.by[i] > 1.1 * 65536);
+        assert_true(plan.bytes <= 1.05 * 65536);
+        for (uint32_t step = 0; step < 100; step += 9)
+            expect_disjoint_at(blocks, 160, step, &plan);
+        arena_free(arena);
+    }
+}
+
+/* Too many blocks to place them often. */
+static void search_improves_a_layout_of_twenty_thousand_blocks(void **state) {
+    (void)state;
+    const uint32_t n = 20000;
+    struct arena *arena = arena_new("test", 0);
+    struct block *blocks = arena_array(arena, n, sizeof *blocks);
+    uint64_t seed = 9;
+    for (uint32_t i = 0; i < n; i++)
+        blocks[i] = (struct block){1 + draw(&seed, 10000), i, i + draw(&seed, 20)};
+    struct arena_layout plan = plan_of(arena, blocks, n);
+    for (int i = 0; i < N_ARENA_PLANNERS; i++) assert_true(plan.by[i] > plan.bound);
+    assert_int_equal(plan.bytes, plan.bound);
+    arena_free(arena);
+}
+
 static void many_blocks_all_alive_together_are_stacked(void **state) {
     (void)state;
     const uint32_t n = 10000;
@@ -190,6 +243,8 @@ int main(void) {
         cmocka_unit_test(lays_out_a_hundred_thousand_blocks_with_shortcuts),
         cmocka_unit_test(blocks_all_alive_together_are_stacked),
         cmocka_unit_test(skips_the_planner_by_size_if_too_many_pairs_overlap),
+        cmocka_unit_test(arena_of_a_cut_rectangle_exceeds_it_by_at_most_a_twentieth),
+        cmocka_unit_test(search_improves_a_layout_of_twenty_thousand_blocks),
         cmocka_unit_test(many_blocks_all_alive_together_are_stacked),
         cmocka_unit_test(arena_without_blocks_is_empty),
     };
