@@ -12,6 +12,7 @@
 #include "passes/batch/batch.h"
 #include "passes/cost/count.h"
 #include "passes/costs.h"
+#include "passes/device/device_memory.h"
 #include "passes/fusion/fuse_patterns.h"
 #include "passes/memory/arena_plan.h"
 #include "passes/memory/arena_planner.h"
@@ -513,6 +514,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
     copy_rebatched(&assembly);
     assemble_memory(&assembly);
     copy_training(&assembly);
+    result->device_memory = analysis->device_memory->estimate;
     copy_messages(&assembly, &extras->loading, &extras->analysis);
     /* Passes have created these rows in the result's arena. */
     result->n_explanations = analysis->explain->n;

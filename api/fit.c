@@ -7,6 +7,7 @@
 #include "api/assemble.h"
 
 #include "passes/batch/batch.h"
+#include "passes/device/device_memory.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/summary/memory_required.h"
 #include "passes/work.h"
@@ -20,6 +21,7 @@
 struct trial {
     int64_t batch;
     int64_t bytes;
+    int64_t high_bytes; /* that the step needs at most, with confidence */
 };
 
 struct search {
@@ -28,9 +30,17 @@ struct search {
     struct trial fits;  /* the largest so far; batch 0: none */
     struct trial fails; /* the smallest so far; batch 0: none */
     bool uneven;        /* a larger batch required less memory */
+    bool is_confident;  /* high_bytes are within the limit */
     const char *why;    /* why the batch cannot be changed; NULL if it can */
     bool is_ended;      /* the work limit allows no further trial */
 };
+
+static struct trial trial_of(const struct analysis *analysis, int64_t batch) {
+    const int64_t required = analysis->memory_required->required_bytes;
+    const struct cm_device_memory *memory = &analysis->device_memory->estimate;
+    const int64_t bytes = is_known(required) ? required : TOO_MUCH;
+    return (struct trial){batch, bytes, memory->present ? memory->high_bytes : bytes};
+}
 
 /* Sets *ret to the required bytes at this batch, TOO_MUCH if unknown; sets search->why if the
  * passes refuse the batch. */
@@ -50,10 +60,9 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     options.n_times = 0;
     options.dump_after = NULL;
     options.dump = NULL;
-    *ret = (struct trial){batch, TOO_MUCH};
+    *ret = (struct trial){batch, TOO_MUCH, TOO_MUCH};
     if (arena && diag) status = pipeline_run_to(&trial, TABLE_MEMORY_REQUIRED);
-    if (status == CM_OK && is_known(trial.memory_required->required_bytes))
-        ret->bytes = trial.memory_required->required_bytes;
+    if (status == CM_OK) *ret = trial_of(&trial, batch);
     bool is_past_range = false;
     for (size_t i = 0; status < 0 && i < cm_diagnostics_count(diag); i++)
         is_past_range |= cm_diagnostics_get(diag, i)->severity == CM_ERROR &&
@@ -72,6 +81,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
 
 /* Replaces `fits` or `fails` by a trial; sets `uneven` if a larger batch needs less memory. */
 static void narrow_interval(struct search *search, struct trial trial) {
+    if (search->is_confident) trial.bytes = trial.high_bytes;
     if (search->fits.batch > 0 &&
         (trial.batch > search->fits.batch) != (trial.bytes >= search->fits.bytes))
         search->uneven = true;
@@ -165,6 +175,20 @@ static void report_search(const struct search *search, struct cm_fit *fit) {
         fit->next_bytes = search->fails.bytes;
 }
 
+/* Finds the largest batch that fits with confidence, from the trials of the other search. */
+static int find_confident(const struct search *search, struct cm_fit *fit) {
+    struct search confident = {
+        .analysis = search->analysis, .limit = search->limit, .is_confident = true};
+    if (search->why) return CM_OK;
+    if (search->fails.batch > 0) narrow_interval(&confident, search->fails);
+    if (search->fits.batch > 0) narrow_interval(&confident, search->fits);
+    if (find_largest(&confident) < 0) return diag_no_memory(search->analysis->diag);
+    if (confident.fails.batch > 0 && (confident.fits.batch > 0 || !confident.is_ended))
+        fit->confident_batch =
+            checked_mul(confident.fits.batch, pass_micro_batches(search->analysis));
+    return CM_OK;
+}
+
 int fit_find(const struct analysis *analysis, int64_t device_bytes, const struct cm_fit **ret) {
     int64_t batch = analysis->batch->batch;
     int64_t required = analysis->memory_required->required_bytes;
@@ -179,15 +203,14 @@ int fit_find(const struct analysis *analysis, int64_t device_bytes, const struct
         .largest_batch = CM_UNKNOWN,
         .largest_bytes = CM_UNKNOWN,
         .next_bytes = CM_UNKNOWN,
+        .confident_batch = CM_UNKNOWN,
         .search = "no-batch",
         .why = "",
     };
     *ret = fit;
     if (!is_known(batch)) return CM_OK;
-    if (batch > 0)
-        narrow_interval(&search,
-                        (struct trial){batch, is_known(required) ? required : TOO_MUCH});
+    if (batch > 0) narrow_interval(&search, trial_of(analysis, batch));
     if (find_largest(&search) < 0) return diag_no_memory(analysis->diag);
     report_search(&search, fit);
-    return CM_OK;
+    return analysis->device_memory->estimate.present ? find_confident(&search, fit) : CM_OK;
 }

@@ -268,6 +268,7 @@ static void copy_profile(struct cm_baseline_profile *profile, const struct cm_re
     };
     figures->coverage = result->coverage;
     figures->training = result->training;
+    figures->device_memory = result->device_memory;
     profile->times = baseline_times(result);
     columns_clear_missing(result, &figures->totals);
 }

@@ -37,6 +37,7 @@ enum pass_tables {
     TABLE_MEMORY_REQUIRED = 1 << 13,
     TABLE_EXPLAIN = 1 << 14,
     TABLE_OPERATORS = 1 << 15,
+    TABLE_DEVICE_MEMORY = 1 << 16, /* empty unless options name an optimizer */
 };
 
 /* Data that the passes of one profile share. A table is NULL until the passes are run. */
@@ -61,6 +62,7 @@ struct analysis {
     const struct peak_memory_table *peak_memory;
     const struct memory_required_table *memory_required;
     const struct training_table *training;
+    const struct device_memory_table *device_memory;
     const struct explain_table *explain;
     const struct operators_table *operators;
 };

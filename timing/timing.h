@@ -10,15 +10,15 @@
 
 /* The tables of this half, in the same set as enum pass_tables. */
 enum timing_tables {
-    TABLE_KERNELS = 1 << 16,
-    TABLE_PRIMITIVES = 1 << 17,
-    TABLE_ESTIMATE = 1 << 18,
-    TABLE_TIMES = 1 << 19,
-    TABLE_GRADIENT_KERNELS = 1 << 20,
-    TABLE_ROOFLINE_BOUNDS = 1 << 21,
-    TABLE_BREAKDOWN = 1 << 22,
-    TABLE_ADVICE = 1 << 23,
-    TABLE_INPUT_PIPELINE = 1 << 24,
+    TABLE_KERNELS = 1 << 17,
+    TABLE_PRIMITIVES = 1 << 18,
+    TABLE_ESTIMATE = 1 << 19,
+    TABLE_TIMES = 1 << 20,
+    TABLE_GRADIENT_KERNELS = 1 << 21,
+    TABLE_ROOFLINE_BOUNDS = 1 << 22,
+    TABLE_BREAKDOWN = 1 << 23,
+    TABLE_ADVICE = 1 << 24,
+    TABLE_INPUT_PIPELINE = 1 << 25,
 };
 
 struct timing {

@@ -214,14 +214,33 @@ struct cm_weights {
     int64_t bytes; /* a packed 4-bit element takes half a byte */
 };
 
-/* Comparison of required_bytes (with an optimizer: the peak of a training step) with the
- * memory limit, and the largest batch within it. */
+/* A part of the device memory at the moment when most bytes are allocated. */
+struct cm_memory_part {
+    const char *name; /* "weights", "saved activations", "context" */
+    int64_t bytes;
+    const char *source; /* where the number comes from */
+};
+
+/* Estimate of the device memory of a process, as the driver reports it (docs/memory.md). */
+struct cm_device_memory {
+    bool present;      /* false: no estimate; the sizes are then CM_UNKNOWN */
+    int64_t bytes;     /* sum of the parts */
+    int64_t low_bytes; /* nine of ten measured processes lie between the two */
+    int64_t high_bytes;
+    size_t n_parts;
+    const struct cm_memory_part *parts;
+};
+
+/* Comparison of required_bytes with the memory limit, and the largest batch within it. */
 struct cm_fit {
     int64_t limit_bytes;
     bool fits;             /* the profiled batch fits */
     int64_t largest_batch; /* largest batch that fits; 0: none; CM_UNKNOWN: see `search` */
     int64_t largest_bytes; /* required at largest_batch; CM_UNKNOWN */
     int64_t next_bytes;    /* required at the next batch, above the limit; CM_UNKNOWN */
+    /* Largest batch of which device_memory.high_bytes is within the limit; 0: none; CM_UNKNOWN:
+     * no estimate, or see `search`. */
+    int64_t confident_batch;
     /*
      * "exact": largest_batch fits, the next batch does not. "uneven": as "exact", but memory
      * does not grow monotonically, so a larger batch may fit. "exhausted": the work budget is
@@ -249,8 +268,8 @@ struct cm_memory {
     int64_t arena_bytes;           /* size of a static arena plan; CM_UNKNOWN: no plan */
     int64_t arena_in_place_bytes;  /* the same with in-place reuse */
     int64_t alignment;             /* bytes: alignment of arena offsets */
-    int64_t required_bytes;   /* weights + arena; with an optimizer: the peak of the training
-                                 step. Without kernel workspace */
+    int64_t required_bytes;   /* weights + arena, without kernel workspace; with an optimizer:
+                                 bytes of device_memory */
     bool upper_bound;         /* sizes are upper bounds: some tensors are data-dependent */
     bool peak_upper_bound;    /* such a tensor is live at the peak */
     const struct cm_fit *fit; /* NULL: no memory limit */
@@ -677,6 +696,7 @@ struct cm_result {
     struct cm_framework framework;
     struct cm_memory memory;
     struct cm_training training;
+    struct cm_device_memory device_memory; /* of a training step */
     size_t n_modules; /* >= 1; modules[0] is the root; parents precede children */
     const struct cm_module *modules;
     size_t

@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "passes/batch/batch.h"
 #include "passes/cost/count.h"
+#include "passes/device/device_memory.h"
 #include "passes/fusion/fuse_patterns.h"
 #include "passes/infer/infer.h"
 #include "passes/memory/arena_plan.h"
@@ -57,6 +58,8 @@ static const struct pass passes[] = {
      PEAK_MEMORY_READS, TABLE_PEAK_MEMORY},
     {PASS(training, training), "compute the cost and memory of a training step, if one is requested",
      TRAINING_READS, TABLE_TRAINING},
+    {PASS(device_memory, device_memory), "replay the training step through an allocator of device memory",
+     DEVICE_MEMORY_READS, TABLE_DEVICE_MEMORY},
 
     /* Summaries of these results. */
     {PASS(memory_required, memory_required), "sum the device memory that the model requires: weights and arena",

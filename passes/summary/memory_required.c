@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass memory_required: computes the memory that the model requires on a device: weights, by
- * dtype and storage, plus the arena; with an optimizer, the peak of a training step. A tensor
- * that several nodes or names share counts once.
+ * dtype and storage, plus the arena; with an optimizer, the device memory of its process. A
+ * tensor that several nodes or names share counts once.
  */
 #include "passes/summary/memory_required.h"
 
 #include <string.h>
 
+#include "passes/device/device_memory.h"
 #include "passes/memory/arena_plan.h"
 #include "passes/params/params.h"
 #include "passes/pass.h"
@@ -130,7 +131,7 @@ int pass_memory_required(const struct analysis *analysis, void *own) {
     }
     table->required_bytes =
         analysis->training->optimizer
-            ? analysis->training->peak_bytes
+            ? analysis->device_memory->estimate.bytes
             : checked_add(table->weight_bytes, analysis->arena_plan->arena_bytes);
     return CM_OK;
 }

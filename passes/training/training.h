@@ -26,7 +26,10 @@ enum training_phase {
 enum training_part {
     PART_ACTIVATION, /* an output, or the gradient of one */
     PART_SAVED,      /* kept from forward to backward */
+    PART_HELD,       /* an input or output of the model, held until the next step */
+    PART_CAST,       /* a copy in another dtype, kept for backward */
     PART_GRADIENT,   /* of a parameter */
+    N_TRAINING_PARTS
 };
 
 /* Bytes that are alive from event `from` to event `to` of the step, inclusive. */
@@ -35,6 +38,7 @@ struct training_block {
     uint32_t from;
     uint32_t to;
     int64_t bytes;
+    uint32_t users; /* of a gradient, while blocks are listed: further values that share it */
 };
 
 /* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */

@@ -225,6 +225,21 @@ static void find_reached(struct training *training) {
     }
 }
 
+/* Returns true if only the addition of a learned bias reads the product: a framework writes the
+ * biased product at once. */
+static bool is_biased_later(const struct training *training, uint32_t value) {
+    const struct value *product = &training->model->values[value];
+    if (product->node == ID_NONE || product->n_uses != 1 || product->is_graph_output ||
+        training->operations[product->node].op->backward.factors == 0)
+        return false;
+    const struct operation *reader = &training->operations[product->uses[0].node];
+    if (!reader->node || reader->op->algebra != ALGEBRA_SUM || reader->node->n_inputs != 2)
+        return false;
+    const uint32_t other = reader->node->inputs[1 - product->uses[0].slot];
+    return other != ID_NONE && training->analysis->params->of_value[other] != ID_NONE &&
+           training->analysis->infer->infos[other].shape.rank == 1;
+}
+
 /*
  * Returns the bytes that the value owns in a training step. A constant computed from weights is
  * an activation here, since the weights change with every step. A view that a framework copies
@@ -237,6 +252,7 @@ static int64_t owned(const struct training *training, uint32_t value) {
     enum storage storage = liveness->storage[value];
     if (training->root[value] != value) return 0;
     if (node != ID_NONE && !training->operations[node].node) return 0;
+    if (is_biased_later(training, value)) return 0;
     const bool changes = storage == STORAGE_CONSTANT && training->requires_grad[value] &&
                          training->analysis->params->of_value[value] == ID_NONE;
     if (storage == STORAGE_VIEW) storage = liveness->storage[liveness->root[value]];

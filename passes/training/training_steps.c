@@ -19,7 +19,7 @@ struct span {
     uint32_t used;  /* last read in forward */
     uint32_t saved; /* last use in backward, or by the recomputation of another region */
     uint32_t recomputation; /* last use of its recomputed copy */
-    uint32_t gradient;      /* first event that computes a part of its gradient */
+    uint32_t gradient;      /* number of the block of its gradient, from 1; 0: none yet */
 };
 
 struct timeline {
@@ -213,8 +213,88 @@ static bool note_cell(struct timeline *timeline, struct operation *operation,
     return has_extra;
 }
 
-/* Called in backward order: the first call that finds a gradient of a value or of a parameter
- * sets its event. */
+/* Adds a block that is alive from event `from` to event `to`, inclusive. Returns its number,
+ * from 1; 0 if it has no bytes, or out of memory. */
+static uint32_t add_block(struct timeline *timeline, enum training_part part, uint32_t from,
+                          uint32_t to, int64_t bytes) {
+    struct training_table *table = timeline->training->table;
+    if (bytes == DIM_UNKNOWN || bytes == 0) return 0;
+    struct training_block *blocks =
+        arena_grow(timeline->training->analysis->arena, table->blocks, table->n_blocks,
+                   &timeline->blocks_capacity, sizeof *blocks);
+    if (!blocks) return 0; /* the arena has failed */
+    table->blocks = blocks;
+    blocks[table->n_blocks++] = (struct training_block){part, from, to, bytes, 0};
+    return (uint32_t)table->n_blocks;
+}
+
+/* Returns the number of the block with the gradient of the operation's output, if that is also
+ * the gradient of the operand: a sum passes it on without a copy. Else 0. */
+static uint32_t passed_gradient(const struct timeline *timeline,
+                                const struct operation *operation, size_t slot) {
+    const struct training *training = timeline->training;
+    const struct value_info *infos = training->analysis->infer->infos;
+    const uint32_t output = operation->node->outputs[0];
+    if (operation->op->algebra != ALGEBRA_SUM || output == ID_NONE ||
+        !shape_equal(&infos[operation->node->inputs[slot]].shape, &infos[output].shape))
+        return 0;
+    return timeline->spans[training->root[output]].gradient;
+}
+
+/*
+ * Adds what the backward of the operation contributes to the gradient of an operand, as
+ * PyTorch's autograd does: the first contribution is the gradient; a later one is added to it
+ * in place, or into a new block if other gradients share the block.
+ */
+static void add_gradient(struct timeline *timeline, const struct operation *operation,
+                         size_t slot) {
+    const struct training *training = timeline->training;
+    const uint32_t root = training->root[operation->node->inputs[slot]];
+    const uint32_t node = producer(training, root);
+    const uint32_t output = operation->node->outputs[0];
+    const uint32_t now = operation->backward;
+    struct span *span = &timeline->spans[root];
+    if (node == ID_NONE || !training->operations[node].has_backward) return;
+    if (output != ID_NONE && training->root[output] == root) return; /* a view */
+    const uint32_t end = later(training->operations[node].backward, now);
+    const uint32_t passed = passed_gradient(timeline, operation, slot);
+    struct training_block *before =
+        span->gradient ? &training->table->blocks[span->gradient - 1] : NULL;
+    if (!before && passed) {
+        struct training_block *block = &training->table->blocks[passed - 1];
+        block->to = later(block->to, end);
+        block->users++;
+        span->gradient = passed;
+    } else if (!before) {
+        span->gradient = add_block(timeline, PART_ACTIVATION, now, end, training->bytes[root]);
+    } else if (before->from != now) { /* the operand has two uses */
+        const bool is_shared = before->users > 0;
+        if (is_shared) before->users--;
+        if (!passed)
+            (void)add_block(timeline, PART_ACTIVATION, now, now, training->bytes[root]);
+        if (is_shared)
+            span->gradient =
+                add_block(timeline, PART_ACTIVATION, now, end, training->bytes[root]);
+    }
+}
+
+/* The backward of the operation is done with the gradients of its outputs. */
+static void end_gradients(struct timeline *timeline, uint32_t id) {
+    const struct training *training = timeline->training;
+    const struct node *node = training->operations[id].node;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t root =
+            node->outputs[i] == ID_NONE ? ID_NONE : training->root[node->outputs[i]];
+        if (root == ID_NONE || producer(training, root) != id) continue;
+        const uint32_t gradient = timeline->spans[root].gradient;
+        if (gradient == 0) continue;
+        struct training_block *block = &training->table->blocks[gradient - 1];
+        if (block->users > 0) block->users--;
+    }
+}
+
+/* Called in backward order: the first call that finds a gradient of a parameter sets its
+ * event. */
 static void note_backward(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct params_table *params = training->analysis->params;
@@ -227,11 +307,11 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
     }
     for (size_t i = 0; operation->has_backward && i < operation->node->n_inputs; i++) {
         if (!training_needs_gradient(training, operation, i)) continue;
-        struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
         if (note_cell(timeline, operation, op_gradient(operation->saved_for_backward, i)))
             extra = true;
-        if (span->gradient == 0) span->gradient = operation->backward;
+        add_gradient(timeline, operation, i);
     }
+    if (operation->has_backward) end_gradients(timeline, id);
     if (!extra) operation->extra = 0;
 }
 
@@ -239,25 +319,18 @@ static void note_gradients(struct timeline *timeline) {
     const struct training *training = timeline->training;
     const struct liveness_table *liveness = training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
-    for (size_t i = 0; i < main->n_outputs; i++)
-        if (training->requires_grad[main->outputs[i]])
-            timeline->spans[training->root[main->outputs[i]]].gradient =
-                training->table->first_back;
+    for (size_t i = 0; i < main->n_outputs; i++) {
+        const uint32_t root = training->root[main->outputs[i]];
+        const uint32_t node = producer(training, root);
+        if (!training->requires_grad[main->outputs[i]] || node == ID_NONE ||
+            !training->operations[node].has_backward || timeline->spans[root].gradient)
+            continue;
+        timeline->spans[root].gradient =
+            add_block(timeline, PART_ACTIVATION, training->table->first_back,
+                      training->operations[node].backward, training->bytes[root]);
+    }
     for (uint32_t step = liveness->n_steps; step-- > 0;)
         note_backward(timeline, liveness->node_at[step]);
-}
-
-/* Adds a block that is alive from event `from` to event `to`, inclusive. */
-static void add_block(struct timeline *timeline, enum training_part part, uint32_t from,
-                      uint32_t to, int64_t bytes) {
-    struct training_table *table = timeline->training->table;
-    if (bytes == DIM_UNKNOWN || bytes == 0) return;
-    struct training_block *blocks =
-        arena_grow(timeline->training->analysis->arena, table->blocks, table->n_blocks,
-                   &timeline->blocks_capacity, sizeof *blocks);
-    if (!blocks) return; /* the arena has failed */
-    table->blocks = blocks;
-    blocks[table->n_blocks++] = (struct training_block){part, from, to, bytes};
 }
 
 /* Adds saved bytes to the node that wrote them; those of inputs only to the root module. */
@@ -271,7 +344,7 @@ static void add_saved_bytes(struct training *training, uint32_t node, int64_t by
         table->of_node[node].saved_bytes = checked_add(table->of_node[node].saved_bytes, bytes);
 }
 
-/* Adds the blocks of a root: of the value, its recomputed copy and its gradient. */
+/* Adds the blocks of a root: of the value and its recomputed copy. */
 static void live_value(struct timeline *timeline, uint32_t root) {
     struct training *training = timeline->training;
     const struct span *span = &timeline->spans[root];
@@ -281,27 +354,27 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     int64_t once = training->bytes[root];
     int64_t all =
         checked_mul(once, training_runs_once(training, training->model->values[root].graph));
-    add_block(timeline, span->saved ? PART_SAVED : PART_ACTIVATION, created,
-              later(span->used, span->saved), span->saved ? all : once);
+    const enum training_part part = span->used == training->table->n_events - 1 ? PART_HELD
+                                    : span->saved                               ? PART_SAVED
+                                                  : PART_ACTIVATION;
+    (void)add_block(timeline, part, created, later(span->used, span->saved),
+                    span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
     if (made && training_is_recomputed(training, made))
-        add_block(timeline, PART_ACTIVATION, made->recomputation,
-                  later(made->recomputation, span->recomputation), all);
-    if (made && made->has_backward && span->gradient)
-        add_block(timeline, PART_ACTIVATION, span->gradient,
-                  later(made->backward, span->gradient), once);
+        (void)add_block(timeline, PART_ACTIVATION, made->recomputation,
+                        later(made->recomputation, span->recomputation), all);
 }
 
 static void live_extra(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct operation *operation = &training->operations[id];
     const int64_t bytes = checked_add(operation->extra, operation->copies);
+    const uint32_t from = training_is_recomputed(training, operation) ? operation->recomputation
+                                                                      : operation->forward;
     if (!operation->has_backward || bytes == 0) return;
-    const bool is_recomputed = training_is_recomputed(training, operation);
-    if (!is_recomputed) add_saved_bytes(training, id, bytes);
-    add_block(timeline, is_recomputed ? PART_ACTIVATION : PART_SAVED,
-              is_recomputed ? operation->recomputation : operation->forward,
-              operation->backward, bytes);
+    if (from == operation->forward) add_saved_bytes(training, id, bytes);
+    (void)add_block(timeline, PART_SAVED, from, operation->backward, operation->extra);
+    (void)add_block(timeline, PART_CAST, from, operation->backward, operation->copies);
 }
 
 /* Adds the gradient of a parameter, which is alive until the optimizer step; the second of
@@ -309,9 +382,9 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
 static void live_gradient(struct timeline *timeline, uint32_t since, int64_t bytes) {
     const bool is_second = pass_micro_batches(timeline->training->analysis) > 1;
     if (since == 0 || timeline->training->table->whole_gradient_bytes == 0) return;
-    add_block(timeline, PART_GRADIENT, is_second ? 1 : since,
-              timeline->training->table->n_events - 1, bytes);
-    if (is_second) add_block(timeline, PART_GRADIENT, since, since, bytes);
+    (void)add_block(timeline, PART_GRADIENT, is_second ? 1 : since,
+                    timeline->training->table->n_events - 1, bytes);
+    if (is_second) (void)add_block(timeline, PART_ACTIVATION, since, since, bytes);
 }
 
 /* Finds the peak over all events and the optimizer step, which needs all gradients of

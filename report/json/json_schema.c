@@ -157,6 +157,7 @@ static const struct json_record fit_record = RECORD(struct cm_fit, "fit", "Wheth
     VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch, "largest batch that fits; 0 if batch 1 does not fit; `null` if not determined (see search)"),
     VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes, "required_bytes at that batch; `null` if not determined"),
     VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes, "required_bytes at the next batch, which exceeds the limit; `null` if not determined"),
+    OPTIONAL("confident_batch", JSON_COUNT, struct cm_fit, confident_batch, "with --optimizer: largest batch of which high_bytes of device_memory is within the limit; `null` if not determined"),
     VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both batches were profiled. `uneven`: as `exact`, but required_bytes is not monotonic in the batch, so a larger batch may fit. `exhausted`: the work budget is exhausted; largest_batch fits, a larger batch may fit too. `none`: batch 1 does not fit. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: the inputs have no batch axis. `fixed`: the batch cannot be changed"),
     OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "reason for `fixed`"));
 
@@ -171,7 +172,7 @@ static const struct json_record memory_record = RECORD(struct cm_memory, "memory
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes, "size of the arena that holds all activations and inputs; `null` if planning failed"),
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same with in-place reuse; at least peak_in_place_bytes"),
     OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "alignment of arena offsets, bytes"),
-    OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "arena_bytes and weights (except those of storage `input`, which are in the arena); with --optimizer peak_bytes of training; kernel workspace is not included"),
+    OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "arena_bytes and weights (except those of storage `input`, which are in the arena); without kernel workspace; with --optimizer bytes of device_memory"),
     OPTIONAL("upper_bound", JSON_FLAG, struct cm_memory, upper_bound, "some tensors are counted at the upper bound of their size: arena_bytes, required_bytes and the peaks of modules whose activation_bytes is an upper bound are upper bounds"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_memory, peak_upper_bound, "such a tensor is live at the peak: peak_activation_bytes is an upper bound"),
     POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: whether the model fits"),
@@ -222,6 +223,17 @@ const struct json_record json_training = RECORD(struct cm_training, "training", 
     FIGURE(peak_bytes, "peak of all of the above"),
     VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "phase of the peak: `forward`, `recompute`, `backward` or `step`"),
     VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"));
+
+static const struct json_record memory_part_record = RECORD(struct cm_memory_part, "memory_part", "A part of the device memory, when most bytes are allocated",
+    VALUE("name", JSON_TEXT, struct cm_memory_part, name, "`weights`, `saved activations`, `allocator`, `context`, …"),
+    VALUE("bytes", JSON_COUNT, struct cm_memory_part, bytes, "size, rounded as the allocator does"),
+    VALUE("source", JSON_TEXT, struct cm_memory_part, source, "where the number comes from: the file, a rule, a replay, a fit or a measurement"));
+
+const struct json_record json_device_memory = RECORD(struct cm_device_memory, "device_memory", "Estimate of the device memory of a process, as the driver reports it",
+    VALUE("bytes", JSON_COUNT, struct cm_device_memory, bytes, "the estimate, sum of the parts"),
+    VALUE("low_bytes", JSON_COUNT, struct cm_device_memory, low_bytes, "nine of ten processes need between low_bytes and high_bytes"),
+    VALUE("high_bytes", JSON_COUNT, struct cm_device_memory, high_bytes, "see low_bytes"),
+    LIST("parts", struct cm_device_memory, parts, n_parts, memory_part_record, "what the memory holds"));
 
 static const struct json_record rebatched_record = RECORD(struct cm_rebatched, "rebatched", "A constant that contained the batch size of the file",
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name, "name of the node that uses the constant"),
@@ -283,6 +295,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record, "notes and warnings"),
     OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness (docs/memory.md)"),
     PART("training", struct cm_result, training, json_training, "with --optimizer: one training step (docs/training.md)"),
+    PART("device_memory", struct cm_result, device_memory, json_device_memory, "with --optimizer: what the process holds (docs/memory.md)"),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument (docs/conventions.md)"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
@@ -310,7 +323,7 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     COSTS_IF(JSON_FIRST, struct cm_sweep_row, costs, sweep_columns, of_batch),
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "peak of live activation bytes"),
     VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes, "size of the arena that holds all activations"),
-    VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or with --optimizer the peak of a training step"),
+    VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or with --optimizer bytes of device_memory"),
     COSTS_IF(JSON_OTHERS, struct cm_sweep_row, costs, sweep_columns, of_batch),
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "MACs of the nodes that have a time"),
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "number of nodes with work and without a time, which latency_ps omits; `null` without times"),

@@ -30,12 +30,13 @@ static const struct json_record profile_record = RECORD(struct cm_baseline_profi
     OBJECT("totals", struct cm_baseline_profile, figures, json_totals, "figures of the whole model"),
     OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_baseline_profile, figures.memory.peak_in_place_bytes, "as in `memory` of a profile"),
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_baseline_profile, figures.memory.arena_in_place_bytes, "as in `memory` of a profile"),
-    OPTIONAL("required_bytes", JSON_COUNT, struct cm_baseline_profile, figures.memory.required_bytes, "weights and arena, or with `--optimizer` the peak of a training step"),
+    OPTIONAL("required_bytes", JSON_COUNT, struct cm_baseline_profile, figures.memory.required_bytes, "weights and arena, or with `--optimizer` bytes of device_memory"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_baseline_profile, figures.memory.upper_bound, "arena, required_bytes and peak_in_place_bytes are upper bounds"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_baseline_profile, figures.memory.peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL_MANY("inputs", JSON_LIST, struct cm_baseline_profile, figures.model.inputs, figures.model.n_inputs, &json_value, "as in `model` of a profile"),
     VALUE("alignment", JSON_COUNT, struct cm_baseline_profile, figures.memory.alignment, "alignment of arena offsets, bytes"),
     OBJECT("coverage", struct cm_baseline_profile, figures.coverage, json_coverage, "operators and shapes that could not be analyzed"),
+    PART("device_memory", struct cm_baseline_profile, figures.device_memory, json_device_memory, "with `--optimizer`"),
     PART("training", struct cm_baseline_profile, figures.training, json_training, "with `--optimizer`"),
     PART("times", struct cm_baseline_profile, times, times_record, "only with times from a backend"));
 

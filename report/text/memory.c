@@ -18,6 +18,26 @@ static void write_arena(struct page *page, const char *label, int64_t arena, int
     page_end_line(page);
 }
 
+/* Writes `device memory:  6.06 GB  (6,059,720,704), 5.64 GB to 6.85 GB in 9 of 10 processes`,
+ * and a line for each part. */
+void memory_write_device(struct page *page, const struct cm_result *result) {
+    const struct cm_device_memory *memory = &result->device_memory;
+    if (!memory->present) return;
+    label_figure(page, "device memory", NUMBER_BYTES, memory->bytes);
+    page_print(page, STYLE_SHARE, ", %s to ",
+               page_number(page, NUMBER_BYTES, memory->low_bytes));
+    page_print(page, STYLE_SHARE, "%s in 9 of 10 processes",
+               page_number(page, NUMBER_BYTES, memory->high_bytes));
+    page_end_line(page);
+    for (size_t i = 0; i < memory->n_parts; i++) {
+        label_list(page, "", " ", 2);
+        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, memory->parts[i].bytes);
+        page_words(page, STYLE_PLAIN, memory->parts[i].name);
+        page_item_print(page, STYLE_SHARE, "(%s)", memory->parts[i].source);
+        page_end_line(page);
+    }
+}
+
 /* Writes `min-memory: 12.85 MB (18.75%) below the peak in file order` */
 void memory_write_schedule(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
@@ -56,6 +76,8 @@ static void write_largest(struct page *page, const struct cm_fit *fit, int64_t u
         page_item_print(page, STYLE_SHARE, "%" PRId64 " would take %s",
                         fit->largest_batch + unit, page_exact(page, fit->next_bytes));
     if (text_equal(fit->search, "exhausted")) page_add(page, "a larger one may fit");
+    if (is_known(fit->confident_batch))
+        page_add(page, "%" PRId64 " fits with 90 %% confidence", fit->confident_batch);
     if (text_equal(fit->search, "uneven")) {
         page_add(page, "but a larger");
         page_end_line(page);
@@ -137,10 +159,10 @@ void memory_write(struct page *page, const struct cm_result *result) {
     }
     label_figure(page, "required", NUMBER_BYTES, memory->required_bytes);
     page_print(page, STYLE_SHARE,
-               result->training.present ? ", the peak of a training step"
+               result->training.present ? ", device memory of a training step"
                                         : ", weights and arena");
     if (memory->upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
-    label_line(page, "not included", "workspace of kernels");
+    if (!result->training.present) label_line(page, "not included", "workspace of kernels");
     memory_write_fit(page, result);
 }

@@ -103,7 +103,10 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     const bool is_partial = (result->totals.partial & CM_COST_BIT(activation_bytes)) != 0;
     write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes,
                  number_bound_of(memory->upper_bound, is_partial));
-    if (result->training.present) page_add(page, "a training step");
+    if (result->device_memory.present)
+        page_add(page, "%s to %s in 9 of 10 processes that train",
+                 page_number(page, NUMBER_BYTES, result->device_memory.low_bytes),
+                 page_number(page, NUMBER_BYTES, result->device_memory.high_bytes));
     page_add(page, "weights %s", page_number(page, NUMBER_BYTES, result->totals.weight_bytes));
     const enum number_bound of_peak = number_bound_of(memory->peak_upper_bound, is_partial);
     page_add(page, "peak activations %s%s%s", number_bound_words(of_peak),

@@ -19,6 +19,8 @@ void hotspots_write(struct page *page, const struct cm_result *result, size_t ma
 
 void summary_write(struct page *page, const struct cm_result *result);
 void memory_write(struct page *page, const struct cm_result *result); /* part of the summary */
+void memory_write_device(struct page *page,
+                         const struct cm_result *result); /* part of the summary */
 /* Parts of the summary that the default report has too. */
 void memory_write_schedule(struct page *page, const struct cm_result *result);
 void memory_write_fit(struct page *page, const struct cm_result *result);

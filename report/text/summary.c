@@ -219,6 +219,7 @@ static void write_training(struct page *page, const struct cm_result *result) {
         page_print(page, STYLE_SHARE, ", ");
     }
     page_line(page, STYLE_SHARE, "%s", training->peak_phase);
+    memory_write_device(page, result);
 }
 
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {

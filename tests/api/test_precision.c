@@ -62,7 +62,7 @@ static void all_bytes_have_the_size_of_the_precision(void **state) {
                          file->totals.activation_bytes);
         assert_int_equal(activations * is->memory.peak_activation_bytes,
                          file->memory.peak_activation_bytes);
-        assert_int_equal(is->memory.required_bytes, is->training.peak_bytes);
+        assert_int_equal(is->memory.required_bytes, is->device_memory.bytes);
         assert_non_null(is->memory.fit);
         if (activations > 1)
             assert_true(is->memory.fit->largest_batch > file->memory.fit->largest_batch);

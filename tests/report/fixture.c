@@ -209,7 +209,7 @@ static const struct cm_name_count sources[] = {{"metadata", 2}, {"joined", 1}};
 static const struct cm_weights weights[] = {{"float", "external", 47, 3462000, 13848000},
                                             {"int4", "raw", 1, 3571, 1786}};
 static const struct cm_fit fit = {
-    17179869184, true, 1079, 17178200000, 17194100000, "exact", "",
+    17179869184, true, 1079, 17178200000, 17194100000, CM_UNKNOWN, "exact", "",
 };
 static const size_t schedule[] = {1, 0};
 /* A slope, a peak at one node, a plateau. */

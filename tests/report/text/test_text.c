@@ -108,25 +108,26 @@ struct fit_case {
 
 static void reports_what_fits(void **state) {
     static const struct fit_case rows[] = {
-        {{1000, true, 7, 990, 1010, "exact", ""},
+        {{1000, true, 7, 990, 1010, CM_UNKNOWN, "exact", ""},
          "limit:              1.0 kB          (1,000), fits\n"
          "largest batch:      7               7 takes 990, 8 would take 1,010\n"},
-        {{1000, false, 0, CM_UNKNOWN, 1010, "none", ""},
+        {{1000, false, 0, CM_UNKNOWN, 1010, CM_UNKNOWN, "none", ""},
          "limit:              1.0 kB          (1,000), does not fit\n"
          "largest batch:      0               1 would take 1,010\n"},
-        {{1000, true, 7, 990, 1010, "uneven", ""},
+        {{1000, true, 7, 990, 1010, CM_UNKNOWN, "uneven", ""},
          "largest batch:      7               7 takes 990, 8 would take 1,010, but a larger\n"
          "                      batch needed less than a smaller one, so that one may fit "
          "again\n"},
-        {{1000, true, 7, 990, CM_UNKNOWN, "exhausted", ""},
+        {{1000, true, 7, 990, 1010, 6, "exact", ""}, "6 fits with 90 % confidence\n"},
+        {{1000, true, 7, 990, CM_UNKNOWN, CM_UNKNOWN, "exhausted", ""},
          "largest batch:      7               7 takes 990, a larger one may fit\n"},
-        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "exhausted", ""},
+        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "exhausted", ""},
          "largest batch:      unknown: the work budget is exhausted\n"},
-        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "unbounded", ""},
+        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "unbounded", ""},
          "largest batch:      any: 2147483647 fits\n"},
-        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "no-batch", ""},
+        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "no-batch", ""},
          "largest batch:      none: no input axis is the batch\n"},
-        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "fixed", "it is 3"},
+        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "fixed", "it is 3"},
          "largest batch:      unknown, because no other batch can be profiled: it is 3\n"},
     };
     (void)state;
