@@ -40,8 +40,8 @@ const struct option profile_options[] = {
     {.name = "memory-limit", .common = true, INTO(BYTES, binding.options.memory_limit),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
      .help = "report whether the model fits in SIZE (e.g. 16GiB) and the largest\n"
-             "batch that does; counts weights and arena (with --optimizer: the\n"
-             "training step), not kernel workspace"},
+             "batch that does; counts weights and arena, not kernel workspace (with\n"
+             "--optimizer: the device memory of a training process)"},
     {.name = "memory-curve", INTO(SET, binding.options.memory_curve),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_CURVE,
      .help = "report the live bytes at each node: chart (text) or list (json)"},

@@ -131,7 +131,7 @@ static void run_events(struct replay *replay) {
         }
         if (event < step->first_back || step->flow->operations[node].has_backward)
             release(replay, PART_WORKSPACE,
-                    take(replay, PART_WORKSPACE, workspace_of_node(step->flow, node)));
+                    take(replay, PART_WORKSPACE, workspace_of_node(replay->analysis, node)));
         while (next_released < step->n_blocks &&
                step->blocks[replay->released[next_released]].to == event) {
             const uint32_t i = replay->released[next_released++];
@@ -227,9 +227,9 @@ static void run(struct replay *replay) {
     }
 }
 
-static bool has_convolutions(const struct training *training) {
-    for (uint32_t id = 0; id < training->model->n_nodes; id++)
-        if (workspace_is_convolution(training, id)) return true;
+static bool has_convolutions(const struct analysis *analysis) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (workspace_is_convolution(analysis, id)) return true;
     return false;
 }
 
@@ -240,7 +240,7 @@ static int estimate(const struct replay *replay, struct cm_device_memory *ret) {
     if (!list) return diag_no_memory(replay->analysis->diag);
     for (size_t i = 0; i < N_PARTS; i++) bytes[i] = replay->at_peak[i];
     bytes[PART_ALLOCATOR] = caching_allocator_reserved(replay->allocator) - replay->peak;
-    bytes[PART_CONTEXT] = CONTEXT + (has_convolutions(replay->step->flow) ? CONVOLUTIONS : 0);
+    bytes[PART_CONTEXT] = CONTEXT + (has_convolutions(replay->analysis) ? CONVOLUTIONS : 0);
     ret->present = true;
     ret->parts = list;
     ret->bytes = 0;

@@ -10,15 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "passes/training/training.h"
+#include "passes/pass.h"
 
 /* Workspace of the matrix product library, which keeps it: ":4096:2:16:8" of cuBLAS. */
 #define WORKSPACE_PRODUCTS INT64_C(8519680)
 
-/* Returns true if the node runs in the convolution library. */
-bool workspace_is_convolution(const struct training *training, uint32_t node);
+/* The analysis has TABLE_INFER and the table of a training step. */
 
+/* Returns true if the node runs in the convolution library. */
+bool workspace_is_convolution(const struct analysis *analysis, uint32_t node);
 /* Returns the bytes that the kernels of the node hold; 0 if none or unknown. */
-int64_t workspace_of_node(const struct training *training, uint32_t node);
+int64_t workspace_of_node(const struct analysis *analysis, uint32_t node);
 
 #endif
