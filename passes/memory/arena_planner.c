@@ -19,7 +19,7 @@
 
 #define MAX_FREE      1024               /* free ranges that PLANNER_TWO_ENDS tracks */
 #define MAX_PAIRS     ((size_t)1 << 21)  /* one placement of all blocks takes about 0.1 s */
-#define SEARCH_BUDGET ((int64_t)3 << 25) /* entries visited, about 0.5 s */
+#define SEARCH_BUDGET ((int64_t)5 << 24) /* entries visited, about 0.5 s */
 #define MAX_TRIES     8192               /* times that the search places all blocks */
 #define RESTART       256                /* tries after which it forgets what it learned */
 
@@ -304,6 +304,14 @@ struct change {
     int64_t before;
 };
 
+/* A block to place, and its low and turn when it was entered; its low can only be higher now.
+ */
+struct entry {
+    int64_t low;
+    int64_t turn;
+    uint32_t block;
+};
+
 struct search {
     const struct planner *planner;
     const struct block *blocks; /* `first` and `last` are sections */
@@ -318,9 +326,8 @@ struct search {
     int64_t *offsets;  /* by block; -1: not yet placed */
     int64_t *lows;  /* by block: lowest offset above the placed blocks that it conflicts with */
     int64_t *turns; /* by block: of two with the same `lows`, the one with less goes first */
-    uint32_t *left; /* heap of the blocks to place, next first */
+    struct entry *left; /* heap: the next block first */
     uint32_t n_left;
-    int64_t *keys;          /* by block: `lows` when it went into the heap; they only grow */
     uint32_t *tried;        /* blocks that do not fit next */
     struct change *changes; /* by the block placed last */
     size_t n_changes;
@@ -439,38 +446,37 @@ static bool try_block(struct search *search, uint32_t block) {
     return fits;
 }
 
-static bool goes_before(const struct search *search, uint32_t a, uint32_t b) {
-    return search->keys[a] < search->keys[b] ||
-           (search->keys[a] == search->keys[b] && search->turns[a] < search->turns[b]);
+static bool goes_before(const struct entry *a, const struct entry *b) {
+    return a->low < b->low || (a->low == b->low && a->turn < b->turn);
 }
 
 static void push_left(struct search *search, uint32_t block) {
-    uint32_t *left = search->left;
+    struct entry *left = search->left;
+    const struct entry entry = {search->lows[block], search->turns[block], block};
     uint32_t at = search->n_left++;
-    search->keys[block] = search->lows[block];
-    search->work++;
-    for (; at > 0 && goes_before(search, block, left[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && goes_before(&entry, &left[(at - 1) / 2]); at = (at - 1) / 2)
         left[at] = left[(at - 1) / 2];
-    left[at] = block;
+    left[at] = entry;
+    search->work++;
 }
 
 /* Removes the block that goes next. */
 static uint32_t pop_left(struct search *search) {
-    uint32_t *left = search->left;
+    struct entry *left = search->left;
     for (;;) {
-        const uint32_t block = left[0], last = left[--search->n_left];
+        const struct entry next = left[0], last = left[--search->n_left];
         uint32_t at = 0;
         for (uint32_t child = 1; child < search->n_left; child = 2 * at + 1) {
-            if (child + 1 < search->n_left && goes_before(search, left[child + 1], left[child]))
+            if (child + 1 < search->n_left && goes_before(&left[child + 1], &left[child]))
                 child++;
-            if (!goes_before(search, left[child], last)) break;
+            if (!goes_before(&left[child], &last)) break;
             left[at] = left[child];
             at = child;
             search->work++;
         }
         left[at] = last;
-        if (search->keys[block] == search->lows[block]) return block;
-        push_left(search, block);
+        if (next.low == search->lows[next.block]) return next.block;
+        push_left(search, next.block);
     }
 }
 
@@ -533,7 +539,6 @@ static int improve(const struct planner *planner, struct work *work, int64_t *of
     search.offsets = arena_array_raw(arena, n, sizeof *search.offsets);
     search.lows = arena_array_raw(arena, n, sizeof *search.lows);
     search.turns = arena_array_raw(arena, n, sizeof *search.turns);
-    search.keys = arena_array_raw(arena, n, sizeof *search.keys);
     search.tried = arena_array_raw(arena, n, sizeof *search.tried);
     search.left = arena_array_raw(arena, n, sizeof *search.left);
     search.changes = arena_array_raw(arena, 1 + n + 3 * n_sections, sizeof *search.changes);
