@@ -66,29 +66,33 @@ struct replay {
     struct caching_allocator *allocator;
     int64_t live[N_PARTS];    /* bytes now, rounded as allocated */
     int64_t at_peak[N_PARTS]; /* when their sum was largest */
-    int64_t peak;
-    uint32_t *of_block; /* by block of the step: its block of the allocator; NONE */
-    uint32_t *of_param; /* by param: its temporaries during the update; NONE */
-    uint32_t *taken;    /* blocks of the step in the order of `from` */
-    uint32_t *released; /* in the order of `to` */
+    int64_t allocated;        /* sum of `live` */
+    int64_t peak;             /* sum of `at_peak` */
+    int64_t *workspace;       /* by node */
+    uint32_t *of_block;       /* by block of the step: its block of the allocator; NONE */
+    uint32_t *of_param;       /* by param: its temporaries during the update; NONE */
+    uint32_t *taken;          /* blocks of the step in the order of `from` */
+    uint32_t *released;       /* in the order of `to` */
 };
 
 static uint32_t take(struct replay *replay, enum part part, int64_t bytes) {
     if (bytes <= 0) return NONE;
     const uint32_t block = caching_allocator_take(replay->allocator, bytes);
-    int64_t sum = 0;
     if (block == NONE) return NONE;
-    replay->live[part] += caching_allocator_size(replay->allocator, block);
-    for (size_t i = 0; i < N_PARTS; i++) sum += replay->live[i];
-    if (sum <= replay->peak) return block;
-    replay->peak = sum;
+    const int64_t size = caching_allocator_size(replay->allocator, block);
+    replay->live[part] += size;
+    replay->allocated += size;
+    if (replay->allocated <= replay->peak) return block;
+    replay->peak = replay->allocated;
     for (size_t i = 0; i < N_PARTS; i++) replay->at_peak[i] = replay->live[i];
     return block;
 }
 
 static void release(struct replay *replay, enum part part, uint32_t block) {
     if (block == NONE) return;
-    replay->live[part] -= caching_allocator_size(replay->allocator, block);
+    const int64_t size = caching_allocator_size(replay->allocator, block);
+    replay->live[part] -= size;
+    replay->allocated -= size;
     caching_allocator_release(replay->allocator, block);
 }
 
@@ -131,7 +135,7 @@ static void run_events(struct replay *replay) {
         }
         if (event < step->first_back || step->flow->operations[node].has_backward)
             release(replay, PART_WORKSPACE,
-                    take(replay, PART_WORKSPACE, workspace_of_node(replay->analysis, node)));
+                    take(replay, PART_WORKSPACE, replay->workspace[node]));
         while (next_released < step->n_blocks &&
                step->blocks[replay->released[next_released]].to == event) {
             const uint32_t i = replay->released[next_released++];
@@ -208,12 +212,16 @@ static void run_update(struct replay *replay) {
 static int start(struct replay *replay) {
     struct arena *scratch = replay->analysis->scratch;
     const size_t n_blocks = replay->step->n_blocks;
+    const size_t n_nodes = replay->analysis->model->n_nodes;
     replay->allocator = caching_allocator_new(scratch);
     replay->of_block = arena_array_raw(scratch, n_blocks, sizeof *replay->of_block);
     replay->of_param =
         arena_array_raw(scratch, replay->analysis->params->n_params, sizeof *replay->of_param);
+    replay->workspace = arena_array(scratch, n_nodes, sizeof *replay->workspace);
     if (arena_failed(scratch)) return diag_no_memory(replay->analysis->diag);
     for (size_t i = 0; i < n_blocks; i++) replay->of_block[i] = NONE;
+    for (uint32_t id = 0; id < n_nodes; id++)
+        replay->workspace[id] = workspace_of_node(replay->analysis, id);
     int status = sort_blocks(replay, false, &replay->taken);
     return status == CM_OK ? sort_blocks(replay, true, &replay->released) : status;
 }
