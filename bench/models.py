@@ -76,12 +76,12 @@ class Graph:
         return wire.message(field, wire.text(1, name),
                             wire.message(2, wire.message(1, wire.integer(1, dtype), shape)))
 
-    def model(self, inputs, output, dims):
+    def model(self, inputs, output, dims, opset=OPSET):
         graph = wire.message(7, *self.nodes, wire.text(2, self.name), *self.tensors,
                              *(self.info(11, *each) for each in inputs),
                              self.info(12, output, dims), *self.infos)
         return (wire.integer(1, IR_VERSION) + wire.text(2, "models.py") + graph
-                + wire.message(8, wire.integer(2, OPSET)))
+                + wire.message(8, wire.integer(2, opset)))
 
     def linear(self, scope, x, into, out, bias=False):
         y = self.node(scope, "MatMul", x, self.weight(f"{scope[1:]}.weight", into, out))
