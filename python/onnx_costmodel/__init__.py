@@ -12,13 +12,14 @@ The package runs the program ``costmodel``, which it contains, and reads its JSO
 """
 from ._api import check, diff, profile, version
 from ._program import CostmodelError, CostmodelWarning
-from ._records import (Coverage, Diagnostic, Diff, Memory, Metric, Model, Module, Node, Operator,
-                       Options, Profile, Record, Rows, Sweep, SweepRow, Totals, Training, Value,
-                       Verdict)
+from ._records import (Coverage, DeviceMemory, Diagnostic, Diff, Memory, Metric, Model, Module,
+                       Node, Operator, Options, Profile, Record, Rows, Sweep, SweepRow, Totals,
+                       Training, Value, Verdict)
 
 __all__ = [
-    "CostmodelError", "CostmodelWarning", "Coverage", "Diagnostic", "Diff", "Memory", "Metric",
-    "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep",
-    "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "diff", "profile", "version",
+    "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic", "Diff", "Memory",
+    "Metric", "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows",
+    "Sweep", "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "diff", "profile",
+    "version",
 ]
 __version__ = version()

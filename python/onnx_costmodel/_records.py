@@ -277,6 +277,15 @@ class Training(Record):
     peak_bytes: int | None  # bytes
 
 
+class DeviceMemory(Record):
+    """Estimate of the device memory of a process that trains; only with an optimizer."""
+
+    bytes: int | None  # sum of the parts
+    low_bytes: int | None  # 9 of 10 processes need between low_bytes and high_bytes
+    high_bytes: int | None
+    parts: Rows[Record]  # with name, bytes and source
+
+
 def _si(value: int | None, unit: str) -> str:
     """Formats a number with three significant digits: 14.1 GMACs."""
     if value is None:
@@ -312,7 +321,7 @@ class Profile(Record):
 
     _nested = {"model": Model, "options": Options, "totals": Totals, "modules": Module,
                "nodes": Node, "operators": Operator, "coverage": Coverage, "memory": Memory,
-               "training": Training, "diagnostics": Diagnostic}
+               "training": Training, "device_memory": DeviceMemory, "diagnostics": Diagnostic}
     model: Model
     options: Options
     totals: Totals
@@ -322,6 +331,7 @@ class Profile(Record):
     coverage: Coverage
     memory: Memory
     training: Training  # only with an optimizer
+    device_memory: DeviceMemory  # only with an optimizer
     diagnostics: Rows[Diagnostic]
 
     def to_json(self) -> str:

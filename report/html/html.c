@@ -229,7 +229,7 @@ static void put_fact(struct html *html, const char *label, enum number_unit unit
         .kind = CELL_FIGURE, .unit = unit, .value = value, .bound = bound};
     if (!is_known(value)) return;
     fputs("<tr><th scope=\"row\">", html->out);
-    text_append(&html->words, label);
+    text_append_name(&html->words, label);
     write_words(html);
     fputs("<td", html->out);
     put_exact(html, &cell);
@@ -268,6 +268,30 @@ static int put_overview(struct html *html, const struct cm_result *result) {
     return end_overview(html, &text, cm_result_write_text(result, &options, text.out));
 }
 
+/* Writes the estimate and the parts of the device memory, with their sources; nothing without
+ * an estimate. */
+static void put_device_memory(struct html *html, const struct cm_device_memory *memory) {
+    if (!memory->present) return;
+    begin_section(html, "device-memory", "Device memory of a training process");
+    fputs("<table class=\"facts\">\n", html->out);
+    put_fact(html, "estimate", NUMBER_BYTES, memory->bytes, NUMBER_NO_BOUND);
+    put_fact(html, "low end for 9 of 10 processes", NUMBER_BYTES, memory->low_bytes,
+             NUMBER_NO_BOUND);
+    put_fact(html, "high end for 9 of 10 processes", NUMBER_BYTES, memory->high_bytes,
+             NUMBER_NO_BOUND);
+    for (size_t i = 0; i < memory->n_parts; i++) {
+        if (!is_known(memory->parts[i].bytes)) continue;
+        put_fact(html, memory->parts[i].name, NUMBER_BYTES, memory->parts[i].bytes,
+                 NUMBER_NO_BOUND);
+        fputs("<td>", html->out);
+        text_append_name(&html->words, memory->parts[i].source);
+        write_words(html);
+        fputs("\n", html->out);
+    }
+    fputs("</table>\n", html->out);
+    end_section(html);
+}
+
 static size_t modules_down_to(const struct cm_result *result, int depth) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_modules; i++) n += result->modules[i].depth <= depth;
@@ -302,6 +326,7 @@ int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *
     }
     begin_page(&html, "profile", NULL);
     status = put_overview(&html, result);
+    put_device_memory(&html, &result->device_memory);
     if (sweep != NULL)
         status = put_table_section(&html, status, &batches, "batches", "Batches", -1);
     status =

@@ -4,6 +4,8 @@
 /* Maximum number of tensors of the arena with a rectangle of their own; all others are merged into paths. */
 const maxRectangles = 600;
 const minArea = 24; /* px^2; smaller tensors are merged */
+/* Colours of the parts of the device memory. */
+const partColours = ['kind-0', 'kind-1', 'kind-3', 'kind-2', 'kind-4', 'on-memory', 'on-compute', 'on-leaf', 'on-none', 'kind-5'];
 
 /*
  * Returns the values of the memory plan, computed once. A value is live from position value.from
@@ -58,7 +60,7 @@ function peakPosition(profile, range) {
 function peakTitle(profile, position) {
   const memory = profile.memory;
   const node = profile.order[position];
-  const start = `Memory peaks at ${short(memory.curve[position].bytes, 'bytes')} in ${nodeLabel(node)}`;
+  const start = `Memory${profile.device_memory ? ' of inference' : ''} peaks at ${short(memory.curve[position].bytes, 'bytes')} in ${nodeLabel(node)}`;
   if (!memory.plan) return start;
   const sums = {read: 0, written: 0, kept: 0};
   for (const value of liveAt(profile, node.position)) sums[value.role.split(' ')[0]] += +value.bytes;
@@ -204,9 +206,35 @@ function addCursor(charts, frame, profile, side, start) {
   move(start);
 }
 
+/* Returns "5.64 GB to 6.85 GB in 9 of 10 processes". */
+function intervalText(device) {
+  return `${short(device.low_bytes, 'bytes')} to ${short(device.high_bytes, 'bytes')} in 9 of 10 processes`;
+}
+
+/* Draws the parts as a bar, with the interval as a bracket and the limit as a line, and as a table. */
+function addDeviceMemory(parent, profile) {
+  const device = profile.device_memory;
+  if (!device) return;
+  const limit = ((profile.memory || {}).fit || {}).limit_bytes;
+  const isDrawn = isKnown(limit) && limit < 4 * device.bytes;
+  const section = addSection(parent, `Device memory of a training process: ${short(device.bytes, 'bytes')}, ${intervalText(device)}`,
+    [`The bracket spans 9 of 10 processes${isDrawn ? ', the dashed line is the limit' : ''}`, fitText(profile.memory)].filter(Boolean).join('; '));
+  const full = d3.max([device.bytes, device.high_bytes, isDrawn ? limit : 0], Number);
+  const parts = device.parts.map((part, i) => ({label: part.name, value: part.bytes, source: part.source,
+    colour: partColours[i % partColours.length]}));
+  const bar = addStack(section, 'When most bytes are allocated', parts, 'bytes', device.bytes, full).classed('bounded', true);
+  const addMark = (name, text, from, to) => add(bar, 'div', {class: name, role: 'img', 'aria-label': text, title: text})
+    .style('left', `${100 * from / full}%`).style('width', `${100 * (to - from) / full}%`);
+  addMark('whisker', intervalText(device), device.low_bytes, device.high_bytes);
+  if (isDrawn) addMark('mark', `limit ${short(limit, 'bytes')}`, limit, limit);
+  addTable(section, 'Parts of the device memory', [field('label', 'Part', {isName: true}), field('value', 'Bytes', {unit: 'bytes'}),
+    shareColumn(part => part.value, device.bytes, part => part.colour, 'bytes'), field('source', 'Source')], parts);
+}
+
 function drawMemory(parent, report) {
   const profile = report.profile;
   const memory = profile.memory || {};
+  addDeviceMemory(parent, profile);
   if (!memory.curve || !isKnown(memory.peak_node)) {
     addMissing(parent, 'No memory curve', 'The page was made without the live bytes of each node.',
       'costmodel MODEL.onnx --format html');
@@ -214,7 +242,8 @@ function drawMemory(parent, report) {
   }
   const range = shownRange(profile);
   const peak = peakPosition(profile, range);
-  const facts = [`arena ${short(memory.arena_bytes, 'bytes')}`, `with weights ${short(memory.required_bytes, 'bytes')}`];
+  const facts = [`arena ${short(memory.arena_bytes, 'bytes')}`];
+  if (!profile.training) facts.push(`with weights ${short(memory.required_bytes, 'bytes')}`);
   if (isKnown(memory.peak_in_place_bytes) && memory.peak_in_place_bytes < memory.peak_activation_bytes)
     facts.push(`in-place reuse would lower the peak to ${short(memory.peak_in_place_bytes, 'bytes')}`);
   const section = addSection(parent, peakTitle(profile, peak),

@@ -25,7 +25,11 @@ function addTiles(parent, profile) {
     addTile(tiles, name, totals[key], unit, note, prefix || prefixOf(totals, key));
   addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
   addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
-  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '', memory.peak_upper_bound ? atMost : '');
+  const device = profile.device_memory;
+  const note = [device ? intervalText(device) : isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
+    fitText(memory)].filter(Boolean).join('; ');
+  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', device ? '' : note, memory.peak_upper_bound ? atMost : '');
+  if (device) addTile(tiles, 'Device memory to train', device.bytes, 'bytes', note);
   if (!profile.timed) return;
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
   const isPartial = untimed > 0 || prefixOf(totals, 'latency_ps') !== '';

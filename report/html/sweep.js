@@ -14,10 +14,13 @@ function sweepTitle(rows, fitted) {
   return fitted ? `${text}; ${fitted}` : text;
 }
 
+/* Returns "batch 65 is the largest that fits 4.29 GB; 51 fits with 90 % confidence"; "" without a limit. */
 function fitText(memory) {
   const fits = (memory || {}).fit;
   if (!fits) return '';
-  return isKnown(fits.largest_batch) ? `batch ${exact(fits.largest_batch)} is the largest that fits ${short(fits.limit_bytes, 'bytes')}`
+  const confident = isKnown(fits.confident_batch) ? `; ${fits.confident_batch === 0 ? 'none' : exact(fits.confident_batch)} fits with 90 % confidence` : '';
+  if (fits.largest_batch === 0) return `no batch fits ${short(fits.limit_bytes, 'bytes')}`;
+  return isKnown(fits.largest_batch) ? `batch ${exact(fits.largest_batch)} is the largest that fits ${short(fits.limit_bytes, 'bytes')}${confident}`
     : `the batch that profiles show ${fits.fits ? 'fits' : 'does not fit'} ${short(fits.limit_bytes, 'bytes')}`;
 }
 
@@ -63,7 +66,7 @@ function drawSweep(parent, report) {
     drawSweepChart(charts, rows, {title: timeName, unit: 'ps', value: row => row.latency_ps});
     drawSweepChart(charts, rows, {title: 'Samples per second', unit: 'elements', value: sweepRate});
   }
-  drawSweepChart(charts, rows, {title: 'Required memory, with weights', unit: 'bytes', value: row => row.required_bytes, limit});
+  drawSweepChart(charts, rows, {title: (profile || {}).device_memory ? 'Device memory of a training process' : 'Required memory, with weights', unit: 'bytes', value: row => row.required_bytes, limit});
   const columns = [field('batch', 'Batch', {isName: true}), field('macs', 'MACs', {unit: 'macs'}),
     field('peak_activation_bytes', 'Peak activation memory', {unit: 'bytes'}),
     field('required_bytes', 'Required memory', {unit: 'bytes'})];

@@ -111,7 +111,7 @@ function widthOf(parent) {
 }
 
 /* Adds a horizontal stacked bar of parts {label, value, colour} with a legend; narrow parts have no label. */
-function addStack(parent, title, parts, unit, total) {
+function addStack(parent, title, parts, unit, total, full = total) {
   const figure = add(parent, 'figure', {class: 'stack'});
   figure.append('figcaption').text(title);
   const bar = add(figure, 'div', {class: 'bar'});
@@ -119,13 +119,14 @@ function addStack(parent, title, parts, unit, total) {
   const known = parts.filter(part => part.value > 0);
   for (const part of known) {
     const share = part.value / total;
-    const piece = add(bar, 'div', {class: `piece ${part.colour}`}).style('width', `${100 * share}%`)
+    const piece = add(bar, 'div', {class: `piece ${part.colour}`}).style('width', `${100 * part.value / full}%`)
       .attr('data-value', String(part.value)).attr('title', `${part.label}: ${exact(part.value, unit)}`);
     const label = `${part.label} ${roughly(share)}`;
-    if (share * width > 20 + 1.15 * charWidth * label.length) piece.append('span').text(label);
+    if (part.value / full * width > 20 + 1.15 * charWidth * label.length) piece.append('span').text(label);
   }
   addLegend(figure, known.map(part =>
     [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total, unit)})`]));
+  return bar;
 }
 
 /* Adds a legend of entries [class of the colour, text]. */

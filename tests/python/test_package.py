@@ -67,6 +67,12 @@ class Package(unittest.TestCase):
         self.assertGreater(profile.totals.latency_ps, profile.totals.lower_bound_ps)
         self.assertEqual(profile.measure.device, "NVIDIA H200 SXM")
 
+    def test_the_device_memory_of_training_has_named_parts(self):
+        memory = cm.profile(self.resnet, optimizer="adam").device_memory
+        self.assertIsInstance(memory, cm.DeviceMemory)
+        self.assertEqual(sum(part.bytes for part in memory.parts), memory.bytes)
+        self.assertIn("caching allocator", memory.parts["allocator"].source)
+
     def test_keys_of_newer_programs_are_attributes(self):
         profile = cm.Profile({"totals": {"energy_pj": 7, "parts": [{"name": "a", "pj": 3}]}})
         self.assertEqual(profile.totals.energy_pj, 7)

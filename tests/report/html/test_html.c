@@ -74,6 +74,23 @@ static void a_page_without_scripts_shows_exact_and_rounded_totals(void **state) 
     free(page);
 }
 
+static void a_page_without_scripts_shows_the_parts_of_the_device_memory(void **state) {
+    (void)state;
+    const struct cm_memory_part parts[] = {{"a", CM_UNKNOWN, "x"}, {"<b>", 999, "line\n<i>"}};
+    struct cm_result result = fixture_pointnet;
+    char *page = page_of(&result);
+    assert_null(strstr(page, "<section id=\"device-memory\">"));
+    free(page);
+    result.device_memory = (struct cm_device_memory){true, 999, CM_UNKNOWN, 1100, 2, parts};
+    page = page_of(&result);
+    assert_non_null(strstr(page, "<section id=\"device-memory\">"));
+    assert_non_null(strstr(page,
+                           "high end for 9 of 10 processes<td data-value=\"1100\">1.10 kB\n<tr>"
+                           "<th scope=\"row\">&lt;b&gt;<td data-value=\"999\">999 B\n"
+                           "<td>line\\x0a&lt;i&gt;\n</table>"));
+    free(page);
+}
+
 /* 1 + 150 modules: depth 1 already has too many rows, so 100 are listed and the rest is
  * counted. */
 static void a_flat_model_lists_a_hundred_modules(void **state) {
@@ -120,6 +137,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_embeds_the_json_of_the_result),
         cmocka_unit_test(a_page_without_scripts_shows_exact_and_rounded_totals),
+        cmocka_unit_test(a_page_without_scripts_shows_the_parts_of_the_device_memory),
         cmocka_unit_test(a_flat_model_lists_a_hundred_modules),
         cmocka_unit_test(a_build_without_d3_has_no_pages),
         cmocka_unit_test(a_full_disk_is_reported),
