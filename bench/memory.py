@@ -4,13 +4,15 @@
 Prints how far estimates of device memory are from measured training processes.
 
 usage: memory.py --costmodel PROGRAM --models DIR MEASURED.csv [--split SEED] [--mlps MLPS.csv]
+                 [--xmem XMEM.csv]
 
 MEASURED.csv (may be .xz) has the columns `model`, `batch`, `measured_mib` and `fake_last`; DIR has
 MODEL.onnx, exported without weights. `device_memory` is compared, beside FakeTensor's estimate of
 the same run and the exact sum of tensors (training.peak_bytes). Nothing is downloaded.
 
 MLPS.csv has multilayer perceptrons in the columns `model`, `layers`, `batch` and `measured_mib`;
-the script writes them as ONNX files.
+the script writes them as ONNX files. XMEM.csv has the columns `model`, `optimizer`, `batch`,
+`measured_bytes`, `xmem_bytes` and `dnnmem_bytes`; rows of which DIR has no model are left out.
 """
 import argparse
 import ast
@@ -92,20 +94,23 @@ def measurements(path):
     return found
 
 
-def profile(program, path, *arguments):
-    done = subprocess.run([program, path, "--optimizer", OPTIMIZER, "--format", "json", *arguments],
+def profile(program, path, *arguments, optimizer=OPTIMIZER):
+    done = subprocess.run([program, path, "--optimizer", optimizer, "--format", "json", *arguments],
                           check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return json.loads(done.stdout)
+
+
+def context_of(memory):
+    return next(part["bytes"] for part in memory["parts"] if part["name"] == "context")
 
 
 def estimate(program, path, model, row):
     result = profile(program, path, "--batch", row["batch"])
     memory = result["device_memory"]
-    context = next(part["bytes"] for part in memory["parts"] if part["name"] == "context")
     sizes = [size / MIB for size in (memory["bytes"], memory["low_bytes"], memory["high_bytes"])]
     fake = float(row.get("fake_last") or "nan") * FAKE_TO_MIB
     return Row(model, int(row["batch"]), float(row["measured_mib"]), *sizes, fake,
-               result["training"]["peak_bytes"] / MIB, context / MIB)
+               result["training"]["peak_bytes"] / MIB, context_of(memory) / MIB)
 
 
 def quantile(values, part):
@@ -213,12 +218,28 @@ def print_perceptrons(program, rows, pool):
     print_groups("multilayer perceptrons", {"all": found})
 
 
+def print_xmem(program, folder, rows):
+    print("\n| network, optimizer, batch | measured, MiB | without context | with context | tensors | xMem | DNNMem |")
+    print("|---|---|---|---|---|---|---|")
+    for row in rows:
+        path = folder / f"{row['model']}.onnx"
+        if not path.exists():
+            continue
+        result = profile(program, path, "--batch", row["batch"], optimizer=row["optimizer"].lower())
+        memory, measured = result["device_memory"], int(row["measured_bytes"])
+        sizes = (memory["bytes"] - context_of(memory), memory["bytes"], result["training"]["peak_bytes"],
+                 int(row["xmem_bytes"]), int(row["dnnmem_bytes"]))
+        print(f"| {row['model']}, {row['optimizer'].lower()}, {row['batch']} | {measured / MIB:,.0f} | "
+              + " | ".join(f"{(size / measured - 1) * 100:+.1f} %" for size in sizes) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description="compare estimates of device memory with measurements")
     parser.add_argument("--costmodel", required=True, help="the program")
     parser.add_argument("--models", required=True, type=Path, help="folder of MODEL.onnx")
     parser.add_argument("--split", type=int, metavar="SEED", help="also print two random halves of the networks")
     parser.add_argument("--mlps", type=Path, help="measurements of multilayer perceptrons")
+    parser.add_argument("--xmem", type=Path, help="measurements of xMem")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("measured", type=Path, metavar="MEASURED.csv")
     options = parser.parse_args()
@@ -242,6 +263,8 @@ def main():
         print_limits(options.costmodel, failures, pool)
         if options.mlps:
             print_perceptrons(options.costmodel, table(options.mlps), pool)
+        if options.xmem:
+            print_xmem(options.costmodel, options.models, table(options.xmem))
 
 
 if __name__ == "__main__":
