@@ -38,6 +38,7 @@ LIMITS = ("40GiB", "39.5GiB")
 FAKE_TO_MIB = 1.024  # fake_last is in thousandths of GiB: times 2^30 / 1000 it is a whole number
 SMALLEST_FAMILY = 3
 WORST = 10
+SPLITS = 20  # of which intervals are fitted
 FAMILIES = (  # the first that a name matches
     ("ResNet", r"(eca_|se|sk|gc|cs|eca|legacy_se|wide_|t)*(resne|res2ne|botnext)"),
     ("RegNet", "regnet"),
@@ -171,6 +172,17 @@ def halves(rows, seed):
             "second half": [row for row in rows if row.model not in first]}
 
 
+def print_intervals(rows, seed):
+    """Prints how many measurements of the second half an interval contains that is fitted to the first."""
+    inside = []
+    for each in range(seed, seed + SPLITS):
+        first, second = ([row.measured / row.ours for row in half] for half in halves(rows, each).values())
+        low, high = quantile(first, 0.05), quantile(first, 0.95)
+        inside.append(sum(low <= ratio <= high for ratio in second) / len(second) * 100)
+    print(f"\n{SPLITS} intervals fitted to one half contain {min(inside):.0f} to {max(inside):.0f} %, "
+          f"median {statistics.median(inside):.0f} %, of the other")
+
+
 def print_limits(program, failures, pool):
     """Prints how often a batch "fits" at which, or above which, the process ran out of memory."""
     print(f"\n{len(failures)} networks ran out of memory at some batch")
@@ -257,6 +269,7 @@ def main():
         print_groups("batch", by_batch(rows))
         if options.split is not None:
             print_groups(f"split {options.split}", halves(rows, options.split))
+            print_intervals(rows, options.split)
         print("\nlargest deviations: measured, estimated, MiB")
         for row in sorted(rows, key=lambda row: -abs(row.ours / row.measured - 1))[:WORST]:
             print(f"  {row.model} {row.batch}: {row.measured:.0f}, {row.ours:.0f}")
