@@ -57,7 +57,7 @@ static const struct {
     [PART_UPDATE] = {"update", "rule: temporaries of the optimizer"},
     [PART_WORKSPACE] = {"workspace", "fit: convolutions and matrix products"},
     [PART_ALLOCATOR] = {"allocator", "replay of PyTorch's caching allocator"},
-    [PART_CONTEXT] = {"context", "measured: driver and libraries on A100"},
+    [PART_CONTEXT] = {"context", "fit: driver and libraries on A100"},
 };
 
 struct replay {

@@ -163,9 +163,9 @@ static void workspace_depends_on_the_window(void **state) {
         int64_t bytes;
     } rows[] = {
         {"4,4,1,1", "", 4096},
-        {"4,4,3,3", " pads=[1,1,1,1]", 3 * 4096 + 2 * 576},
+        {"4,4,3,3", " pads=[1,1,1,1]", 3 * 4096},
         {"4,1,3,3", " pads=[1,1,1,1] group=4", 4096},
-        {"4,2,3,3", " pads=[1,1,1,1] group=2", 3 * 4096 + 2 * 288},
+        {"4,2,3,3", " pads=[1,1,1,1] group=2", 3 * 4096},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
