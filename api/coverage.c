@@ -240,7 +240,7 @@ static bool is_norm(const struct analysis *analysis, uint32_t id) {
     const uint32_t pattern = analysis->fused_patterns->of_node[id];
     const struct op *op = pattern == ID_NONE ? analysis->bind->ops[id]
                                              : analysis->fused_patterns->items[pattern].op;
-    return op->facets && op->facets->lowering.kind == CM_NORM;
+    return op_primitive_kind(op) == CM_NORM;
 }
 
 /* Warns that the step may lack norms: convolutions have biases that are not parameters of the
@@ -255,7 +255,7 @@ static void warn_folded(const struct analysis *analysis) {
         const struct op *op = analysis->bind->ops[id];
         const struct node *node = &model->nodes[id];
         if (is_norm(analysis, id)) return;
-        n_biases += op->facets && op->facets->lowering.kind == CM_CONV && node->n_inputs > 2 &&
+        n_biases += op_primitive_kind(op) == CM_CONV && node->n_inputs > 2 &&
                     !names_parameter(value_name(model, node->inputs[2]));
     }
     if (n_biases == 0) return;
