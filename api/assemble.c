@@ -306,12 +306,6 @@ static const char *const phase_names[] = {
     [PHASE_STEP] = "step",
 };
 
-static const char *const offload_names[] = {
-    [CM_OFFLOAD_NONE] = "",
-    [CM_OFFLOAD_OPTIMIZER] = "optimizer",
-    [CM_OFFLOAD_ALL] = "all",
-};
-
 static const char *const *copy_patterns(struct assembly *assembly, const char *const *patterns,
                                         size_t n) {
     const char **list = arena_array(assembly->arena, n, sizeof(*list));
@@ -329,7 +323,8 @@ static void copy_training(struct assembly *assembly) {
         .optimizer = assembly_text(assembly, table->optimizer->name),
         .shard_gpus = options->shard_gpus,
         .zero_stage = options->shard_gpus > 0 ? options->zero_stage : 0,
-        .offload = options->shard_gpus > 0 ? offload_names[options->offload] : "",
+        .offload =
+            options->shard_gpus > 0 ? option_offload_name((int32_t)options->offload) : "",
         .micro_batches = pass_micro_batches(analysis),
         .n_freeze = options->n_freeze,
         .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),

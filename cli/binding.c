@@ -14,6 +14,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 static const struct option_choice modes[] = {
@@ -311,11 +312,11 @@ static int read_op_costs(const struct invocation *call, struct binding *binding,
 }
 
 static bool find_offload(const char *text, size_t length, enum cm_offload *ret) {
-    static const char *const names[] = {
-        [CM_OFFLOAD_OPTIMIZER] = "optimizer", [CM_OFFLOAD_ALL] = "all"};
-    for (int i = CM_OFFLOAD_OPTIMIZER; i <= CM_OFFLOAD_ALL; i++)
-        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0)
+    for (int32_t i = CM_OFFLOAD_OPTIMIZER; i <= CM_OFFLOAD_ALL; i++) {
+        const char *name = option_offload_name(i);
+        if (strlen(name) == length && strncmp(name, text, length) == 0)
             *ret = (enum cm_offload)i;
+    }
     return *ret != CM_OFFLOAD_NONE;
 }
 

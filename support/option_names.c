@@ -21,6 +21,10 @@ static const char *const runtime_names[CM_N_RUNTIMES] = {
 static const char *const layout_names[CM_N_LAYOUTS] = {
     [CM_LAYOUT_AUTO] = "auto", [CM_LAYOUT_NCHW] = "nchw", [CM_LAYOUT_NHWC] = "nhwc",
 };
+
+static const char *const offload_names[] = {
+    [CM_OFFLOAD_NONE] = "", [CM_OFFLOAD_OPTIMIZER] = "optimizer", [CM_OFFLOAD_ALL] = "all",
+};
 /* clang-format on */
 
 static const char *name_in(const char *const *names, int32_t n, int32_t index) {
@@ -37,4 +41,8 @@ const char *option_layout_name(int32_t layout) {
 
 const char *option_runtime_name(int32_t runtime) {
     return name_in(runtime_names, CM_N_RUNTIMES, runtime);
+}
+
+const char *option_offload_name(int32_t offload) {
+    return name_in(offload_names, CM_OFFLOAD_ALL + 1, offload);
 }

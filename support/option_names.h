@@ -8,5 +8,6 @@
 const char *option_precision_name(int32_t precision); /* "fp16" */
 const char *option_layout_name(int32_t layout);       /* "nhwc" */
 const char *option_runtime_name(int32_t runtime);     /* "eager" */
+const char *option_offload_name(int32_t offload);     /* "optimizer"; none: "" */
 
 #endif
