@@ -38,6 +38,8 @@ enum pass_tables {
     TABLE_EXPLAIN = 1 << 14,
     TABLE_OPERATORS = 1 << 15,
     TABLE_DEVICE_MEMORY = 1 << 16, /* empty unless options name an optimizer */
+    /* The first of the timing half; stays the last line here. */
+    TABLE_OF_TIMING = TABLE_DEVICE_MEMORY << 1,
 };
 
 /* Data that the passes of one profile share. A table is NULL until the passes are run. */

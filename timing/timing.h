@@ -10,15 +10,15 @@
 
 /* The tables of this half, in the same set as enum pass_tables. */
 enum timing_tables {
-    TABLE_KERNELS = 1 << 17,
-    TABLE_PRIMITIVES = 1 << 18,
-    TABLE_ESTIMATE = 1 << 19,
-    TABLE_TIMES = 1 << 20,
-    TABLE_GRADIENT_KERNELS = 1 << 21,
-    TABLE_ROOFLINE_BOUNDS = 1 << 22,
-    TABLE_BREAKDOWN = 1 << 23,
-    TABLE_ADVICE = 1 << 24,
-    TABLE_INPUT_PIPELINE = 1 << 25,
+    TABLE_KERNELS = TABLE_OF_TIMING,
+    TABLE_PRIMITIVES = TABLE_OF_TIMING << 1,
+    TABLE_ESTIMATE = TABLE_OF_TIMING << 2,
+    TABLE_TIMES = TABLE_OF_TIMING << 3,
+    TABLE_GRADIENT_KERNELS = TABLE_OF_TIMING << 4,
+    TABLE_ROOFLINE_BOUNDS = TABLE_OF_TIMING << 5,
+    TABLE_BREAKDOWN = TABLE_OF_TIMING << 6,
+    TABLE_ADVICE = TABLE_OF_TIMING << 7,
+    TABLE_INPUT_PIPELINE = TABLE_OF_TIMING << 8,
 };
 
 struct timing {
@@ -33,9 +33,6 @@ struct timing {
     const struct advice_table *advice;
     const struct input_pipeline_table *input_pipeline;
 };
-
-_Static_assert((int)TABLE_OPERATORS < (int)TABLE_KERNELS,
-               "the tables of both halves are one set");
 
 /* Returns the struct that a pass of this half gets as its analysis. */
 static inline const struct timing *timing_of(const struct analysis *analysis) {
