@@ -183,9 +183,11 @@ static void create_states(struct replay *replay) {
         (void)take(replay, PART_STATES, replay->step->optimizer_bytes);
         return;
     }
-    for (size_t i = 0; i < replay->analysis->params->n_params; i++)
-        for (int64_t k = 0; learns(replay, i) && k < n; k++)
-            (void)take(replay, PART_STATES, cost_of(replay, i).state_bytes / n);
+    for (size_t i = 0; i < replay->analysis->params->n_params; i++) {
+        if (!learns(replay, i) || n == 0) continue;
+        const int64_t bytes = cost_of(replay, i).state_bytes / n;
+        for (int64_t k = 0; k < n; k++) (void)take(replay, PART_STATES, bytes);
+    }
 }
 
 /* Replays the update, then releases the gradients. */

@@ -354,9 +354,8 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     int64_t once = training->bytes[root];
     int64_t all =
         checked_mul(once, training_runs_once(training, training->model->values[root].graph));
-    const enum training_part part = span->used == training->table->n_events - 1 ? PART_HELD
-                                    : span->saved                               ? PART_SAVED
-                                                  : PART_ACTIVATION;
+    enum training_part part = span->saved ? PART_SAVED : PART_ACTIVATION;
+    if (span->used == training->table->n_events - 1) part = PART_HELD;
     (void)add_block(timeline, part, created, later(span->used, span->saved),
                     span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
