@@ -217,7 +217,7 @@ def perceptron(row):
             value = graph.node(f"{i}", "PRelu", value, weight("weight", 1))
         elif kind != "Identity":
             value = graph.node(f"{i}", LAYERS[kind], value)
-    return graph.model([("x", (1, first))], value, (1, size), OPSET)
+    return graph.model([("x", (1, first))], [(value, (1, size))], OPSET)
 
 
 def print_perceptrons(program, rows, pool):

@@ -76,10 +76,10 @@ class Graph:
         return wire.message(field, wire.text(1, name),
                             wire.message(2, wire.message(1, wire.integer(1, dtype), shape)))
 
-    def model(self, inputs, output, dims, opset=OPSET):
+    def model(self, inputs, outputs, opset=OPSET):
         graph = wire.message(7, *self.nodes, wire.text(2, self.name), *self.tensors,
                              *(self.info(11, *each) for each in inputs),
-                             self.info(12, output, dims), *self.infos)
+                             *(self.info(12, *each) for each in outputs), *self.infos)
         return (wire.integer(1, IR_VERSION) + wire.text(2, "models.py") + graph
                 + wire.message(8, wire.integer(2, opset)))
 
@@ -110,7 +110,7 @@ def vgg16():
                    g.weight(f"classifier.{at}.bias", out), transB=1)
         if out == 4096:
             x = g.node(f"/classifier/classifier.{at + 1}", "Relu", x)
-    return g.model([("input", (1, 3, 224, 224))], x, (1, 1000))
+    return g.model([("input", (1, 3, 224, 224))], [(x, (1, 1000))])
 
 
 def attention(g, scope, q, k, v, shape, out, scale):
@@ -152,7 +152,7 @@ def vit():
         x = g.node(scope, "Add", x, g.linear(f"{scope}/mlp/3", y, 4 * width, width, True))
     x = g.node("/", "Gather", norm("/encoder/ln", x), g.integers("first", 0), axis=1)
     x = g.linear("/heads/head", x, width, 1000, True)
-    return g.model([("input", (1, 3, 224, 224))], x, (1, 1, 1000))
+    return g.model([("input", (1, 3, 224, 224))], [(x, (1, 1, 1000))])
 
 
 def llama7b():
@@ -194,7 +194,7 @@ def llama7b():
         y = g.node(f"{scope}/mlp", "Mul", gate, g.linear(f"{scope}/mlp/up_proj", y, width, hidden))
         x = g.node(scope, "Add", x, g.linear(f"{scope}/mlp/down_proj", y, hidden, width))
     x = g.linear("/lm_head", norm("/model/norm", x), width, vocabulary)
-    return g.model([("input_ids", (1, tokens), INT64)], x, (1, tokens, vocabulary))
+    return g.model([("input_ids", (1, tokens), INT64)], [(x, (1, tokens, vocabulary))])
 
 
 def deep(nodes=20000, depth=20):
@@ -204,7 +204,7 @@ def deep(nodes=20000, depth=20):
     for i in range(nodes):
         parts = (f"container{i >> (depth - 1 - bit) & 1}" for bit in range(depth))
         x = g.node("/" + "/".join(parts), "Relu", x)
-    return g.model([("input", (1, 64))], x, (1, 64))
+    return g.model([("input", (1, 64))], [(x, (1, 64))])
 
 
 MODELS = {"vgg16": vgg16, "vit": vit, "llama7b": llama7b, "deep": deep}
