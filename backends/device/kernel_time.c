@@ -223,15 +223,32 @@ static double memory_seconds(const struct device_model *model,
            resident / efficiency->cache_bandwidth;
 }
 
+/* Returns the bytes of operand 0 that no window covers: a convolution of 1x1 and stride 2 reads
+ * a quarter of its image. */
+static double uncovered_bytes(const struct cm_primitive *primitive) {
+    const struct cm_tensor *image = &primitive->inputs[0];
+    const struct cm_window *window = &primitive->window;
+    const double bytes = (double)primitive_bytes(image);
+    double covered = 1;
+    if ((primitive->kind != CM_CONV && primitive->kind != CM_POOL) ||
+        primitive->fusion.gradient == CM_GRADIENT_DATA)
+        return 0;
+    for (int32_t i = 0; i < window->n_spatial; i++)
+        covered *= fmin(1, size(&primitive->outputs[0], i + 2) * (double)window->kernel[i] /
+                               size(image, i + 2));
+    return bytes * (1 - covered);
+}
+
 /* Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
  * cheapest known algorithm, at the highest rate; and the compulsory memory traffic, 0 if all of
  * it fits in the last-level cache. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;
-    const double moved = fusion->in_graph
-                             ? (double)fusion->compulsory_bytes
-                             : (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double listed =
+        fusion->in_graph ? (double)fusion->compulsory_bytes
+                         : (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double moved = fmax(0, listed - uncovered_bytes(primitive));
     const double cached = moved <= (double)model->cache_bytes ? moved : 0;
     const double from_memory = fmax(0, moved - cached);
     const bool counts = primitive_is_product(primitive);

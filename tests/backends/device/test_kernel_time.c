@@ -86,6 +86,21 @@ static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
     expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
 }
 
+/* A window of 1x1 and stride 2 reads a quarter of the image, one of 3x3 all of it. */
+static void pixels_between_windows_are_not_read(void **state) {
+    struct cm_primitive conv = convolution(1024, 8, 1, 1);
+    (void)state;
+    conv.window.strides[0] = conv.window.strides[1] = 2;
+    conv.outputs[0].dims[2] = conv.outputs[0].dims[3] = 28;
+    conv.flops /= 4;
+    conv.bytes_written /= 4;
+    expect_near(time_of(&conv).lower_bound,
+                ((double)conv.bytes_read / 4 + (double)conv.bytes_written) / 1e12);
+    conv.window.kernel[0] = conv.window.kernel[1] = 3;
+    expect_near(time_of(&conv).lower_bound,
+                ((double)conv.bytes_read + (double)conv.bytes_written) / 1e12);
+}
+
 /* A device whose tensor cores compute tf32 at the rate of fp32, as the RTX 4090. */
 static void tf32_takes_the_faster_kernel_of_tf32_and_fp32(void **state) {
     (void)state;
@@ -292,6 +307,7 @@ int main(void) {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
         cmocka_unit_test(excludes_cached_bytes_from_the_bound),
         cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
+        cmocka_unit_test(pixels_between_windows_are_not_read),
         cmocka_unit_test(tf32_takes_the_faster_kernel_of_tf32_and_fp32),
         cmocka_unit_test(expected_time_is_never_below_the_bound),
         cmocka_unit_test(time_increases_with_size),
