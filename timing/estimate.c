@@ -15,10 +15,12 @@
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
 #include "backends/repeat.h"
+#include "passes/cost/count.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
+#include "timing/kernels.h"
 #include "timing/network.h"
 #include "timing/primitives.h"
 #include "timing/times_import.h"
@@ -430,6 +432,44 @@ int estimate_modelled(const struct timing *timing, const struct cm_primitive *it
     return CM_OK;
 }
 
+/* Returns the seconds in which a node could take longer than its lower bound before it moved
+ * all its compulsory bytes through memory. */
+static double slack_of(const struct timing *timing, const struct estimate_table *table,
+                       uint32_t primitive) {
+    const double bytes = (double)timing->primitives->items[primitive].fusion.compulsory_bytes;
+    return fmax(0, bytes / table->facts.bandwidth - table->items[primitive].lower_bound);
+}
+
+/*
+ * Raises the lower bounds of nodes until their sum is that of the run: its weights, inputs and
+ * outputs move through memory but for one cache full, which the run before may have left there.
+ * Nodes whose operands fit in the cache have no such traffic of their own, because an earlier
+ * node may fetch them in advance.
+ */
+static void raise_lower_bounds(const struct timing *timing, struct estimate_table *table) {
+    const struct cm_device_facts *facts = &table->facts;
+    const struct primitives_table *primitives = timing->primitives;
+    const double bytes = (double)timing->kernels->run_bytes - (double)facts->cache_bytes;
+    double missing = bytes / facts->bandwidth;
+    double slack = 0;
+    for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
+        const uint32_t at = primitives->of_node[id];
+        const int64_t runs = timing->core.count->runs[timing->core.model->nodes[id].graph];
+        if (at == ID_NONE || !is_known(runs) || !estimate_has_time(&table->items[at])) continue;
+        missing -= (double)runs * table->items[at].lower_bound;
+        slack += (double)runs * slack_of(timing, table, at);
+    }
+    if (!(missing > 0 && slack > 0)) return;
+    for (uint32_t i = 0; i < primitives->n; i++) {
+        struct cm_measurement *item = &table->items[i];
+        if (!estimate_has_time(item)) continue;
+        item->lower_bound += fmin(1, missing / slack) * slack_of(timing, table, i);
+        if (item->cold.median >= item->lower_bound) continue;
+        const double s = item->lower_bound;
+        item->cold = (struct cm_timing){.median = s, .q1 = s, .q3 = s, .min = s, .max = s};
+    }
+}
+
 /* If times are imported, the times of the modelled device become the expected times. */
 int pass_estimate(const struct analysis *analysis, void *own) {
     const struct timing *timing = timing_of(analysis);
@@ -446,6 +486,7 @@ int pass_estimate(const struct analysis *analysis, void *own) {
                               "with imported times the backend must model a device, got '%s'",
                               timing->core.options->backend);
         status = run_backend(timing, &request, &settings, table);
+        if (table->done && timing->kernels->fusion) raise_lower_bounds(timing, table);
     }
     if (status < 0 || !is_imported || table->problem != NULL) return status;
     if (table->items == NULL)

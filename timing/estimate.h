@@ -13,7 +13,8 @@
 #include "timing/timing.h"
 
 /* Tables that pass estimate reads. */
-#define ESTIMATE_READS (TABLE_INFER | TABLE_LIVENESS | TABLE_COUNT | TABLE_PRIMITIVES)
+#define ESTIMATE_READS                                                                         \
+    (TABLE_INFER | TABLE_LIVENESS | TABLE_COUNT | TABLE_KERNELS | TABLE_PRIMITIVES)
 
 /* Latency of the nodes run as one network. */
 struct network_time {

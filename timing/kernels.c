@@ -60,6 +60,7 @@ struct mapping {
     uint32_t *charged;    /* kernel that was last charged for reading it, plus 1 */
     uint32_t *counted_by; /* group that last counted it as an operand, plus 1 */
     bool *is_output;      /* it or a view of it is an output of a graph */
+    int64_t *read_once;   /* of an input or a constant: bytes that a run reads of it */
 };
 
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
@@ -192,10 +193,9 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
  * not 0, else the size of its dtype. */
 static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t elements,
                         int64_t width) {
-    const int64_t size = width > 0 && is_float(mapping, value)
-                             ? width
-                             : dtype_bytes(info_of(mapping, value)->dtype, 1);
-    return checked_mul(elements, size);
+    return width > 0 && is_float(mapping, value)
+               ? checked_mul(elements, width)
+               : dtype_bytes(info_of(mapping, value)->dtype, elements);
 }
 
 /* Returns the bytes that a node reads of an operand: for a slice those of its elements, for an
@@ -217,6 +217,11 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t 
 static bool is_model_input(const struct mapping *mapping, uint32_t value) {
     const struct value *source = &mapping->timing->core.model->values[value];
     return source->origin == VALUE_INPUT && source->graph == 0;
+}
+
+/* Returns false for nodes of branches and loops, which may not run. */
+static bool is_in_main_graph(const struct mapping *mapping, uint32_t id) {
+    return mapping->timing->core.model->nodes[id].graph == 0;
 }
 
 /* If an implementation can keep the output in the memory of an operand, a cache that is an
@@ -260,6 +265,46 @@ static void charge_compulsory(const struct mapping *mapping, uint32_t id, uint32
     fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
 }
 
+/* Returns the constant that a constant is computed from before the run: weights that are
+ * transposed or dequantized. */
+static uint32_t stored_constant(const struct mapping *mapping, uint32_t value) {
+    const struct model *model = mapping->timing->core.model;
+    while (model->values[value].node != ID_NONE) {
+        const struct node *node = &model->nodes[model->values[value].node];
+        if (node->n_inputs == 0 || node->inputs[0] == ID_NONE) break;
+        value = node->inputs[0];
+    }
+    return value;
+}
+
+/* Returns the cache that the node extended to the value; else the value. */
+static uint32_t extended_cache(const struct mapping *mapping, uint32_t value) {
+    const uint32_t from = mapping->timing->core.model->values[value].node;
+    const struct node *node = from == ID_NONE ? NULL : whole_node(mapping, from);
+    for (size_t i = 0; node && i < node->n_outputs; i++)
+        if (node->outputs[i] == value && cache_of(mapping, from, i) != ID_NONE)
+            return cache_of(mapping, from, i);
+    return value;
+}
+
+/* Adds the bytes of a weight or an input of the model to those that a run reads, once for all
+ * nodes that read it. */
+static void charge_run(const struct mapping *mapping, uint32_t id, uint32_t source,
+                       int64_t bytes) {
+    int64_t *run_bytes = &mapping->table->run_bytes;
+    if (!is_in_main_graph(mapping, id) || cache_of(mapping, id, 0) == source) return;
+    source = kernels_depends_on_input(mapping->timing, source)
+                 ? extended_cache(mapping, source)
+                 : stored_constant(mapping, source);
+    if (mapping->timing->core.model->values[source].node != ID_NONE) return;
+    const int64_t stored =
+        bytes_at(mapping, source, elements_of(mapping, source), mapping->product_operand_bytes);
+    if (is_known(stored) && stored < bytes) bytes = stored;
+    if (!is_known(bytes) || bytes <= mapping->read_once[source]) return;
+    *run_bytes = checked_add(*run_bytes, bytes - mapping->read_once[source]);
+    mapping->read_once[source] = bytes;
+}
+
 /* Adds the bytes that the node reads. Operands that are not tensors, or that are known int64
  * constants (shape, axes), are not read. */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
@@ -282,6 +327,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
         charge_compulsory(mapping, id, source, bytes);
+        charge_run(mapping, id, source, bytes);
     }
 }
 
@@ -348,9 +394,11 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
             (written == 0 || for_product != stored))
             written = checked_add(written, for_product);
         mapping->table->written[id] = checked_add(mapping->table->written[id], written);
+        const int64_t compulsory = compulsory_writes(mapping, id, i);
         if (is_product || is_output)
-            fusion->compulsory_bytes =
-                checked_add(fusion->compulsory_bytes, compulsory_writes(mapping, id, i));
+            fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
+        if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
+            mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
         if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored)
             kernels_add_extra(fusion, 1, checked_add(stored, for_product)); /* a cast */
     }
@@ -442,6 +490,7 @@ static int make_tables(struct mapping *mapping) {
     mapping->counted_by = arena_array(scratch, model->n_values, sizeof(*mapping->counted_by));
     mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
+    mapping->read_once = arena_array(scratch, model->n_values, sizeof(*mapping->read_once));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->timing->core.diag);
     for (uint32_t value = 0; value < model->n_values; value++) table->source[value] = value;

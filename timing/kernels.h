@@ -21,6 +21,8 @@ struct kernels_table {
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */
     bool *stored;     /* a kernel writes it to memory */
+    /* Of a run: */
+    int64_t run_bytes; /* weights, inputs and outputs of the model, each moved once */
 };
 
 pass_run pass_kernels;

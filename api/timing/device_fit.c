@@ -27,6 +27,7 @@
 #include "support/option_names.h"
 #include "support/text.h"
 #include "timing/gradient_kernels.h"
+#include "timing/kernels.h"
 #include "timing/pipeline.h"
 #include "timing/primitives.h"
 
@@ -44,6 +45,7 @@ struct timed_work {
     const struct cm_primitive *primitives;
     const double *runs;
     enum cm_precision precision;
+    int64_t run_bytes; /* of a whole model: as in kernels_table */
 };
 
 struct fitting {
@@ -78,7 +80,8 @@ static int collect_work(struct fitting *fitting, const struct timing *timing,
     double *runs = arena_array(fitting->arena, n, sizeof(*runs));
     struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
     if (!runs || !items) return diag_no_memory(fitting->diag);
-    *ret = (struct timed_work){0, items, runs, analysis->options->precision};
+    *ret = (struct timed_work){0, items, runs, analysis->options->precision,
+                               time->node ? 0 : timing->kernels->run_bytes};
     for (size_t i = 0; i < table->n; i++) {
         if (runs_of[i] == 0) continue;
         items[ret->n] = table->items[i];
@@ -182,6 +185,8 @@ static struct kernel_time time_of(const struct fitting *fitting, const struct ti
         sum.expected += work->runs[i] * time.expected;
         sum.lower_bound += work->runs[i] * time.lower_bound;
     }
+    const double from_memory = (double)work->run_bytes - (double)fitting->model.cache_bytes;
+    sum.lower_bound = fmax(sum.lower_bound, from_memory / fitting->model.bandwidth);
     return sum;
 }
 

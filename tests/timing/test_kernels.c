@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass kernels: the kernels of both runtimes and the bytes that each node moves in its kernel.
  * Bytes are counted by hand. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -364,6 +367,65 @@ static void body_has_kernels_of_its_own(void **state) {
     EXPECT(lines, compiled, rows);
 }
 
+static void run_moves_weights_inputs_and_outputs_once(void **state) {
+    static const struct {
+        const char *lines;
+        int64_t run_bytes;
+    } cases[] = {
+        {"in x float[1,16]\ninit w float[16,16]\nnode a MatMul x w -> p\n"
+         "node b MatMul p w -> y\nout y\n",
+         64 + 1024 + 64},
+        /* tied weights: both products read one table */
+        {"in x float[1,16]\ninit w float[16,16]\nnode t Transpose w -> v perm=[1,0]\n"
+         "node a MatMul x w -> p\nnode b MatMul p v -> y\nout y\n",
+         64 + 1024 + 64},
+        /* weights of one byte */
+        {"in x float[1,16]\ninit w int8[16,16]\ninit s float[]\n"
+         "node d DequantizeLinear w s -> f\nnode a MatMul x f -> y\nout y\n",
+         64 + 256 + 64},
+        /* rows of a table, and their indices */
+        {"in i int64[2]\ninit w float[100,16]\nnode g Gather w i -> y axis=0\nout y\n",
+         16 + 2 * 64 + 2 * 64},
+        /* a cache of 3 rows that is extended in place, and read by the product */
+        {"in past float[3,4]\nin x float[1,4]\ninit w float[4,4]\n"
+         "node c Concat past x -> y axis=0\nnode g MatMul y w -> z\nout y\nout z\n",
+         48 + 16 + 64 + 16 + 64},
+        /* a branch may not run */
+        {"in x float[1,16]\nin q bool[]\ninit w float[16,16]\nbody then_branch\n"
+         "node t MatMul x w -> t1\nout t1\nclose\nbody else_branch\nnode f Exp x -> f1\n"
+         "out f1\nclose\nnode b If q -> z\nnode r Relu x -> y\nout y\nout z\n",
+         64 + 64},
+    };
+    (void)state;
+    for (size_t i = 0; i < N(cases); i++) {
+        struct bench *bench = ask(cases[i].lines, compiled);
+        assert_int_equal(bench->timing->kernels->run_bytes, cases[i].run_bytes);
+        bench_close(bench);
+    }
+}
+
+/* Eight products with weights of 16 MiB each: less than the cache of 50 MiB, but a run can find
+ * at most one cache full of all weights. */
+static void weights_of_all_nodes_exceed_the_cache(void **state) {
+    char lines[1024] = "in x0 float[1,2048]\n";
+    size_t length = strlen(lines);
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        snprintf(lines + length, sizeof(lines) - length,
+                 "init w%d float[2048,2048]\nnode m%d MatMul x%d w%d -> x%d\n", i, i, i, i,
+                 i + 1);
+        length += strlen(lines + length);
+    }
+    snprintf(lines + length, sizeof(lines) - length, "out x8\n");
+    struct bench *bench = ask(lines, compiled);
+    const struct times_table *times = bench->timing->times;
+    const double moved = 8.0 * 2048 * 2048 * 4 + 2 * 2048 * 4 - 52428800;
+    const double bound = (double)times->of_module[0].lower_bound_ps;
+    assert_true(fabs(bound - moved / 4.8e12 * 1e12) < 10);
+    assert_true(fabs((double)timed_node(bench, "m3")->lower_bound_ps - bound / 8) < 10);
+    bench_close(bench);
+}
+
 static void only_modelled_devices_have_kernels(void **state) {
     static const char lines[] = "in x float[4]\nnode a Relu x -> y\nout y\n";
     static const char *const backends[] = {NULL, "fake", "rooflines:device=h200"};
@@ -399,6 +461,8 @@ int main(void) {
         cmocka_unit_test(folded_norm_is_a_kernel_in_eager_mode),
         cmocka_unit_test(convolution_in_nchw_changes_the_layout),
         cmocka_unit_test(body_has_kernels_of_its_own),
+        cmocka_unit_test(run_moves_weights_inputs_and_outputs_once),
+        cmocka_unit_test(weights_of_all_nodes_exceed_the_cache),
         cmocka_unit_test(only_modelled_devices_have_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
