@@ -142,10 +142,20 @@ static const struct {
 
 #define N_FIGURE_COLUMNS (sizeof(figure_columns) / sizeof(figure_columns[0]))
 
+#define NAME_COLUMN 21 /* the longest name */
+
+/* Prints "-" for 0: unknown. A figure below 0.1 has a digit less, to fit. */
+static void print_figure(int width, double value) {
+    if (value > 0)
+        printf(" %*.*g", width, value < 0.1 ? 3 : 4, value);
+    else
+        printf(" %*s", width, "-");
+}
+
 static int print_figures(const struct listing *listing) {
     printf("\nbuilt-in devices: dense products in 10^12 operations/s, memory in GB/s and GB\n"
-           "  %-15s",
-           "device");
+           "  %-*s",
+           NAME_COLUMN, "device");
     for (size_t i = 0; i < N_FIGURE_COLUMNS; i++) printf(" %6s", figure_columns[i].name);
     printf(" %6s %5s\n", "GB/s", "GB");
     for (size_t i = 0; device_name_at(i) != NULL; i++) {
@@ -154,16 +164,15 @@ static int print_figures(const struct listing *listing) {
         if (device_built_in(device_name_at(i), listing->call->arena, &model, &reason) !=
             CM_BACKEND_OK)
             return diag_no_memory(listing->call->diag);
-        printf("  %-15s", model.name);
+        printf("  %-*s", NAME_COLUMN, model.name);
         for (size_t k = 0; k < N_FIGURE_COLUMNS; k++) {
             const enum device_rate rate = device_product_rate(&model, figure_columns[k].element,
                                                               figure_columns[k].precision);
-            if (rate == RATE_NONE)
-                printf(" %6s", "-");
-            else
-                printf(" %6.4g", model.rates[rate] / 1e12);
+            print_figure(6, rate == RATE_NONE ? 0 : model.rates[rate] / 1e12);
         }
-        printf(" %6.4g %5.4g\n", model.bandwidth / 1e9, (double)model.memory_bytes / 1e9);
+        print_figure(6, model.bandwidth / 1e9);
+        print_figure(5, (double)model.memory_bytes / 1e9);
+        printf("\n");
     }
     return CM_OK;
 }
