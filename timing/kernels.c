@@ -44,6 +44,7 @@ struct mapping {
     const struct timing *timing;
     struct kernels_table *table;
     bool eager;
+    bool keeps_products;           /* no product is fused with the nodes around it */
     int64_t product_operand_bytes; /* per float element; 0: as in memory */
     /* By node: */
     uint8_t *role;
@@ -59,6 +60,7 @@ struct mapping {
     uint32_t *level;      /* products on the longest path to the value, its producer included */
     uint32_t *charged;    /* kernel that was last charged for reading it, plus 1 */
     uint32_t *counted_by; /* group that last counted it as an operand, plus 1 */
+    bool *leaves_group;   /* a node of another group reads it */
     bool *is_output;      /* it or a view of it is an output of a graph */
     int64_t *read_once;   /* of an input or a constant: bytes that a run reads of it */
 };
@@ -184,6 +186,8 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
         if (!kernels_depends_on_input(mapping->timing, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->timing->core.model->values[value].node;
+        if (from != ID_NONE && group_of(mapping, from) != group_of(mapping, id))
+            mapping->leaves_group[value] = true;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
         mapping->readers[value] |= is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
     }
@@ -198,20 +202,20 @@ static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t e
                : dtype_bytes(info_of(mapping, value)->dtype, elements);
 }
 
-/* Returns the bytes that a node reads of an operand: for a slice those of its elements, for an
- * expanded value those of the original, for a table those that it looks up. */
-static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t slot) {
+/* Returns the bytes that a node reads of an operand, whose elements have the width `width`: for
+ * a slice those of its elements, for an expanded value those of the original, for a table those
+ * that it looks up. */
+static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, size_t slot,
+                             int64_t width) {
     const struct node *node = whole_node(mapping, id);
     const uint32_t value = node->inputs[slot];
     const uint32_t source = mapping->table->source[value];
-    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     const int64_t whole = elements_of(mapping, source);
     const struct shape *shape = &info_of(mapping, value)->shape;
     const int64_t part = op_elements_of_part(op_of(mapping, id), node, slot, shape,
                                              &info_of(mapping, node->outputs[0])->shape);
     const int64_t read = is_known(part) ? part : shape_elements(shape);
-    const int64_t elements = is_known(whole) && whole < read ? whole : read;
-    return bytes_at(mapping, source, elements, is_product ? mapping->product_operand_bytes : 0);
+    return bytes_at(mapping, source, is_known(whole) && whole < read ? whole : read, width);
 }
 
 static bool is_model_input(const struct mapping *mapping, uint32_t value) {
@@ -323,7 +327,9 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
                                mapping->role[value->node] != ROLE_NONE &&
                                kernel_of(mapping, value->node) == kernel;
         if (is_inside || mapping->charged[source] == kernel + 1) continue;
-        const int64_t bytes = operand_bytes(mapping, id, i);
+        const int64_t bytes = operand_bytes(
+            mapping, id, i,
+            mapping->role[id] == ROLE_PRODUCT ? mapping->product_operand_bytes : 0);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
         charge_compulsory(mapping, id, source, bytes);
@@ -331,18 +337,21 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
     }
 }
 
+/* Returns true if the kernels around the node can do without it, even those of products: they
+ * write into the result of a Concat, and read repeated or gathered rows where they are. */
+static bool only_moves(const struct mapping *mapping, uint32_t id) {
+    return lowering_of(mapping, id)->kind == CM_COPY || is_known(table_bytes(mapping, id));
+}
+
 /*
- * Adds the operands of a group to the bytes of its lower bound. A compiler that does more than
- * torch.compile can fuse the group into the kernel of one product: Add(x, Conv(y)) is one
- * kernel that reads x from memory, but not the result of Conv. Hence all operands of the group
- * count but the largest. For Concat none count: other kernels can write into its result.
+ * Adds the operands of a group to the bytes of its lower bound. If the runtime can fuse the
+ * group into the kernel of one product, Add(x, Conv(y)) is one kernel that reads x from memory,
+ * but not the result of Conv: all operands of the group count but the largest.
  */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     const uint32_t group = group_of(mapping, id);
-    if (mapping->role[id] != ROLE_FUSIBLE ||
-        (op_of(mapping, id)->facets && op_of(mapping, id)->facets->qdq.joins))
-        return;
+    if (mapping->role[id] != ROLE_FUSIBLE || only_moves(mapping, id)) return;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!kernels_depends_on_input(mapping->timing, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
@@ -351,25 +360,37 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
             group_of(mapping, from) == group)
             continue;
         mapping->counted_by[value] = group + 1;
-        const int64_t bytes = bytes_at(mapping, value, elements_of(mapping, value),
-                                       mapping->product_operand_bytes);
+        const int64_t bytes = operand_bytes(mapping, id, i, mapping->product_operand_bytes);
         const int64_t smaller =
             bytes < mapping->largest[group] ? bytes : mapping->largest[group];
         if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
         struct cm_fusion *fusion = &mapping->table->fusion[id];
-        fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, smaller);
+        fusion->compulsory_bytes =
+            checked_add(fusion->compulsory_bytes, mapping->keeps_products ? bytes : smaller);
     }
+}
+
+/* Sets the compulsory bytes of each node's group. */
+static void sum_groups(const struct mapping *mapping, size_t n_nodes) {
+    struct cm_fusion *fusion = mapping->table->fusion;
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        int64_t *sum = &fusion[group_of(mapping, id)].group_bytes;
+        *sum = checked_add(*sum, fusion[id].compulsory_bytes);
+    }
+    for (uint32_t id = 0; id < n_nodes; id++)
+        fusion[id].group_bytes = fusion[group_of(mapping, id)].group_bytes;
 }
 
 /* Returns the bytes of an output that any implementation writes. */
 static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, size_t output) {
     const uint32_t value = whole_node(mapping, id)->outputs[output];
     const uint32_t cache = cache_of(mapping, id, output);
-    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
+    const bool is_narrow =
+        mapping->role[id] == ROLE_PRODUCT || (mapping->readers[value] & READ_BY_PRODUCT);
     int64_t new = elements_of(mapping, value);
     if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
     if (is_known(new) && new < 0) new = 0;
-    return bytes_at(mapping, value, new, is_product ? mapping->product_operand_bytes : 0);
+    return bytes_at(mapping, value, new, is_narrow ? mapping->product_operand_bytes : 0);
 }
 
 /* Adds the bytes that the node writes. A result that products and others read may be written
@@ -395,7 +416,9 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
             written = checked_add(written, for_product);
         mapping->table->written[id] = checked_add(mapping->table->written[id], written);
         const int64_t compulsory = compulsory_writes(mapping, id, i);
-        if (is_product || is_output)
+        if (is_product || is_output ||
+            (mapping->keeps_products && mapping->leaves_group[value] &&
+             !only_moves(mapping, id)))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
         if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
             mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
@@ -490,6 +513,8 @@ static int make_tables(struct mapping *mapping) {
     mapping->counted_by = arena_array(scratch, model->n_values, sizeof(*mapping->counted_by));
     mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
+    mapping->leaves_group =
+        arena_array(scratch, model->n_values, sizeof(*mapping->leaves_group));
     mapping->read_once = arena_array(scratch, model->n_values, sizeof(*mapping->read_once));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->timing->core.diag);
@@ -512,6 +537,7 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     struct mapping mapping = {.timing = timing,
                               .table = table,
                               .eager = timing->core.options->runtime == CM_RUNTIME_EAGER,
+                              .keeps_products = true, /* both runtimes use libraries */
                               .product_operand_bytes = product_bytes[precision]};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     const int status = make_tables(&mapping);
@@ -535,6 +561,7 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < model->n_nodes; id++)
         if (mapping.first[id] != ID_NONE) charge_kernel(&mapping, mapping.first[id]);
     for (uint32_t id = 0; id < model->n_nodes; id++) charge_operands_of_group(&mapping, id);
+    sum_groups(&mapping, model->n_nodes);
     for (uint32_t value = 0; value < model->n_values; value++) {
         const uint32_t node = model->values[value].node;
         table->stored[value] = mapping.eager || node == ID_NONE ||

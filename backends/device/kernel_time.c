@@ -239,18 +239,23 @@ static double uncovered_bytes(const struct cm_primitive *primitive) {
     return bytes * (1 - covered);
 }
 
-/* Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
- * cheapest known algorithm, at the highest rate; and the compulsory memory traffic, 0 if all of
- * it fits in the last-level cache. */
+/*
+ * Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
+ * cheapest known algorithm, at the highest rate; and the compulsory memory traffic. The cache
+ * holds at most its size of what the kernel reads and writes; each primitive of the kernel has
+ * its share of that.
+ */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;
     const double listed =
         fusion->in_graph ? (double)fusion->compulsory_bytes
                          : (double)primitive->bytes_read + (double)primitive->bytes_written;
-    const double moved = fmax(0, listed - uncovered_bytes(primitive));
-    const double cached = moved <= (double)model->cache_bytes ? moved : 0;
-    const double from_memory = fmax(0, moved - cached);
+    const double uncovered = uncovered_bytes(primitive);
+    const double moved = fmax(0, listed - uncovered);
+    const double by_kernel = fmax(moved, (double)fusion->group_bytes - uncovered);
+    const double from_memory =
+        moved > 0 ? moved * fmax(0, 1 - (double)model->cache_bytes / by_kernel) : 0;
     const bool counts = primitive_is_product(primitive);
     const double flops =
         counts ? (double)primitive->flops / (is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1)

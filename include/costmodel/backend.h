@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CM_BACKEND_ABI 5
+#define CM_BACKEND_ABI 6
 
 /* Name of the symbol that a module exports; its type is cm_backend_entry. */
 #define CM_BACKEND_ENTRY "costmodel_backend"
@@ -221,6 +221,7 @@ struct cm_fusion {
     int32_t reserved;
     int64_t extra_bytes;      /* bytes read and written by extra_kernels */
     int64_t compulsory_bytes; /* bytes that any fusion of the graph must move */
+    int64_t group_bytes;      /* compulsory bytes of all primitives that may share its kernel */
 };
 
 /* Which keys attention masks because they follow the query. */
