@@ -189,6 +189,61 @@ class Detector(nn.Module):
         return (*scores, *boxes, *found)
 
 
+def normed(inputs, outputs, size=3, separable=False, dilation=1):
+    """A convolution with norm and rectifier; a separable one is two of them."""
+    if separable:
+        return nn.Sequential(nn.Conv2d(inputs, inputs, size, groups=inputs, dilation=dilation,
+                                       padding=dilation * (size // 2), bias=False),
+                             nn.BatchNorm2d(inputs), nn.ReLU(), normed(inputs, outputs, 1))
+    return nn.Sequential(nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False),
+                         nn.BatchNorm2d(outputs), nn.ReLU())
+
+
+def resized(x, like):
+    return nn.functional.interpolate(x, size=like.shape[2:], mode="bilinear")
+
+
+class DeepLab(nn.Module):
+    """DeepLabV3+ with separable convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.backbone = timm.create_model("resnet50c", features_only=True, output_stride=8,
+                                          out_indices=(1, 4))
+        self.pool, self.low = normed(2048, 512, 1), normed(256, 48, 1)
+        self.aspp = nn.ModuleList([normed(2048, 512, 1), *(
+            normed(2048, 512, separable=True, dilation=d) for d in (12, 24, 36))])
+        self.join = normed(5 * 512, 512)
+        self.head = nn.Sequential(normed(560, 512, separable=True),
+                                  normed(512, 512, separable=True), nn.Conv2d(512, 19, 1))
+
+    def forward(self, image):
+        low, high = self.backbone(image)
+        pooled = resized(self.pool(high.mean((2, 3), keepdim=True)), high)
+        high = self.join(torch.cat([pooled, *(branch(high) for branch in self.aspp)], 1))
+        return resized(self.head(torch.cat([resized(high, low), self.low(low)], 1)), image)
+
+
+class TextDetector(nn.Module):
+    """DBNet: ResNet-18, a feature pyramid, and the map of probabilities."""
+
+    def __init__(self):
+        super().__init__()
+        self.backbone = timm.create_model("resnet18", features_only=True, out_indices=(1, 2, 3, 4))
+        self.lateral = nn.ModuleList(normed(64 << i, 256, 1) for i in range(4))
+        self.smooth = nn.ModuleList(normed(256, 64) for _ in range(4))
+        self.head = nn.Sequential(normed(256, 64), nn.ConvTranspose2d(64, 64, 2, 2),
+                                  nn.BatchNorm2d(64), nn.ReLU(), nn.ConvTranspose2d(64, 1, 2, 2),
+                                  nn.Sigmoid())
+
+    def forward(self, image):
+        levels = [layer(x) for layer, x in zip(self.lateral, self.backbone(image))]
+        for i in (2, 1, 0):
+            levels[i] = levels[i] + nn.functional.interpolate(levels[i + 1], scale_factor=2)
+        parts = [resized(layer(x), levels[0]) for layer, x in zip(self.smooth, levels)]
+        return self.head(torch.cat(parts, 1))
+
+
 def tokens(batch, length):
     return {"input_ids": torch.ones(batch, length, dtype=torch.int64)}
 
@@ -286,6 +341,7 @@ EXAMPLES = {
 }
 MMDEPLOY = {
     "SE-ResNet": residual([3, 4, 6, 3], **SE), "ESRGAN": net(esrgan, 32),
+    "DBNet": net(TextDetector, 640), "DeepLabV3+": net(DeepLab, 512, 1024),
     "FCOS": net(Detector, 800, 1344, detector=detection.fcos_resnet50_fpn),
     "R-CNN": net(Detector, 800, 1344, detector=detection.fasterrcnn_resnet50_fpn, regions=1000),
 }
