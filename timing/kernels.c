@@ -60,7 +60,7 @@ struct mapping {
     uint32_t *level;      /* products on the longest path to the value, its producer included */
     uint32_t *charged;    /* kernel that was last charged for reading it, plus 1 */
     uint32_t *counted_by; /* group that last counted it as an operand, plus 1 */
-    bool *leaves_group;   /* a node of another group reads it */
+    uint8_t *outside;     /* enum readers outside of its group */
     bool *is_output;      /* it or a view of it is an output of a graph */
     int64_t *read_once;   /* of an input or a constant: bytes that a run reads of it */
 };
@@ -186,10 +186,11 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
         if (!kernels_depends_on_input(mapping->timing, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->timing->core.model->values[value].node;
+        const uint8_t reader = is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
         if (from != ID_NONE && group_of(mapping, from) != group_of(mapping, id))
-            mapping->leaves_group[value] = true;
+            mapping->outside[value] |= reader;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
-        mapping->readers[value] |= is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
+        mapping->readers[value] |= reader;
     }
 }
 
@@ -360,7 +361,8 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
             group_of(mapping, from) == group)
             continue;
         mapping->counted_by[value] = group + 1;
-        const int64_t bytes = operand_bytes(mapping, id, i, mapping->product_operand_bytes);
+        const int64_t bytes = operand_bytes(
+            mapping, id, i, mapping->keeps_products ? 0 : mapping->product_operand_bytes);
         const int64_t smaller =
             bytes < mapping->largest[group] ? bytes : mapping->largest[group];
         if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
@@ -386,7 +388,7 @@ static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, siz
     const uint32_t value = whole_node(mapping, id)->outputs[output];
     const uint32_t cache = cache_of(mapping, id, output);
     const bool is_narrow =
-        mapping->role[id] == ROLE_PRODUCT || (mapping->readers[value] & READ_BY_PRODUCT);
+        mapping->role[id] == ROLE_PRODUCT || mapping->outside[value] == READ_BY_PRODUCT;
     int64_t new = elements_of(mapping, value);
     if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
     if (is_known(new) && new < 0) new = 0;
@@ -417,8 +419,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         mapping->table->written[id] = checked_add(mapping->table->written[id], written);
         const int64_t compulsory = compulsory_writes(mapping, id, i);
         if (is_product || is_output ||
-            (mapping->keeps_products && mapping->leaves_group[value] &&
-             !only_moves(mapping, id)))
+            (mapping->keeps_products && mapping->outside[value] && !only_moves(mapping, id)))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
         if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
             mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
@@ -513,8 +514,7 @@ static int make_tables(struct mapping *mapping) {
     mapping->counted_by = arena_array(scratch, model->n_values, sizeof(*mapping->counted_by));
     mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
-    mapping->leaves_group =
-        arena_array(scratch, model->n_values, sizeof(*mapping->leaves_group));
+    mapping->outside = arena_array(scratch, model->n_values, sizeof(*mapping->outside));
     mapping->read_once = arena_array(scratch, model->n_values, sizeof(*mapping->read_once));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->timing->core.diag);

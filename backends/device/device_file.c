@@ -218,6 +218,8 @@ static int read_member(const struct reading *reading, const struct json_value *i
     if (text_equal(key, "rates")) return read_rates(reading, item);
     if (text_equal(key, "bandwidth")) return read_figure(reading, item, &ret->bandwidth);
     if (text_equal(key, "calibration")) return read_calibration(reading, item);
+    if (text_equal(key, "clock_headroom"))
+        return read_figure(reading, item, &ret->clock_headroom);
     if (text_equal(key, "floor")) return read_figure(reading, item, &ret->floor);
     if (text_equal(key, "host_link")) return read_figure(reading, item, &ret->host_link);
     if (text_equal(key, "memory_bytes")) return read_bytes(reading, item, &ret->memory_bytes);

@@ -55,6 +55,8 @@ struct device_model {
     const char *source;       /* source documents of the figures */
     const char *architecture; /* "sm_90" */
     double rates[N_RATES];
+    /* Highest clock of such boards / the clock of the rates: */
+    double clock_headroom;
     double bandwidth; /* bytes per second */
     double floor;     /* seconds per empty kernel; vendors do not publish it */
     double host_link; /* bytes per second from the host, one direction */

@@ -262,7 +262,8 @@ static double bound_seconds(const struct device_model *model,
                : 0;
     const double narrow =
         model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
-    const double compute = flops > 0 && peak > 0 ? flops / fmax(peak, narrow) : 0;
+    const double rate = fmax(peak, narrow) * fmax(model->clock_headroom, 1);
+    const double compute = flops > 0 && peak > 0 ? flops / rate : 0;
     return fmax(compute, from_memory / model->bandwidth);
 }
 

@@ -294,10 +294,18 @@ static void autocast_widens_softmax_and_casts_for_products(void **state) {
                                        {"n", 1, 128, 128, 128 + 128},
                                        {"h", 1, 128 + 512, 128, 128 + 512 + 128}};
     static const struct row alone[] = {{"n", 1, 128, 256, 128 + 128}};
+    /* Add reads the softmax output in fp32. */
+    static const char residual[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\ninit u.weight float[16,16]\n"
+        "node g MatMul x w.weight -> q\nnode n Softmax q -> p\n"
+        "node h MatMul p u.weight -> r\nnode s Add p r -> y\nout y\n";
+    static const struct row wide[] = {{"n", 1, 128, 256 + 128, 128 + 256},
+                                      {"s", 1, 256 + 128, 256, 256 + 128 + 256}};
     struct request compiled_amp = eager_amp;
     (void)state;
     compiled_amp.runtime = CM_RUNTIME_COMPILED;
     EXPECT(lines, compiled_amp, fused);
+    EXPECT(residual, compiled_amp, wide);
     EXPECT(lines, eager_amp, alone);
     struct bench *bench = ask(lines, eager_amp);
     const struct cm_fusion *fusion = &bench->timing->kernels->fusion[bench_node(bench, "n")];

@@ -130,6 +130,8 @@ static void reads_facts_of_the_chip(void **state) {
     assert_int_equal(device.n_units, 108);
     assert_int_equal(device.threads_a_unit, 2048);
     assert_int_equal(device.cache_bytes, 40 << 20);
+    assert_true(device.clock_headroom == 0);
+    assert_true(built_in("gtx-1080-ti", *state).clock_headroom == 1911.0 / 1582);
     assert_string_equal(device.source,
                         "NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100; "
                         "NVIDIA A100 Tensor Core GPU data sheet; ...");

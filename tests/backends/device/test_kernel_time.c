@@ -88,6 +88,19 @@ static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
     expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
 }
 
+/* Boards run above the clock of the rates. */
+static void clock_headroom_divides_the_arithmetic_of_the_bound(void **state) {
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 4096, 4096, 4096);
+    struct device_model model = device();
+    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    (void)state;
+    const struct kernel_time published = kernel_time(&model, efficiency, &gemm, 0);
+    model.clock_headroom = 1.25;
+    const struct kernel_time faster = kernel_time(&model, efficiency, &gemm, 0);
+    expect_near(faster.lower_bound, published.lower_bound / 1.25);
+    expect_near(faster.expected, published.expected);
+}
+
 /* A window of 1x1 and stride 2 reads a quarter of the image, one of 3x3 all of it. */
 static void pixels_between_windows_are_not_read(void **state) {
     struct cm_primitive conv = convolution(1024, 8, 1, 1);
@@ -309,6 +322,7 @@ int main(void) {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
         cmocka_unit_test(excludes_cached_bytes_from_the_bound),
         cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
+        cmocka_unit_test(clock_headroom_divides_the_arithmetic_of_the_bound),
         cmocka_unit_test(pixels_between_windows_are_not_read),
         cmocka_unit_test(tf32_takes_the_faster_kernel_of_tf32_and_fp32),
         cmocka_unit_test(expected_time_is_never_below_the_bound),
