@@ -74,8 +74,8 @@ def rows_of(measured):
                 continue
             name = row["model"].removesuffix("_int8")
             precision = float_precision(device) if row["precision"] != "int8" else "int8"
-            yield (f"ncnn {board}", device, "ncnn", precision, f"ncnn/{row['model']}.onnx", 1, "",
-                   "inference", row["ms"], name, threads)
+            yield ("ncnn " + board.partition(",")[0], device, "ncnn", precision,
+                   f"ncnn/{row['model']}.onnx", 1, "", "inference", row["ms"], name, threads)
 
 
 def main():
