@@ -6,8 +6,9 @@ times as rows of one format.
 
 usage: times_models.py --measured FOLDER -o FOLDER [--only TABLE]
 
-Needs onnx, timm, torch, torchvision and transformers. The models go to FOLDER/models, the rows of
-a table to FOLDER/rows_TABLE.csv. A row of mode "backward" is the time of forward and backward.
+Needs onnx, scipy, timm, torch, torchvision and transformers. The models go to FOLDER/models, the
+rows of a table to FOLDER/rows_TABLE.csv. A row of mode "backward" is the time of forward and
+backward.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -264,6 +265,13 @@ def detr():
         attn_implementation="eager"))
 
 
+def mask2former():
+    backbone = transformers.SwinConfig(out_features=["stage1", "stage2", "stage3", "stage4"],
+                                       attn_implementation="eager")
+    return transformers.Mask2FormerForUniversalSegmentation(
+        transformers.Mask2FormerConfig(backbone_config=backbone, num_labels=133, num_queries=100))
+
+
 def owlvit():
     return transformers.OwlViTForObjectDetection(
         transformers.OwlViTConfig(attn_implementation="eager"))
@@ -348,6 +356,7 @@ MMDEPLOY = {
 HUGGING_FACE = {  # the image of the script has 640 x 480 pixels; two texts of 16 tokens
     "detr-resnet-50": Net(detr, pixels(2, 800, 1066), True),
     "resnet-50": net("resnet50")._replace(tf32=True),
+    "mask2former-swin-tiny-coco-panoptic": Net(mask2former, pixels(2, 384, 384)),
     "owlvit-base-patch32": Net(owlvit, {**tokens(2, 16), **pixels(1, 768, 768)}),
 }
 NEUSIGHT = {"bert_large": bert_large(transformers.BertForSequenceClassification),
