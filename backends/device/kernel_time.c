@@ -239,6 +239,27 @@ static double uncovered_bytes(const struct cm_primitive *primitive) {
     return bytes * (1 - covered);
 }
 
+/* Returns true if the mask is the same for all heads and differs by query: it may be causal. */
+static bool may_mask_keys(const struct cm_primitive *primitive) {
+    const struct cm_tensor *mask = &primitive->inputs[3];
+    return primitive->n_inputs > 3 && mask->rank >= 2 && mask->dims[mask->rank - 2] > 1 &&
+           (mask->rank < 3 || mask->dims[mask->rank - 3] == 1);
+}
+
+/* Returns the share of the scores of attention that a kernel has to compute: those that a
+ * causal mask leaves. Attention that is modelled as one matrix product: half. Other kinds: 1.
+ */
+static double visible_share(const struct cm_primitive *primitive) {
+    const double queries = size(&primitive->inputs[0], 2);
+    const double keys = size(&primitive->inputs[1], 2);
+    const double equal = fmin(queries, keys); /* length of the diagonal */
+    if (primitive->kind != CM_ATTENTION) return primitive->causal == CM_CAUSAL_NONE ? 1 : 0.5;
+    if (primitive->causal == CM_CAUSAL_NONE && !may_mask_keys(primitive)) return 1;
+    const double whole = primitive->causal == CM_CAUSAL_FIRST ? (queries - equal) * keys
+                                                              : (keys - equal) * equal;
+    return (equal * (equal + 1) / 2 + whole) / (queries * keys);
+}
+
 /*
  * Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
  * cheapest known algorithm, at the highest rate; and the compulsory memory traffic. The cache
@@ -256,10 +277,10 @@ static double bound_seconds(const struct device_model *model,
     const double by_kernel = fmax(moved, (double)fusion->group_bytes - uncovered);
     const double from_memory =
         moved > 0 ? moved * fmax(0, 1 - (double)model->cache_bytes / by_kernel) : 0;
-    const bool counts = primitive_is_product(primitive);
-    const double flops =
-        counts ? (double)primitive->flops / (is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1)
-               : 0;
+    const double saving = is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1;
+    const double flops = primitive_is_product(primitive)
+                             ? (double)primitive->flops * visible_share(primitive) / saving
+                             : 0;
     const double narrow =
         model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
     const double rate = fmax(peak, narrow) * fmax(model->clock_headroom, 1);

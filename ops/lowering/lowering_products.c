@@ -174,6 +174,7 @@ bool lowering_model_product(const struct op_context *context, struct cm_primitiv
     ret->inputs[0] = matrix_of(x.element, rows, inner);
     ret->inputs[1] = matrix_of(x.element, inner, columns);
     ret->outputs[0] = matrix_of(x.element, rows, columns);
+    ret->causal = kind == CM_ATTENTION ? CM_CAUSAL_FIRST : CM_CAUSAL_NONE;
     return true;
 }
 

@@ -226,6 +226,39 @@ static void attention_rounds_queries_and_columns_up_to_64(void **state) {
     expect_near(time_of(&few).expected, time_of(&whole).expected);
 }
 
+/* 4 queries and 8 keys: masks leave 10 of 32 scores if both start at position 0, and 26 if the
+ * queries are the last. A mask of its own for each head is a bias. */
+static void masked_scores_are_not_in_the_bound(void **state) {
+    static const struct {
+        int32_t causal;
+        int64_t queries, keys, mask[4];
+        double share;
+    } cases[] = {
+        {CM_CAUSAL_NONE, 4, 8, {0}, 1},
+        {CM_CAUSAL_FIRST, 4, 8, {0}, 10.0 / 32},
+        {CM_CAUSAL_LAST, 4, 8, {0}, 26.0 / 32},
+        {CM_CAUSAL_FIRST, 8, 4, {0}, 26.0 / 32},
+        {CM_CAUSAL_LAST, 8, 4, {0}, 10.0 / 32},
+        {CM_CAUSAL_NONE, 4, 8, {64, 1, 4, 8}, 26.0 / 32},
+        {CM_CAUSAL_NONE, 4, 8, {1, 12, 4, 8}, 1},
+        {CM_CAUSAL_NONE, 4, 8, {64, 1, 1, 8}, 1},
+        {CM_CAUSAL_LAST, 1, 8, {0}, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive primitive = attention(cases[i].queries, 64);
+        primitive.inputs[1].dims[2] = cases[i].keys;
+        primitive.causal = cases[i].causal;
+        if (cases[i].mask[0] > 0)
+            primitive.inputs[primitive.n_inputs++] = fixture_tensor(CM_F32, 4, cases[i].mask);
+        expect_near(time_of(&primitive).lower_bound,
+                    (double)primitive.flops * cases[i].share / 1e13);
+    }
+    struct cm_primitive product = fixture_gemm(CM_F32, 4096, 4096, 4096);
+    product.causal = CM_CAUSAL_FIRST;
+    expect_near(time_of(&product).lower_bound, 4096.0 * 4096 * 4096 / 1e13);
+}
+
 /* Groups of 8 channels have dedicated kernels; groups of 24 channels are padded. */
 static void grouped_convolutions_are_padded(void **state) {
     (void)state;
@@ -329,6 +362,7 @@ int main(void) {
         cmocka_unit_test(time_increases_with_size),
         cmocka_unit_test(products_run_in_whole_tiles_and_waves),
         cmocka_unit_test(attention_rounds_queries_and_columns_up_to_64),
+        cmocka_unit_test(masked_scores_are_not_in_the_bound),
         cmocka_unit_test(grouped_convolutions_are_padded),
         cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),
         cmocka_unit_test(adds_one_launch_per_kernel),
