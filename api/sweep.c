@@ -90,6 +90,10 @@ static void fill_times(struct sweeping *sweeping, const struct cm_result *result
         return;
     }
     row->device_bytes = result->measure->memory_bytes;
+    if (result->time_error.present) {
+        row->latency_low_ps = result->time_error.latency_low_ps;
+        row->latency_high_ps = result->time_error.latency_high_ps;
+    }
     row->device = copy(sweeping, result->measure->device);
     row->times = state_of_times(result);
     if (sweeping->ret->times[0] != '\0') return;
@@ -233,6 +237,8 @@ struct cm_sweep_row sweep_empty_row(int64_t batch) {
         .timed_macs = CM_UNKNOWN,
         .untimed_nodes = CM_UNKNOWN,
         .device_bytes = CM_UNKNOWN,
+        .latency_low_ps = CM_UNKNOWN,
+        .latency_high_ps = CM_UNKNOWN,
         .speedup = CM_UNKNOWN,
     };
     for (size_t i = 0; i < n_columns; i++) column_set(&columns[i], &row.costs, CM_UNKNOWN);

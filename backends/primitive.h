@@ -22,6 +22,9 @@ int64_t primitive_element_size(int32_t element);
 /* Return true for a product: a matrix product, convolution, attention or recurrence. */
 bool primitive_kind_is_product(int32_t kind);
 bool primitive_is_product(const struct cm_primitive *primitive);
+/* Returns the element type of most FLOPs of products; without products, that of most bytes;
+ * CM_ELEMENT_NONE if there are neither. */
+enum cm_element primitive_main_element(const struct cm_primitive *primitives, size_t n);
 
 /* Returns true if inputs[2] of a convolution or matrix product is its bias, not an operand of a
  * post-op (`steps`). */

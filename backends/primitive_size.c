@@ -65,6 +65,19 @@ bool primitive_is_product(const struct cm_primitive *primitive) {
     return primitive_kind_is_product(primitive->kind);
 }
 
+enum cm_element primitive_main_element(const struct cm_primitive *primitives, size_t n) {
+    double work[2][CM_N_ELEMENTS] = {{0}}; /* bytes; FLOPs of products */
+    int32_t most[2] = {CM_ELEMENT_NONE, CM_ELEMENT_NONE};
+    for (size_t i = 0; i < n; i++) {
+        const int32_t element = primitives[i].inputs[0].element;
+        const int counts = primitive_is_product(&primitives[i]) && primitives[i].flops > 0;
+        work[counts][element] +=
+            (double)(counts ? primitives[i].flops : primitives[i].bytes_read);
+        if (work[counts][element] > work[counts][most[counts]]) most[counts] = element;
+    }
+    return (enum cm_element)(most[1] != CM_ELEMENT_NONE ? most[1] : most[0]);
+}
+
 bool primitive_has_bias(const struct cm_primitive *primitive) {
     for (int32_t i = 0; i < primitive->n_steps; i++)
         if (primitive->steps[i].operand == 2) return false;

@@ -245,7 +245,7 @@ def calibrate(args, device, rows_by_runtime, work):
     basis = []
     for runtime, (rows, what) in rows_by_runtime.items():
         write_rows(work / f"{runtime}.csv", rows)
-        command += [f"--{runtime}", str(work / f"{runtime}.csv")]
+        command += ["--times", f"{runtime}={work / f'{runtime}.csv'}"]
         basis.append(what)
     subprocess.run([*command, "--basis", "; ".join(dict.fromkeys(basis))], check=True)
 

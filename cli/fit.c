@@ -35,7 +35,8 @@ static const char old_header[] = "model,node,batch,precision,layout,seconds";
 const struct option fit_options[] = {
     {.heading = "Fit", .name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME",
      .choices = timing_runtimes,
-     .help = "runtime of the measurements: compiled (default) or eager"},
+     .help = "runtime of the measurements, as --runtime of `costmodel profile`; default:\n"
+             "torch-compile"},
     {.name = "basis", INTO(TEXT, basis), .value = "TEXT",
      .help = "what was measured, for reports; default: the path of TIMES.csv"},
     {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER",
@@ -194,7 +195,7 @@ static int write_rows(const struct invocation *call, const char *path,
 }
 
 int command_fit(const struct invocation *call) {
-    struct request request = {.runtime = CM_RUNTIME_COMPILED};
+    struct request request = {.runtime = CM_RUNTIME_TORCH_COMPILE};
     struct option_list operands = {0, NULL};
     struct cm_measured_time *times = NULL;
     size_t n = 0;

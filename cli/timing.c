@@ -22,6 +22,7 @@
 #include "costmodel/times.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 const char *const timing_backends[] = {
@@ -39,10 +40,17 @@ const struct option_choice timing_precisions[] = {
 const struct option_choice timing_layouts[] = {
     {"auto", CM_LAYOUT_AUTO}, {"nchw", CM_LAYOUT_NCHW}, {"nhwc", CM_LAYOUT_NHWC}, {NULL, 0}};
 
-const struct option_choice timing_runtimes[] = {
-    {"compiled", CM_RUNTIME_COMPILED}, {"eager", CM_RUNTIME_EAGER}, {NULL, 0}};
+const struct option_choice timing_runtimes[] = {{"tensorrt", CM_RUNTIME_TENSORRT},
+                                                {"torch-compile", CM_RUNTIME_TORCH_COMPILE},
+                                                {"torch-eager", CM_RUNTIME_TORCH_EAGER},
+                                                {"ort-cuda", CM_RUNTIME_ORT_CUDA},
+                                                {"ort-cpu", CM_RUNTIME_ORT_CPU},
+                                                {"openvino", CM_RUNTIME_OPENVINO},
+                                                {"ncnn", CM_RUNTIME_NCNN},
+                                                {"compiled", CM_RUNTIME_TORCH_COMPILE},
+                                                {"eager", CM_RUNTIME_TORCH_EAGER},
+                                                {NULL, 0}};
 
-#define RUNTIME_DEFAULT  CM_N_RUNTIMES /* --runtime is not given */
 #define PROGRESS_SECONDS 30
 
 #define INTO(kind, member) OPTION_INTO(kind, struct timing, member)
@@ -67,10 +75,11 @@ const struct option timing_options[] = {
              "compares a list such as fp32,tf32,fp16"},
     {.name = "amp", INTO(SET, amp), .help = "short for --precision amp"},
     {.name = "runtime", INTO(CHOICE, runtime), .rules = NO_FORMULA, .value = "RUNTIME", .choices = timing_runtimes,
-     .help = "compiled (default with --device): chains of elementwise nodes are one\n"
-             "kernel; measured or planned, products run with the elementwise nodes\n"
-             "behind them. eager (default with --measure and --cudnn-plan): each\n"
-             "operator on its own"},
+     .help = "with --device, the program whose time is modelled: torch-compile,\n"
+             "torch-eager, tensorrt, ort-cuda, ort-cpu, openvino or ncnn; default:\n"
+             "that of the device's first calibration, else torch-compile. Measured or\n"
+             "planned: compiled runs products with the elementwise nodes behind them,\n"
+             "eager (default) each operator on its own"},
     {.name = "layout", INTO(CHOICE, layout), .rules = NO_FORMULA, .value = "LAYOUT", .choices = timing_layouts,
      .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
              "runs another layout faster"},
@@ -98,7 +107,6 @@ const struct option timing_import[] = {
 void timing_defaults(struct timing *timing) {
     *timing = (struct timing){.cache = true,
                               .precisions = {.n = 1, .values = {CM_PRECISION_AS_STORED}},
-                              .runtime = RUNTIME_DEFAULT,
                               .progress = PROGRESS_SECONDS};
 }
 
@@ -152,7 +160,10 @@ static int check_timing(const struct invocation *call, const struct timing *timi
     if (timing->layout != CM_LAYOUT_AUTO && !is_timed)
         return options_fault(call, "option --layout requires --measure, --backend, --device "
                                    "or --cudnn-plan");
-    if (timing->runtime == CM_RUNTIME_COMPILED && timing->end_to_end)
+    if (timing->runtime > CM_RUNTIME_TORCH_EAGER && (is_run || timing->plan))
+        return options_fault(call, "option --runtime %s requires --device",
+                             option_runtime_name(timing->runtime));
+    if (timing->runtime == CM_RUNTIME_TORCH_COMPILE && timing->end_to_end)
         return options_fault(
             call, "options --end-to-end and --runtime compiled are mutually exclusive");
     if (n_sources > 1 && !timing->plan)
@@ -210,10 +221,9 @@ int timing_read(const struct invocation *call, struct timing *timing,
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precisions.values[0];
     options->layout = (enum cm_layout)timing->layout;
-    options->runtime =
-        timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
+    options->runtime = (enum cm_runtime)timing->runtime;
     options->fuse =
-        (timing->plan || timing->device == NULL) && timing->runtime == CM_RUNTIME_COMPILED;
+        (timing->plan || timing->device == NULL) && timing->runtime == CM_RUNTIME_TORCH_COMPILE;
     if (timing->plan) { /* --device names the target GPU, not a device of the roofline */
         if (timing->measure != MEASURE_NONE)
             return options_fault(call,

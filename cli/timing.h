@@ -21,7 +21,7 @@ struct timing {
     bool plan;                        /* --cudnn-plan */
     struct option_choices precisions; /* enum cm_precision */
     bool amp;                         /* --amp: precision amp */
-    int runtime;                      /* enum cm_runtime; CM_N_RUNTIMES: not given */
+    int runtime;                      /* enum cm_runtime */
     bool end_to_end;                  /* --end-to-end */
     bool cache;                       /* use the cache of measured times */
     int layout;                       /* enum cm_layout */

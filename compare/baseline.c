@@ -269,6 +269,7 @@ static void copy_profile(struct cm_baseline_profile *profile, const struct cm_re
     figures->coverage = result->coverage;
     figures->training = result->training;
     figures->device_memory = result->device_memory;
+    figures->time_error = result->time_error;
     profile->times = baseline_times(result);
     columns_clear_missing(result, &figures->totals);
 }

@@ -16,8 +16,9 @@
  *     STEP_IF_PRESENT  describes the training step if the result has one
  *     STEP_ONLY        describes the training step; absent from a result without one
  *     STEP_TIMED       as STEP_ONLY; also absent if the step has no times
+ *     STEP_NEVER_MODEL as STEP_NEVER; absent if times are not modelled
  */
-enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED };
+enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED, STEP_NEVER_MODEL };
 
 struct extra {
     const char *key;
@@ -63,6 +64,10 @@ static const struct extra extras[] = {
      IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ONLY,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"latency_low_ps", "latency, at least", CM_UNIT_PS, STEP_NEVER_MODEL,
+     IN_RESULT(time_error.latency_low_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"latency_high_ps", "latency, at most", CM_UNIT_PS, STEP_NEVER_MODEL,
+     IN_RESULT(time_error.latency_high_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_ps", "iteration time", CM_UNIT_PS, STEP_TIMED,
      IN_RESULT(training.iteration_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_lower_bound_ps", "iteration lower bound", CM_UNIT_PS, STEP_TIMED,
@@ -138,6 +143,7 @@ static const struct extra *extra_at(size_t metric, const struct cm_result *resul
     const struct extra *extra = &extras[metric - n_columns];
     const bool is_of_step = extra->of_step == STEP_ONLY || extra->of_step == STEP_TIMED;
     if (is_of_step && !result->training.present) return NULL;
+    if (extra->of_step == STEP_NEVER_MODEL && !result->time_error.present) return NULL;
     if (extra->of_step == STEP_TIMED && result->training.iteration_ps == CM_UNKNOWN)
         return NULL;
     return extra;
@@ -146,7 +152,8 @@ static const struct extra *extra_at(size_t metric, const struct cm_result *resul
 bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
     if (result == NULL) return false;
     const struct extra *extra = extra_at(metric, result);
-    return extra != NULL && extra->of_step != STEP_NEVER && result->training.present;
+    return extra != NULL && extra->of_step != STEP_NEVER &&
+           extra->of_step != STEP_NEVER_MODEL && result->training.present;
 }
 
 /* Returns false if the result does not have the column. */

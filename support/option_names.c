@@ -3,6 +3,7 @@
 
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
+#include "support/text.h"
 
 /* clang-format off */
 static const char *const precision_names[CM_N_PRECISIONS] = {
@@ -14,8 +15,14 @@ static const char *const precision_names[CM_N_PRECISIONS] = {
 };
 
 static const char *const runtime_names[CM_N_RUNTIMES] = {
-    [CM_RUNTIME_COMPILED] = "compiled",
-    [CM_RUNTIME_EAGER] = "eager",
+    [CM_RUNTIME_AUTO] = "auto",
+    [CM_RUNTIME_TORCH_COMPILE] = "torch-compile",
+    [CM_RUNTIME_TORCH_EAGER] = "torch-eager",
+    [CM_RUNTIME_TENSORRT] = "tensorrt",
+    [CM_RUNTIME_ORT_CUDA] = "ort-cuda",
+    [CM_RUNTIME_ORT_CPU] = "ort-cpu",
+    [CM_RUNTIME_OPENVINO] = "openvino",
+    [CM_RUNTIME_NCNN] = "ncnn",
 };
 
 static const char *const layout_names[CM_N_LAYOUTS] = {
@@ -41,6 +48,14 @@ const char *option_layout_name(int32_t layout) {
 
 const char *option_runtime_name(int32_t runtime) {
     return name_in(runtime_names, CM_N_RUNTIMES, runtime);
+}
+
+int32_t option_runtime_find(const char *name) {
+    int32_t runtime = 0;
+    if (text_equal(name, "compiled")) return CM_RUNTIME_TORCH_COMPILE;
+    if (text_equal(name, "eager")) return CM_RUNTIME_TORCH_EAGER;
+    while (runtime < CM_N_RUNTIMES && !text_equal(name, runtime_names[runtime])) runtime++;
+    return runtime;
 }
 
 const char *option_offload_name(int32_t offload) {

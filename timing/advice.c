@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/device/runtimes.h"
 #include "backends/primitive.h"
 #include "passes/cost/count.h"
 #include "passes/memory/liveness.h"
@@ -219,7 +220,7 @@ static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
 /* R5. Returns true if the modelled runtime fuses elementwise nodes. */
 static bool is_compiled_model(const struct advice_case *advice) {
     return advice->timing->estimate->facts.modelled &&
-           advice->timing->core.options->runtime == CM_RUNTIME_COMPILED;
+           runtime_rule(advice->timing->core.options->runtime, RUNTIME_FUSES_CHAINS);
 }
 
 static bool is_elementwise(const struct cm_primitive *primitive) {

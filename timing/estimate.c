@@ -13,6 +13,7 @@
 #include "backends/cache/cache.h"
 #include "backends/plugin/reason.h"
 #include "backends/plugin/settings.h"
+#include "backends/primitive.h"
 #include "backends/process/subprocess.h"
 #include "backends/repeat.h"
 #include "passes/cost/count.h"
@@ -406,6 +407,7 @@ static int find_settings(const struct timing *timing, const char **ret_name,
     ret->layout = (int32_t)timing->core.options->layout;
     ret->runtime = (int32_t)timing->core.options->runtime;
     ret->autotune = timing->core.options->autotune;
+    ret->element = primitive_main_element(timing->primitives->items, timing->primitives->n);
     return CM_OK;
 }
 
@@ -426,7 +428,8 @@ int estimate_modelled(const struct timing *timing, const struct cm_primitive *it
         const bool has_time = estimate_has_time(&time);
         ret[i] = (struct modelled_time){
             .expected_ps = has_time ? estimate_ps(time.cold.median) : DIM_UNKNOWN,
-            .lower_bound_ps = has_time ? estimate_ps(time.lower_bound) : DIM_UNKNOWN};
+            .lower_bound_ps = has_time ? estimate_ps(time.lower_bound) : DIM_UNKNOWN,
+            .limit = (enum cm_limit)time.limit};
     }
     if (opened == CM_BACKEND_OK) roofline_backend.close(device);
     return CM_OK;

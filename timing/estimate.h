@@ -108,6 +108,7 @@ const char *estimate_tensor_cores_name(int32_t tensor_cores);
 
 struct modelled_time {
     int64_t expected_ps, lower_bound_ps; /* DIM_UNKNOWN if the device cannot time it */
+    enum cm_limit limit;
 };
 
 /* Computes the times of primitives on the modelled device of the options. Returns CM_OK,

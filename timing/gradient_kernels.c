@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "backends/device/runtimes.h"
 #include "backends/primitive.h"
 #include "passes/memory/liveness.h"
 #include "passes/modules/modules.h"
@@ -326,16 +327,21 @@ static int time_step(const struct listing *listing, size_t n_backward) {
     const int status = estimate_modelled(timing, table->items, table->n, times);
     if (status < 0) return status;
     int64_t lower_bound = forward->lower_bound_ps;
+    struct run_time step = timing->times->run;
     table->backward_ps = table->update_ps = 0;
     for (size_t i = 0; i < table->n; i++) {
         int64_t *phase = i < n_backward ? &table->backward_ps : &table->update_ps;
         if (times[i].expected_ps == DIM_UNKNOWN) continue; /* also excluded in forward */
         *phase = checked_add(*phase, checked_mul(table->runs[i], times[i].expected_ps));
+        run_time_add(&step, &table->items[i], (double)times[i].expected_ps * 1e-12,
+                     times[i].limit, (double)table->runs[i]);
         lower_bound =
             checked_add(lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
     }
-    table->iteration_ps = checked_add(forward->latency_ps, table->backward_ps);
-    table->iteration_ps = checked_add(table->iteration_ps, table->update_ps);
+    const struct cm_calibration *fit = &timing->estimate->facts.fit;
+    const double expected = run_time_expected(&step, fit->host, fit->run);
+    table->iteration_ps = estimate_ps(expected);
+    table->kind = run_time_kind(&step, expected);
     table->iteration_lower_bound_ps = lower_bound;
     return CM_OK;
 }
@@ -349,10 +355,11 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
     const struct training *flow = timing->core.training->flow;
     struct training training = flow ? *flow : (struct training){0};
     training.analysis = &timing->core; /* that of pass training has ended */
-    struct listing listing = {.timing = timing,
-                              .training = &training,
-                              .table = table,
-                              .eager = timing->core.options->runtime == CM_RUNTIME_EAGER};
+    struct listing listing = {
+        .timing = timing,
+        .training = &training,
+        .table = table,
+        .eager = !runtime_rule(timing->core.options->runtime, RUNTIME_FUSES_CHAINS)};
     table->backward_ps = table->update_ps = DIM_UNKNOWN;
     table->iteration_ps = table->iteration_lower_bound_ps = DIM_UNKNOWN;
     if (!flow || timing->core.options->shard_gpus > 0 || !timing->kernels->fusion ||

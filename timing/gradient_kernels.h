@@ -19,7 +19,8 @@ struct gradient_kernels_table {
     int64_t *runs;              /* by item: in one step */
     int64_t backward_ps;        /* with recomputation */
     int64_t update_ps;          /* of the optimizer */
-    int64_t iteration_ps;       /* expected: forward, backward and update */
+    int64_t iteration_ps;       /* expected: forward, backward, update, waits for the host */
+    enum cm_time_kind kind;     /* of iteration_ps */
     int64_t iteration_lower_bound_ps;
 };
 

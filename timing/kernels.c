@@ -6,15 +6,16 @@
  *   views       transposes, slices and reshapes are read with strides: no kernel
  *   products    convolutions, matrix products, attention and recurrences: one kernel each, with
  *               the bias
- *   the rest    eager: one kernel per operator; compiled: connected nodes of one graph and
- *               equal `stage` are one kernel, which reads each operand once (a view of it once
- *               per use) and writes only outputs and what another kernel reads
- *
- * As in torch.compile, library products are not fused with the nodes that follow them.
+ *   the rest    one kernel per operator; if the runtime fuses chains, connected nodes of one
+ *               graph and equal `stage` (a group) are one kernel, which reads each operand once
+ *               (a view of it once per use) and writes only outputs and what another kernel
+ *               reads; if it fuses epilogues, a group of elementwise nodes is part of the
+ * kernel of a product whose result only the group reads
  */
 #include <stdint.h>
 
 #include "backends/backend_registry.h"
+#include "backends/device/runtimes.h"
 #include "backends/plugin/settings.h"
 #include "backends/primitive.h"
 #include "passes/fusion/fuse_patterns.h"
@@ -43,7 +44,7 @@ enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
 struct mapping {
     const struct timing *timing;
     struct kernels_table *table;
-    bool eager;
+    enum cm_runtime runtime;
     bool keeps_products;           /* no product is fused with the nodes around it */
     int64_t product_operand_bytes; /* per float element; 0: as in memory */
     /* By node: */
@@ -55,6 +56,9 @@ struct mapping {
     uint32_t *last;   /* of a kernel: its last node */
     uint32_t *next;   /* the next node of the same kernel, ID_NONE */
     int64_t *largest; /* of a group's root: bytes of its largest operand */
+    bool *is_mixed;   /* of a group's root: a node of it is not elementwise */
+    int64_t *widest;  /* of a group's root: elements of its largest result */
+    uint32_t *epilogue_of; /* of a group's root: the product whose kernel runs it; ID_NONE */
     /* By value: */
     uint8_t *readers;     /* enum readers */
     uint32_t *level;      /* products on the longest path to the value, its producer included */
@@ -63,7 +67,15 @@ struct mapping {
     uint8_t *outside;     /* enum readers outside of its group */
     bool *is_output;      /* it or a view of it is an output of a graph */
     int64_t *read_once;   /* of an input or a constant: bytes that a run reads of it */
+    uint32_t *reader;     /* group of the only reader of a product's result; NO_READER; ID_NONE:
+                             none,     or several */
 };
+
+#define NO_READER (ID_NONE - 1)
+
+static bool rule(const struct mapping *mapping, enum runtime_rule wanted) {
+    return runtime_rule(mapping->runtime, wanted);
+}
 
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
     return &mapping->timing->core.infer->infos[value];
@@ -103,8 +115,9 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
 
 /* Returns true if the output can be read from the memory of the input. */
 static bool is_strided_view(const struct mapping *mapping, const struct op_lowering *lowering) {
-    return lowering->kind == CM_COPY && (lowering->which == COPY_STRIDED ||
-                                         (lowering->which == COPY_REPEATED && !mapping->eager));
+    return lowering->kind == CM_COPY &&
+           (lowering->which == COPY_STRIDED ||
+            (lowering->which == COPY_REPEATED && rule(mapping, RUNTIME_FUSES_CHAINS)));
 }
 
 /* Returns the role of the node; for a view, sets *ret_source to the viewed operand. The
@@ -140,9 +153,16 @@ static uint32_t group_of(const struct mapping *mapping, uint32_t id) {
     return id;
 }
 
+/* Returns the product whose kernel runs the node as its epilogue; else the node. */
+static uint32_t owner_of(const struct mapping *mapping, uint32_t id) {
+    const uint32_t product = mapping->epilogue_of[group_of(mapping, id)];
+    return mapping->role[id] == ROLE_FUSIBLE && product != ID_NONE ? product : id;
+}
+
 /* Returns the node that identifies the kernel of the node. */
 static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
-    return mapping->eager ? id : group_of(mapping, id);
+    const uint32_t owner = owner_of(mapping, id);
+    return owner != id || !rule(mapping, RUNTIME_FUSES_CHAINS) ? owner : group_of(mapping, id);
 }
 
 /* A fusible node joins the groups of the fusible nodes whose outputs it reads, if they have its
@@ -174,6 +194,56 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
             mapping->stage[from] == stage && model->nodes[from].graph == model->nodes[id].graph)
             mapping->group[group_of(mapping, from)] = group_of(mapping, id);
     }
+}
+
+/* Finds the group that reads each result of a product, if only one does. */
+static void find_reader(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_FUSIBLE) return;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (node->inputs[i] == ID_NONE) continue;
+        uint32_t *reader = &mapping->reader[mapping->table->source[node->inputs[i]]];
+        const uint32_t group =
+            mapping->role[id] == ROLE_FUSIBLE ? group_of(mapping, id) : ID_NONE;
+        *reader = *reader == NO_READER || *reader == group ? group : ID_NONE;
+    }
+}
+
+/* Returns true if the kernel of a product can compute the node with each element that it
+ * writes. */
+static bool is_elementwise(const struct mapping *mapping, uint32_t id) {
+    const struct op_lowering *lowering = lowering_of(mapping, id);
+    return lowering->kind == CM_ELTWISE ||
+           (lowering->kind == CM_NORM && lowering->which == CM_NORM_BATCH &&
+            !kernels_norms_use_batch(mapping->timing->core.options));
+}
+
+/* Makes the group that alone reads the product's result its epilogue, if all nodes of the group
+ * are elementwise. A group that reads several products is run by the last. */
+static void find_epilogue(const struct mapping *mapping, uint32_t id) {
+    const enum cm_primitive_kind kind = lowering_of(mapping, id)->kind;
+    if (mapping->role[id] != ROLE_PRODUCT ||
+        (kind != CM_CONV && kind != CM_DECONV && kind != CM_GEMM))
+        return;
+    const uint32_t value = whole_node(mapping, id)->outputs[0];
+    const uint32_t group = mapping->reader[value];
+    if (group == NO_READER || group == ID_NONE || mapping->is_output[value] ||
+        mapping->is_mixed[group] || elements_of(mapping, value) < mapping->widest[group])
+        return;
+    mapping->epilogue_of[group] = id;
+}
+
+static void find_epilogues(const struct mapping *mapping) {
+    const size_t n_nodes = mapping->timing->core.model->n_nodes;
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        find_reader(mapping, id);
+        if (mapping->role[id] != ROLE_FUSIBLE) continue;
+        const uint32_t group = group_of(mapping, id);
+        const int64_t elements = elements_of(mapping, whole_node(mapping, id)->outputs[0]);
+        if (!is_elementwise(mapping, id)) mapping->is_mixed[group] = true;
+        if (elements > mapping->widest[group]) mapping->widest[group] = elements;
+    }
+    for (uint32_t id = 0; id < n_nodes; id++) find_epilogue(mapping, id);
 }
 
 /* Marks the value behind each operand as read by a product or by others, unless the node's own
@@ -259,7 +329,7 @@ static int64_t table_bytes(const struct mapping *mapping, uint32_t id) {
  * weights of experts, can read each row of their table once. */
 static void charge_compulsory(const struct mapping *mapping, uint32_t id, uint32_t source,
                               int64_t bytes) {
-    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    struct cm_fusion *fusion = &mapping->table->fusion[owner_of(mapping, id)];
     const uint32_t from = mapping->timing->core.model->values[source].node;
     if (mapping->role[id] == ROLE_PRODUCT) {
         const int64_t table = table_bytes(mapping, from);
@@ -314,6 +384,7 @@ static void charge_run(const struct mapping *mapping, uint32_t id, uint32_t sour
  * constants (shape, axes), are not read. */
 static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
     const struct node *node = whole_node(mapping, id);
+    const uint32_t owner = owner_of(mapping, id);
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t operand = node->inputs[i];
         if (operand == ID_NONE) continue;
@@ -332,7 +403,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
             mapping, id, i,
             mapping->role[id] == ROLE_PRODUCT ? mapping->product_operand_bytes : 0);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
-        mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
+        mapping->table->read[owner] = checked_add(mapping->table->read[owner], bytes);
         charge_compulsory(mapping, id, source, bytes);
         charge_run(mapping, id, source, bytes);
     }
@@ -366,7 +437,7 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
         const int64_t smaller =
             bytes < mapping->largest[group] ? bytes : mapping->largest[group];
         if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
-        struct cm_fusion *fusion = &mapping->table->fusion[id];
+        struct cm_fusion *fusion = &mapping->table->fusion[owner_of(mapping, id)];
         fusion->compulsory_bytes =
             checked_add(fusion->compulsory_bytes, mapping->keeps_products ? bytes : smaller);
     }
@@ -399,7 +470,8 @@ static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, siz
  * twice, in the width of products and in its own. */
 static void charge_writes(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
-    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    const uint32_t owner = owner_of(mapping, id);
+    struct cm_fusion *fusion = &mapping->table->fusion[owner];
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
@@ -411,19 +483,25 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         const int64_t for_product =
             bytes_at(mapping, value, elements, mapping->product_operand_bytes);
         int64_t written = 0;
-        if (is_product || is_output || (readers & READ_BY_OTHERS) || mapping->eager)
+        const bool chains = rule(mapping, RUNTIME_FUSES_CHAINS);
+        const bool is_inside = readers == 0 && mapping->reader[value] != NO_READER &&
+                               mapping->reader[value] != ID_NONE &&
+                               mapping->epilogue_of[mapping->reader[value]] == owner;
+        if (is_output || (readers & READ_BY_OTHERS) ||
+            (!is_inside && (is_product || (!chains && owner == id))))
             written = stored;
-        if (!is_product && (readers & READ_BY_PRODUCT) && !mapping->eager &&
+        if (!is_product && (readers & READ_BY_PRODUCT) && (chains || owner != id) &&
             (written == 0 || for_product != stored))
             written = checked_add(written, for_product);
-        mapping->table->written[id] = checked_add(mapping->table->written[id], written);
+        mapping->table->written[owner] = checked_add(mapping->table->written[owner], written);
         const int64_t compulsory = compulsory_writes(mapping, id, i);
         if (is_product || is_output ||
             (mapping->keeps_products && mapping->outside[value] && !only_moves(mapping, id)))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
         if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
             mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
-        if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored)
+        if (!chains && rule(mapping, RUNTIME_RUNS_MODULES) && (readers & READ_BY_PRODUCT) &&
+            for_product != stored)
             kernels_add_extra(fusion, 1, checked_add(stored, for_product)); /* a cast */
     }
 }
@@ -441,7 +519,9 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
         return;
     const uint32_t source = mapping->table->source[node->inputs[0]];
     const uint32_t from = mapping->timing->core.model->values[source].node;
-    if (from != ID_NONE && (mapping->role[from] != ROLE_PRODUCT || mapping->eager)) return;
+    if (from != ID_NONE &&
+        (mapping->role[from] != ROLE_PRODUCT || !rule(mapping, RUNTIME_FUSES_CHAINS)))
+        return;
     fusion->extra_kernels++;
     fusion->quantizes = 1;
 }
@@ -453,10 +533,11 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->timing->core.options;
     const struct node *node = &mapping->timing->core.model->nodes[id];
-    if (!node->folds_norm || options->optimizer || lowering_of(mapping, id)->kind != CM_CONV)
+    if (!node->folds_norm || options->optimizer || lowering_of(mapping, id)->kind != CM_CONV ||
+        !rule(mapping, RUNTIME_RUNS_MODULES))
         return;
     const uint32_t value = node->outputs[0];
-    if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
+    if (rule(mapping, RUNTIME_FUSES_CHAINS) && mapping->readers[value] != READ_BY_PRODUCT &&
         !kernels_norms_use_batch(options))
         return;
     const int64_t bytes = bytes_at(mapping, value, elements_of(mapping, value), 0);
@@ -468,8 +549,8 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
  * bits, since matrix units compute in channels-last layout. */
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->timing->core.options;
-    if (!mapping->eager || options->layout != CM_LAYOUT_NCHW ||
-        lowering_of(mapping, id)->kind != CM_CONV ||
+    if (rule(mapping, RUNTIME_FUSES_CHAINS) || !rule(mapping, RUNTIME_RUNS_MODULES) ||
+        options->layout != CM_LAYOUT_NCHW || lowering_of(mapping, id)->kind != CM_CONV ||
         bytes_at(mapping, mapping->timing->core.model->nodes[id].outputs[0], 1, 0) == 4)
         return;
     const int64_t moved = checked_add(mapping->table->read[id], mapping->table->written[id]);
@@ -480,9 +561,11 @@ static void charge_layout(const struct mapping *mapping, uint32_t id) {
 static void charge_kernel(const struct mapping *mapping, uint32_t first) {
     bool launched = false;
     for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {
-        struct cm_fusion *fusion = &mapping->table->fusion[id];
-        *fusion = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
+        if (owner_of(mapping, id) != id) continue;
+        mapping->table->fusion[id] = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
         launched = true;
+    }
+    for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {
         charge_reads(mapping, id, kernel_of(mapping, id));
         charge_writes(mapping, id);
         charge_quantization(mapping, id);
@@ -516,12 +599,19 @@ static int make_tables(struct mapping *mapping) {
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
     mapping->outside = arena_array(scratch, model->n_values, sizeof(*mapping->outside));
     mapping->read_once = arena_array(scratch, model->n_values, sizeof(*mapping->read_once));
+    mapping->reader = arena_array(scratch, model->n_values, sizeof(*mapping->reader));
+    mapping->epilogue_of = arena_array(scratch, model->n_nodes, sizeof(*mapping->epilogue_of));
+    mapping->widest = arena_array(scratch, model->n_nodes, sizeof(*mapping->widest));
+    mapping->is_mixed = arena_array(scratch, model->n_nodes, sizeof(*mapping->is_mixed));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->timing->core.diag);
-    for (uint32_t value = 0; value < model->n_values; value++) table->source[value] = value;
+    for (uint32_t value = 0; value < model->n_values; value++) {
+        table->source[value] = value;
+        mapping->reader[value] = NO_READER;
+    }
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         mapping->group[id] = id;
-        mapping->first[id] = mapping->next[id] = ID_NONE;
+        mapping->first[id] = mapping->next[id] = mapping->epilogue_of[id] = ID_NONE;
     }
     return CM_OK;
 }
@@ -536,19 +626,20 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     struct kernels_table *table = own;
     struct mapping mapping = {.timing = timing,
                               .table = table,
-                              .eager = timing->core.options->runtime == CM_RUNTIME_EAGER,
-                              .keeps_products = true, /* both runtimes use libraries */
+                              .runtime = timing->core.options->runtime,
                               .product_operand_bytes = product_bytes[precision]};
+    mapping.keeps_products = !rule(&mapping, RUNTIME_FUSES_EPILOGUES);
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     const int status = make_tables(&mapping);
     if (status < 0) return status;
     for (size_t i = 0; i < model->n_graphs; i++)
         for (size_t k = 0; k < model->graphs[i].n_nodes; k++)
             map_node(&mapping, model->graphs[i].nodes[k]);
-    for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t value = 0; value < model->n_values; value++)
         if (model->values[value].is_graph_output)
             mapping.is_output[table->source[value]] = true;
+    if (rule(&mapping, RUNTIME_FUSES_EPILOGUES)) find_epilogues(&mapping);
+    for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const uint32_t kernel = table->kernel[id] = kernel_of(&mapping, id);
         if (mapping.role[id] != ROLE_PRODUCT && mapping.role[id] != ROLE_FUSIBLE) continue;
@@ -564,7 +655,7 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     sum_groups(&mapping, model->n_nodes);
     for (uint32_t value = 0; value < model->n_values; value++) {
         const uint32_t node = model->values[value].node;
-        table->stored[value] = mapping.eager || node == ID_NONE ||
+        table->stored[value] = !rule(&mapping, RUNTIME_FUSES_CHAINS) || node == ID_NONE ||
                                mapping.role[node] == ROLE_PRODUCT || mapping.readers[value] ||
                                mapping.is_output[value];
     }

@@ -2,6 +2,8 @@
 /* The passes of the timing half in order. */
 #include "timing/pipeline.h"
 
+#include "support/arena.h"
+#include "support/diag.h"
 #include "timing/advice.h"
 #include "timing/breakdown.h"
 #include "timing/estimate.h"
@@ -10,6 +12,7 @@
 #include "timing/kernels.h"
 #include "timing/primitives.h"
 #include "timing/roofline_bounds.h"
+#include "timing/runtime.h"
 #include "timing/times.h"
 
 #define PASS(name, table) PASS_ROW(timing, name, table)
@@ -43,7 +46,12 @@ const struct pipeline timing_pipeline = {passes, sizeof passes / sizeof *passes,
                                          sizeof(struct timing), &core_pipeline};
 
 int timing_passes_run(const struct analysis *core, unsigned wanted, struct timing *timing) {
+    struct cm_options *options = arena_alloc(core->arena, sizeof(*options));
+    if (!options) return diag_no_memory(core->diag);
+    *options = *core->options;
     *timing = (struct timing){.core = *core};
-    const int status = runner_start(&timing_pipeline, &timing->core);
+    timing->core.options = options;
+    int status = runtime_resolve(core, options);
+    if (status == CM_OK) status = runner_start(&timing_pipeline, &timing->core);
     return status < 0 ? status : runner_run(&timing_pipeline, &timing->core, 0, wanted);
 }

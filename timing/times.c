@@ -6,12 +6,15 @@
  */
 #include "timing/times.h"
 
+#include <math.h>
+
 #include "passes/cost/count.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "timing/estimate.h"
+#include "timing/primitives.h"
 
 /* Sets the time of one run of a node. The latency is 0 if the node does nothing, and
  * DIM_UNKNOWN if it has no time; the lower bound is also DIM_UNKNOWN unless times are modelled.
@@ -111,6 +114,26 @@ static void time_modules(const struct timing *timing, const struct times_table *
             of_module[i].latency_ps = DIM_UNKNOWN;
 }
 
+/* Adds the time in which the device waits for the host to the root module: no node takes it. */
+static void add_host(const struct timing *timing, struct times_table *table) {
+    const struct cm_calibration *fit = &timing->estimate->facts.fit;
+    struct node_time *root = &table->of_module[0];
+    table->host_ps = DIM_UNKNOWN;
+    if (!timing->estimate->facts.modelled || timing->estimate->imported) return;
+    for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
+        const struct cm_measurement *time = estimate_of_node(timing, id);
+        const int64_t runs = timing->core.count->runs[timing->core.model->nodes[id].graph];
+        if (time == NULL || !is_known(runs)) continue;
+        run_time_add(&table->run, &timing->primitives->items[estimate_primitive(timing, id)],
+                     time->cold.median, (enum cm_limit)time->limit, (double)runs);
+    }
+    const double expected = run_time_expected(&table->run, fit->host, fit->run);
+    table->kind = run_time_kind(&table->run, expected);
+    table->host_ps =
+        table->run.kernels > 0 ? estimate_ps(fmax(0, expected - table->run.seconds)) : 0;
+    root->latency_ps = checked_add_known(root->latency_ps, table->host_ps);
+}
+
 int pass_times(const struct analysis *analysis, void *own) {
     const struct timing *timing = timing_of(analysis);
     struct times_table *table = own;
@@ -125,5 +148,6 @@ int pass_times(const struct analysis *analysis, void *own) {
         mark_untimed(timing, id, &table->of_node[id]);
     }
     time_modules(timing, table);
+    add_host(timing, table);
     return CM_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef TIMING_TIMES_H
 #define TIMING_TIMES_H
 
+#include "backends/device/run_time.h"
 #include "timing/timing.h"
 
 /* Tables that pass times reads. */
@@ -20,7 +21,12 @@ struct node_time {
 /* Empty unless times are available. */
 struct times_table {
     struct node_time *of_node;   /* by node, for all runs of its graph */
-    struct node_time *of_module; /* by module, children included */
+    struct node_time *of_module; /* by module, children included; the root also has host_ps */
+    /* Of a modelled device, else DIM_UNKNOWN: */
+    int64_t
+        host_ps; /* time of the run in which no kernel runs: the device waits for the host */
+    enum cm_time_kind kind;
+    struct run_time run; /* of one run of the model */
 };
 
 pass_run pass_times;

@@ -205,17 +205,16 @@ int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
     enum cm_precision precision = CM_PRECISION_AS_STORED;
     cm_options_init(ret);
     int mode = (int)ret->mode;
-    int runtime = (int)ret->runtime;
     int status = find_name("mode", campaign->mode, mode_name,
                            (int)(sizeof(mode_names) / sizeof(*mode_names)), diag, &mode);
-    if (status == CM_OK)
-        status = find_name("runtime", campaign->runtime, option_runtime_name, CM_N_RUNTIMES,
-                           diag, &runtime);
+    if (campaign->runtime[0] != '\0')
+        ret->runtime = (enum cm_runtime)option_runtime_find(campaign->runtime);
+    if (status == CM_OK && ret->runtime >= CM_N_RUNTIMES)
+        status = diag_error(diag, DIAG_USAGE, "unknown runtime '%s'", campaign->runtime);
     for (size_t i = 0; status == CM_OK && i < campaign->n_precisions; i++)
         status = find_precision(campaign->precisions[i], diag, &precision);
     if (status < 0) return status;
     ret->mode = (enum cm_mode)mode;
-    ret->runtime = (enum cm_runtime)runtime;
     if (campaign->convention[0] != '\0') ret->convention = campaign->convention;
     if (campaign->optimizer[0] != '\0') ret->optimizer = campaign->optimizer;
     return profile_options_check(ret, arena, diag);

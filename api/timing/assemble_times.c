@@ -4,6 +4,7 @@
 
 #include "api/assembly.h"
 #include "api/half.h"
+#include "backends/device/devices.h"
 #include "backends/primitive.h"
 #include "backends/times/times.h"
 #include "passes/cost/count.h"
@@ -249,9 +250,9 @@ static void copy_facts(struct assembly *assembly, struct cm_measure *ret) {
     const struct cm_device_facts *facts = &timing->estimate->facts;
     ret->modelled = facts->modelled != 0;
     if (ret->modelled)
-        ret->runtime = option_runtime_name((int32_t)assembly->analysis->options->runtime);
+        ret->runtime = option_runtime_name((int32_t)timing->core.options->runtime);
     else if (assembly->analysis->options->fuse)
-        ret->runtime = option_runtime_name((int32_t)CM_RUNTIME_COMPILED);
+        ret->runtime = "compiled";
     if (facts->calibration[0] != '\0')
         ret->calibration = assembly_text(assembly, facts->calibration);
     ret->device = assembly_text(assembly, facts->name);
@@ -431,6 +432,45 @@ static void copy_measure(struct assembly *assembly) {
     assembly->result->measure = measure;
 }
 
+/* Returns the time times the factor; CM_UNKNOWN if it is unknown. */
+static int64_t scaled(int64_t ps, double factor) {
+    return is_known(ps) ? public_rounded((double)ps * factor) : CM_UNKNOWN;
+}
+
+/* Sets the interval of the modelled times. It does not reach below the lower bound. */
+static void copy_error(struct assembly *assembly) {
+    static const char *const matches[] = {
+        [CM_CALIBRATION_NONE] = "none",
+        [CM_CALIBRATION_RUNTIME] = "another runtime",
+        [CM_CALIBRATION_WIDTH] = "this runtime in another precision",
+        [CM_CALIBRATION_EXACT] = "this runtime and precision",
+    };
+    const struct timing *timing = assembly->timing;
+    const struct cm_calibration *fit = &timing->estimate->facts.fit;
+    const struct node_time *forward = &timing->times->of_module[0];
+    const struct gradient_kernels_table *step = timing->gradient_kernels;
+    struct cm_time_error *ret = &assembly->result->time_error;
+    const bool has_error = fit->n_times > 0 && fit->match == CM_CALIBRATION_EXACT;
+    *ret = (struct cm_time_error){
+        .present = true,
+        .latency_low_ps = scaled(forward->latency_ps, fit->intervals[timing->times->kind].low),
+        .latency_high_ps =
+            scaled(forward->latency_ps, fit->intervals[timing->times->kind].high),
+        .iteration_low_ps = scaled(step->iteration_ps, fit->intervals[step->kind].low),
+        .iteration_high_ps = scaled(step->iteration_ps, fit->intervals[step->kind].high),
+        .host_ps = public_count(timing->times->host_ps),
+        .mostly = device_time_kind_name(timing->times->kind),
+        .calibration = matches[fit->match],
+        .n_times = has_error ? fit->n_times : CM_UNKNOWN,
+        .median_error = has_error ? public_ratio(fit->median_error) : CM_UNKNOWN,
+        .p90_error = has_error ? public_ratio(fit->p90_error) : CM_UNKNOWN,
+        .coverage = has_error ? public_ratio(fit->coverage) : CM_UNKNOWN,
+    };
+    const int64_t least = forward->lower_bound_ps;
+    if (is_known(least) && ret->latency_low_ps < least) ret->latency_low_ps = least;
+    if (is_known(least) && ret->latency_high_ps < least) ret->latency_high_ps = least;
+}
+
 /* Sets the times of nodes and modules, whose rows are complete otherwise. */
 static void set_times(struct assembly *assembly) {
     const struct times_table *times = assembly->timing->times;
@@ -461,6 +501,7 @@ void half_assemble(struct assembly *assembly, const struct timing *timing) {
             public_count(from->iteration_lower_bound_ps);
     }
     copy_measure(assembly);
+    if (timing->times->of_node && is_known(timing->times->host_ps)) copy_error(assembly);
     /* Passes have created these rows in the result's arena. */
     if (timing->estimate->done) {
         result->n_operators = timing->breakdown->n_operators;

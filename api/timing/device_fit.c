@@ -8,11 +8,13 @@
 #include "costmodel/fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/handle.h"
 #include "backends/device/devices.h"
 #include "backends/device/kernel_time.h"
+#include "backends/device/run_time.h"
 #include "backends/primitive.h"
 #include "passes/cost/count.h"
 #include "passes/norms/restore_norms.h"
@@ -24,20 +26,22 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/json/json_writer.h"
-#include "support/option_names.h"
 #include "support/text.h"
 #include "timing/gradient_kernels.h"
 #include "timing/kernels.h"
 #include "timing/pipeline.h"
 #include "timing/primitives.h"
 
-#define MAX_EFFICIENCIES 16 /* >= number of names of device_efficiency_name */
+#define MAX_EFFICIENCIES 20 /* >= number of names of device_efficiency_name */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
-#define PRIOR            0.25 /* weight of the change of an efficiency; all times together: 1 */
 #define FAR              0.1  /* of the pseudo-Huber loss: errors above it count linearly */
 #define MAX_CHANGE       0.3  /* of the logarithm of an efficiency in one round */
 #define SMALL_CHANGE     0.005
+#define N_FOLDS          5   /* of the families of models, to find the error of the fit */
+#define FOLD_ROUNDS      8   /* at most, from the fit to all */
+#define POOLED           8   /* times of all kinds that an interval of one kind is mixed with */
+#define OUTSIDE          0.1 /* share of the times below an interval, and above it */
 
 /* The kernels of one measured time: distinct primitives and how often each runs. */
 struct timed_work {
@@ -46,6 +50,10 @@ struct timed_work {
     const double *runs;
     enum cm_precision precision;
     int64_t run_bytes; /* of a whole model: as in kernels_table */
+    enum device_width width;
+    uint32_t fold;
+    double log_error;       /* log(measured / expected) of a fit without its fold */
+    enum cm_time_kind kind; /* in that fit */
 };
 
 struct fitting {
@@ -54,10 +62,25 @@ struct fitting {
     const char *device;
     struct device_model model;
     enum cm_runtime runtime;
+    enum device_width width; /* this and the next: the fit uses only these times */
+    uint32_t left_out;       /* a fold; N_FOLDS: none */
+    size_t n_used[2];        /* number of these times: of models, of nodes */
     size_t n_times;
     struct cm_measured_time *times;
     struct timed_work *works; /* by index of `times`; n is 0 if the time covers no primitive */
 };
+
+/* Returns the fold of a time. Models of one family, whose file names begin with the same
+ * letters, are in the same one: their errors are alike. */
+static uint32_t fold_of(const struct cm_measured_time *time) {
+    const char *at = strrchr(time->model, '/') ? strrchr(time->model, '/') + 1 : time->model;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'); at++)
+        hash = (hash ^ (unsigned char)(*at | ' ')) * 16777619u;
+    for (at = time->node ? time->node : ""; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return (hash >> 16) % N_FOLDS;
+}
 
 /* Collects the primitives of the nodes that the time covers. */
 static int collect_work(struct fitting *fitting, const struct timing *timing,
@@ -80,13 +103,17 @@ static int collect_work(struct fitting *fitting, const struct timing *timing,
     double *runs = arena_array(fitting->arena, n, sizeof(*runs));
     struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
     if (!runs || !items) return diag_no_memory(fitting->diag);
-    *ret = (struct timed_work){0, items, runs, analysis->options->precision,
-                               time->node ? 0 : timing->kernels->run_bytes};
+    *ret = (struct timed_work){.primitives = items,
+                               .runs = runs,
+                               .precision = analysis->options->precision,
+                               .run_bytes = time->node ? 0 : timing->kernels->run_bytes,
+                               .fold = fold_of(time)};
     for (size_t i = 0; i < table->n; i++) {
         if (runs_of[i] == 0) continue;
         items[ret->n] = table->items[i];
         runs[ret->n++] = runs_of[i];
     }
+    ret->width = device_width_of(primitive_main_element(items, ret->n), ret->precision);
     for (size_t i = 0; i < gradients->n; i++) {
         items[ret->n] = gradients->items[i];
         runs[ret->n++] = (double)gradients->runs[i];
@@ -171,10 +198,13 @@ static int load_works(struct fitting *fitting) {
 }
 
 /* Returns expected time and lower bound of the work, in seconds, without the kernels for whose
- * dtype the device has no rate. */
-static struct kernel_time time_of(const struct fitting *fitting, const struct timed_work *work,
-                                  const struct device_efficiency *efficiency) {
+ * dtype the device has no rate. The time of a node is that of its kernels alone. */
+static struct kernel_time time_of(const struct fitting *fitting, size_t index,
+                                  const struct device_efficiency *efficiency,
+                                  enum cm_time_kind *ret_kind) {
+    const struct timed_work *work = &fitting->works[index];
     struct kernel_time sum = {0};
+    struct run_time run = {0};
     for (size_t i = 0; i < work->n; i++) {
         const struct cm_primitive *primitive = &work->primitives[i];
         if (primitive->flops > 0 &&
@@ -182,22 +212,42 @@ static struct kernel_time time_of(const struct fitting *fitting, const struct ti
             continue;
         const struct kernel_time time =
             kernel_time(&fitting->model, efficiency, primitive, work->precision);
-        sum.expected += work->runs[i] * time.expected;
+        run_time_add(&run, primitive, time.expected, time.limit, work->runs[i]);
         sum.lower_bound += work->runs[i] * time.lower_bound;
     }
     const double from_memory = (double)work->run_bytes - (double)fitting->model.cache_bytes;
     sum.lower_bound = fmax(sum.lower_bound, from_memory / fitting->model.bandwidth);
+    sum.expected = fitting->times[index].node || run.seconds <= 0
+                       ? run.seconds
+                       : run_time_expected(&run, efficiency->host, efficiency->run);
+    *ret_kind = run_time_kind(&run, sum.expected);
     return sum;
 }
 
-/* Sets errors[i] to log(modelled / measured); 0 for held-out times and times without work. */
+/* Returns true if the fit uses the time. */
+static bool is_used(const struct fitting *fitting, size_t i) {
+    const struct timed_work *work = &fitting->works[i];
+    return work->n > 0 && work->width == fitting->width && !fitting->times[i].held_out &&
+           work->fold != fitting->left_out;
+}
+
+/* Returns the weight of a used time. All times together have weight 1; if there are times of
+ * models and of nodes, half of it is that of the models, which may be few. */
+static double weight_of(const struct fitting *fitting, size_t i) {
+    const size_t *n = fitting->n_used;
+    const double share = n[0] > 0 && n[1] > 0 ? 0.5 : 1;
+    return share / (double)n[fitting->times[i].node != NULL];
+}
+
+/* Sets errors[i] to log(modelled / measured); 0 for times that the fit does not use. */
 static void find_log_errors(const struct fitting *fitting,
                             const struct device_efficiency *efficiency, double *errors) {
     for (size_t i = 0; i < fitting->n_times; i++) {
-        const double modelled = time_of(fitting, &fitting->works[i], efficiency).expected;
-        errors[i] = modelled > 0 && !fitting->times[i].held_out
-                        ? log(modelled / fitting->times[i].seconds)
-                        : 0;
+        enum cm_time_kind kind;
+        errors[i] = 0;
+        if (!is_used(fitting, i)) continue;
+        const double modelled = time_of(fitting, i, efficiency, &kind).expected;
+        if (modelled > 0) errors[i] = log(modelled / fitting->times[i].seconds);
     }
 }
 
@@ -224,11 +274,12 @@ static double find_loss(const struct fitting *fitting, struct device_efficiency 
     find_log_errors(fitting, efficiency, errors);
     for (size_t i = 0; i < fitting->n_times; i++) {
         const double far = errors[i] / FAR;
-        loss += 2 * (sqrt(1 + far * far) - 1) / (double)fitting->n_times;
+        if (is_used(fitting, i)) loss += 2 * (sqrt(1 + far * far) - 1) * weight_of(fitting, i);
     }
     for (size_t k = 0; device_efficiency_name(k) != NULL; k++) {
         const double change = log(*device_efficiency_at(efficiency, k)) - prior[k];
-        loss += PRIOR * PRIOR * change * change;
+        const double weight = device_efficiency_prior(k);
+        loss += weight * weight * change * change;
     }
     return loss;
 }
@@ -241,7 +292,6 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
                                        double *moved, double *slopes) {
     double normal[MAX_EFFICIENCIES][MAX_EFFICIENCIES] = {{0}};
     double change[MAX_EFFICIENCIES] = {0};
-    const double share = 1 / sqrt((double)fitting->n_times);
     double largest = 0;
     find_log_errors(fitting, efficiency, errors);
     /* Difference quotients of the errors by each efficiency. */
@@ -254,8 +304,9 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
     }
     /* Normal equations of the weighted errors. */
     for (size_t i = 0; i < fitting->n_times; i++) {
+        if (!is_used(fitting, i)) continue;
         const double far = errors[i] / FAR;
-        const double weight = share * share / (FAR * FAR) / sqrt(1 + far * far);
+        const double weight = weight_of(fitting, i) / (FAR * FAR) / sqrt(1 + far * far);
         for (size_t k = 0; k < n; k++) {
             const double slope = slopes[k * fitting->n_times + i];
             change[k] -= weight * slope * errors[i];
@@ -265,9 +316,10 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
     }
     /* Add the prior and the damping. */
     for (size_t k = 0; k < n; k++) {
-        normal[k][k] += PRIOR * PRIOR;
+        const double weight = device_efficiency_prior(k) * device_efficiency_prior(k);
+        normal[k][k] += weight;
         normal[k][k] *= 1 + damping;
-        change[k] -= PRIOR * PRIOR * (log(*device_efficiency_at(efficiency, k)) - prior[k]);
+        change[k] -= weight * (log(*device_efficiency_at(efficiency, k)) - prior[k]);
     }
     solve(n, normal, change);
     for (size_t k = 0; k < n; k++) {
@@ -278,23 +330,30 @@ static double levenberg_marquardt_step(const struct fitting *fitting, const doub
     return largest;
 }
 
-static int fit(struct fitting *fitting) {
-    struct device_efficiency *efficiency = &fitting->model.efficiency[fitting->runtime];
-    double prior[MAX_EFFICIENCIES];
-    size_t n = 0;
-    for (; device_efficiency_name(n) != NULL; n++)
-        prior[n] = log(*device_efficiency_at(efficiency, n));
-    double *errors = arena_array(fitting->arena, fitting->n_times, sizeof(*errors));
-    double *moved = arena_array(fitting->arena, fitting->n_times, sizeof(*moved));
-    double *slopes = arena_array(fitting->arena, n * fitting->n_times, sizeof(*slopes));
-    if (!errors || !moved || !slopes) return diag_no_memory(fitting->diag);
+/* Arrays of the fit. */
+struct scratch {
+    double *prior;  /* by efficiency: logarithm of its value before the fit */
+    double *errors; /* by time */
+    double *moved;
+    double *slopes; /* by efficiency and time */
+    size_t n;       /* efficiencies */
+};
+
+/* Changes the efficiencies until they fit to the times that is_used selects. */
+static void optimize(struct fitting *fitting, const struct scratch *scratch, int rounds,
+                     struct device_efficiency *efficiency) {
     double damping = 0.01;
-    double loss = find_loss(fitting, efficiency, prior, errors);
-    for (int round = 0; round < MAX_ROUNDS; round++) {
+    fitting->n_used[0] = fitting->n_used[1] = 0;
+    for (size_t i = 0; i < fitting->n_times; i++)
+        if (is_used(fitting, i)) fitting->n_used[fitting->times[i].node != NULL]++;
+    if (fitting->n_used[0] + fitting->n_used[1] == 0) return;
+    double loss = find_loss(fitting, efficiency, scratch->prior, scratch->errors);
+    for (int round = 0; round < rounds; round++) {
         struct device_efficiency next = *efficiency;
         const double change =
-            levenberg_marquardt_step(fitting, prior, n, damping, &next, errors, moved, slopes);
-        const double next_loss = find_loss(fitting, &next, prior, errors);
+            levenberg_marquardt_step(fitting, scratch->prior, scratch->n, damping, &next,
+                                     scratch->errors, scratch->moved, scratch->slopes);
+        const double next_loss = find_loss(fitting, &next, scratch->prior, scratch->errors);
         damping *= next_loss < loss ? 0.2 : 5;
         if (next_loss < loss) {
             loss = next_loss;
@@ -302,25 +361,145 @@ static int fit(struct fitting *fitting) {
         }
         if (change < SMALL_CHANGE) break;
     }
-    for (size_t i = 0; i < fitting->n_times; i++) {
-        const struct kernel_time time = time_of(fitting, &fitting->works[i], efficiency);
-        fitting->times[i].expected = time.expected;
-        fitting->times[i].lower_bound = time.lower_bound;
-    }
-    return CM_OK;
 }
 
-static void write_calibration(struct fitting *fitting, const char *basis, FILE *out) {
+/* Finds the error of each used time in a fit without the times of its fold. */
+static void leave_out(struct fitting *fitting, const struct scratch *scratch,
+                      const struct device_efficiency *efficiency) {
+    for (fitting->left_out = 0; fitting->left_out < N_FOLDS; fitting->left_out++) {
+        struct device_efficiency other = *efficiency;
+        optimize(fitting, scratch, FOLD_ROUNDS, &other);
+        for (size_t i = 0; i < fitting->n_times; i++) {
+            struct timed_work *work = &fitting->works[i];
+            if (work->fold != fitting->left_out) continue;
+            const double expected = time_of(fitting, i, &other, &work->kind).expected;
+            work->log_error = expected > 0 ? log(fitting->times[i].seconds / expected) : 0;
+        }
+    }
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Returns the quantile of sorted values so that a new value is below it with that share. */
+static double quantile(const double *sorted, size_t n, double share) {
+    const double at = share * (double)(n + 1) - 1;
+    const double inside = fmax(0, fmin((double)(n - 1), at));
+    const size_t below = (size_t)inside;
+    const double rest = inside - (double)below;
+    return sorted[below] + (below + 1 < n ? rest * (sorted[below + 1] - sorted[below]) : 0);
+}
+
+/* Sets the intervals from the errors of the used times that are not in the left-out fold.
+ * `values` is scratch. An interval of a kind with few times is mixed with that of all kinds. */
+static void find_intervals(const struct fitting *fitting, double *values,
+                           struct cm_calibration *ret) {
+    double pooled[2] = {0, 0};
+    for (int kind = CM_N_TIME_KINDS; kind >= 0; kind--) { /* first: all kinds */
+        size_t n = 0;
+        for (size_t i = 0; i < fitting->n_times; i++)
+            if (is_used(fitting, i) &&
+                (kind == CM_N_TIME_KINDS || (int)fitting->works[i].kind == kind))
+                values[n++] = fitting->works[i].log_error;
+        if (n > 0) qsort(values, n, sizeof(*values), compare_doubles);
+        const double weight = (double)n / (double)(n + (kind < CM_N_TIME_KINDS ? POOLED : 0));
+        for (int side = 0; side < 2; side++) {
+            double at = n > 0 ? quantile(values, n, side == 0 ? OUTSIDE : 1 - OUTSIDE) : 0;
+            if (kind == CM_N_TIME_KINDS) {
+                pooled[side] = at;
+                continue;
+            }
+            at = exp(weight * at + (1 - weight) * pooled[side]);
+            *(side == 0 ? &ret->intervals[kind].low : &ret->intervals[kind].high) = at;
+        }
+    }
+}
+
+/* Sets the errors and intervals of the calibration. Coverage is that of intervals from other
+ * families. */
+static void find_errors(struct fitting *fitting, const struct scratch *scratch,
+                        struct cm_calibration *ret) {
+    size_t n = 0;
+    size_t n_inside = 0;
+    for (fitting->left_out = 0; fitting->left_out < N_FOLDS; fitting->left_out++) {
+        find_intervals(fitting, scratch->errors, ret);
+        for (size_t i = 0; i < fitting->n_times; i++) {
+            const struct timed_work *work = &fitting->works[i];
+            if (work->n == 0 || work->width != fitting->width || fitting->times[i].held_out ||
+                work->fold != fitting->left_out)
+                continue;
+            const double ratio = exp(work->log_error);
+            n_inside += ratio >= ret->intervals[work->kind].low &&
+                        ratio <= ret->intervals[work->kind].high;
+            scratch->moved[n++] = fabs(1 / ratio - 1);
+        }
+    }
+    find_intervals(fitting, scratch->errors, ret);
+    qsort(scratch->moved, n, sizeof(*scratch->moved), compare_doubles);
+    ret->n_times = (int32_t)n;
+    ret->median_error = quantile(scratch->moved, n, 0.5);
+    ret->p90_error = quantile(scratch->moved, n, 0.9);
+    ret->coverage = (double)n_inside / (double)n;
+}
+
+/* Fits to the times of one width. */
+static struct device_calibration fit_width(struct fitting *fitting,
+                                           const struct scratch *scratch) {
+    struct device_calibration ret =
+        device_calibration_find(&fitting->model, fitting->runtime, fitting->width);
+    ret.runtime = fitting->runtime;
+    ret.width = fitting->width;
+    ret.basis = NULL;
+    for (size_t i = 0; i < scratch->n; i++)
+        scratch->prior[i] = log(*device_efficiency_at(&ret.efficiency, i));
+    fitting->left_out = N_FOLDS;
+    optimize(fitting, scratch, MAX_ROUNDS, &ret.efficiency);
+    leave_out(fitting, scratch, &ret.efficiency);
+    find_errors(fitting, scratch, &ret.fit);
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        struct cm_measured_time *time = &fitting->times[i];
+        enum cm_time_kind kind;
+        if (fitting->works[i].width != fitting->width) continue;
+        const struct kernel_time modelled = time_of(fitting, i, &ret.efficiency, &kind);
+        time->expected = modelled.expected;
+        time->lower_bound = modelled.lower_bound;
+        time->low = modelled.expected * ret.fit.intervals[kind].low;
+        time->high = modelled.expected * ret.fit.intervals[kind].high;
+    }
+    return ret;
+}
+
+/* Fits to the times of each width, and writes the calibrations. */
+static int fit(struct fitting *fitting, const char *basis, FILE *out) {
+    const size_t n_times = fitting->n_times;
+    struct scratch scratch = {.n = 0};
     struct json_writer json = {.out = out};
+    while (device_efficiency_name(scratch.n) != NULL) scratch.n++;
+    scratch.prior = arena_array(fitting->arena, scratch.n, sizeof(*scratch.prior));
+    scratch.errors = arena_array(fitting->arena, n_times, sizeof(*scratch.errors));
+    scratch.moved = arena_array(fitting->arena, n_times, sizeof(*scratch.moved));
+    scratch.slopes = arena_array(fitting->arena, scratch.n * n_times, sizeof(*scratch.slopes));
+    if (arena_failed(fitting->arena)) return diag_no_memory(fitting->diag);
     json_begin(&json, '{');
     json_break_line(&json, 2, false);
     json_key_string(&json, "basis", basis);
-    json_break_line(&json, 2, false);
-    json_write_key(&json, option_runtime_name((int32_t)fitting->runtime));
-    device_efficiency_write(&fitting->model.efficiency[fitting->runtime], &json);
+    for (int width = 0; width < N_WIDTHS; width++) {
+        size_t n_used = 0;
+        fitting->width = (enum device_width)width;
+        fitting->left_out = N_FOLDS;
+        for (size_t i = 0; i < n_times; i++) n_used += is_used(fitting, i);
+        if (n_used == 0) continue;
+        const struct device_calibration calibration = fit_width(fitting, &scratch);
+        json_break_line(&json, 2, false);
+        device_calibration_write(&calibration, &json);
+    }
     json_break_line(&json, 0, true);
     json_end(&json, '}');
     fputc('\n', out);
+    return CM_OK;
 }
 
 int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
@@ -329,6 +508,7 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
     struct fitting fitting = {.diag = diagnostics,
                               .device = device,
                               .runtime = runtime,
+                              .left_out = N_FOLDS,
                               .n_times = n_times,
                               .times = times};
     int status = arguments_check(ARGUMENT_cm_measured_time, times, n_times,
@@ -337,6 +517,7 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
         status = diag_error(diagnostics, DIAG_USAGE, "runtime must be from 0 to %d, got %d",
                             CM_N_RUNTIMES - 1, (int)runtime);
     if (status < 0) return status;
+    if (runtime == CM_RUNTIME_AUTO) fitting.runtime = CM_RUNTIME_TORCH_COMPILE;
     fitting.arena = arena_new("device fit", 0);
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
     fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
@@ -354,8 +535,7 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
             status = diag_error(diagnostics, DIAG_USAGE, "%s: optimizer '%s' not found",
                                 times[i].model, times[i].optimizer);
     if (status == CM_OK) status = load_works(&fitting);
-    if (status == CM_OK) status = fit(&fitting);
-    if (status == CM_OK) write_calibration(&fitting, basis, out);
+    if (status == CM_OK) status = fit(&fitting, basis, out);
     status = arena_end(fitting.arena, status);
     return diag_finish(diagnostics, status);
 }

@@ -22,7 +22,6 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/json/json_writer.h"
-#include "support/option_names.h"
 
 static const enum device_rate rates[CM_N_ELEMENTS] = {
     [CM_F64] = RATE_FP64,         [CM_F32] = RATE_FP32,          [CM_F16] = RATE_MATRIX_FP16,
@@ -131,21 +130,17 @@ static double measure_share(const struct ceilings_job *job, const struct cm_devi
 }
 
 /*
- * Sets the shares of model->rates and model->bandwidth that kernels reach, for all runtimes,
- * and 0 for kinds that the device refuses. The rates and the bandwidth must have been measured.
- * Kernels run in fp16 if the device has tensor cores with an fp16 rate, else in fp32, with a
- * growing batch, until their launch time is negligible.
+ * Sets the shares of model->rates and model->bandwidth that kernels reach, and 0 for kinds that
+ * the device refuses. The rates and the bandwidth must have been measured. Kernels run in fp16
+ * if the device has tensor cores with an fp16 rate, else in fp32, with a growing batch, until
+ * their launch time is negligible.
  */
 static void measure_shares(const struct ceilings_job *job, const struct cm_device_facts *facts,
                            struct device_model *model) {
-    for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++)
-        model->efficiency[runtime].product = 1; /* the rates are those of products */
+    model->calibrations->efficiency.product = 1; /* the rates are those of products */
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
-        const double share = measure_share(job, facts, model, &kernels[i]);
-        for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
-            void *member = (char *)&model->efficiency[runtime] + kernels[i].member;
-            *(double *)member = share;
-        }
+        void *member = (char *)&model->calibrations->efficiency + kernels[i].member;
+        *(double *)member = measure_share(job, facts, model, &kernels[i]);
     }
 }
 
@@ -188,6 +183,8 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     bool wanted[CM_N_ELEMENTS];
     double largest = 0;
     memset(&model, 0, sizeof(model));
+    model.calibrations = arena_array(arena, 1, sizeof(*model.calibrations));
+    if (!model.calibrations) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     for (int i = 0; i < CM_N_ELEMENTS; i++) wanted[i] = rates[i] != RATE_NONE;
     int status = survey(setup, arena, wanted, &facts, &ceilings, &model, reason);
     if (status != CM_BACKEND_OK) return status;
@@ -259,10 +256,11 @@ void calibrate_write(const struct device_model *model, FILE *out) {
     json_open(&json, "calibration", '{'); /* in the format of `costmodel fit` */
     json_break_line(&json, 4, false);
     json_key_string(&json, "basis", source);
-    for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
+    struct device_calibration calibration = *model->calibrations;
+    for (int i = 0; i < 2; i++) {
+        calibration.runtime = i == 0 ? CM_RUNTIME_TORCH_COMPILE : CM_RUNTIME_TORCH_EAGER;
         json_break_line(&json, 4, false);
-        json_write_key(&json, option_runtime_name(runtime));
-        device_efficiency_write(&model->efficiency[runtime], &json);
+        device_calibration_write(&calibration, &json);
     }
     json_break_line(&json, 2, true);
     json_end(&json, '}');

@@ -160,44 +160,100 @@ static int read_bytes(const struct reading *reading, const struct json_value *it
     return status;
 }
 
-static int read_efficiency(const struct reading *reading, const struct json_value *object,
-                           struct device_efficiency *ret) {
+/* Reads "intervals": for each kind of time, the factors [low, high] of the expected time. */
+static int read_intervals(const struct reading *reading, const struct json_value *object,
+                          struct cm_calibration *ret) {
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
     json_each(item, object) {
-        size_t i = 0;
-        while (device_efficiency_name(i) != NULL &&
-               !text_equal(device_efficiency_name(i), json_key(item)))
-            i++;
-        if (device_efficiency_name(i) == NULL)
-            return key_fault(reading, item, "is not a known key");
-        int status = check_once(reading, object, item);
-        if (status == CM_BACKEND_OK)
-            status = read_number(reading, item, device_efficiency_at(ret, i));
-        if (status != CM_BACKEND_OK) return status;
+        int kind = 0;
+        double factors[2] = {0, 0};
+        size_t n = 0;
+        while (kind < CM_N_TIME_KINDS &&
+               !text_equal(device_time_kind_name((enum cm_time_kind)kind), json_key(item)))
+            kind++;
+        if (kind == CM_N_TIME_KINDS) return key_fault(reading, item, "is not a known key");
+        json_each(factor, item) {
+            if (n == 2 || !json_to_double(factor, &factors[n])) n = 2;
+            n++;
+        }
+        if (n != 2 || !(factors[0] > 0) || !(factors[1] >= factors[0]))
+            return key_fault(reading, item, "must be [low, high], two numbers above 0");
+        ret->intervals[kind].low = factors[0];
+        ret->intervals[kind].high = factors[1];
     }
     return CM_BACKEND_OK;
 }
 
-/* Reads "calibration": the basis of the fit, and the efficiencies of each runtime. */
+/* Reads one member of the calibration of a runtime. */
+static int read_calibrated(const struct reading *reading, const struct json_value *item,
+                           struct device_calibration *ret) {
+    const char *key = json_key(item);
+    struct cm_calibration *fit = &ret->fit;
+    size_t i = 0;
+    if (text_equal(key, "basis")) return read_string(reading, item, &ret->basis);
+    if (text_equal(key, "times")) return read_count(reading, item, &fit->n_times);
+    if (text_equal(key, "median_error")) return read_number(reading, item, &fit->median_error);
+    if (text_equal(key, "p90_error")) return read_number(reading, item, &fit->p90_error);
+    if (text_equal(key, "coverage")) return read_number(reading, item, &fit->coverage);
+    if (text_equal(key, "intervals")) return read_intervals(reading, item, fit);
+    while (device_efficiency_name(i) != NULL && !text_equal(device_efficiency_name(i), key))
+        i++;
+    if (device_efficiency_name(i) == NULL)
+        return key_fault(reading, item, "is not a known key");
+    return read_number(reading, item, device_efficiency_at(&ret->efficiency, i));
+}
+
+/* Splits a key of "calibration", as "tensorrt fp16", into runtime and width. */
+static bool find_runtime(struct arena *arena, const char *key, struct device_calibration *ret) {
+    const char *space = strchr(key, ' ');
+    const char *name = space ? arena_printf(arena, "%.*s", (int)(space - key), key) : key;
+    int width = WIDTH_ANY;
+    if (!name) return false;
+    ret->runtime = (enum cm_runtime)option_runtime_find(name);
+    if (space)
+        for (width++; width < N_WIDTHS; width++)
+            if (text_equal(device_width_name((enum device_width)width), space + 1)) break;
+    ret->width = (enum device_width)width;
+    return ret->runtime != CM_RUNTIME_AUTO && ret->runtime < CM_N_RUNTIMES && width < N_WIDTHS;
+}
+
+/* Reads "calibration": the basis of the fits, and the efficiencies of each runtime and width.
+ */
 static int read_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
+    ret->calibrations =
+        arena_array(reading->arena, DEVICE_MAX_CALIBRATIONS, sizeof(*ret->calibrations));
+    if (!ret->calibrations) return no_memory(reading);
     json_each(item, object) {
-        int32_t runtime = 0;
+        struct device_calibration calibration = {.runtime = CM_RUNTIME_AUTO};
         int status = check_once(reading, object, item);
         if (status != CM_BACKEND_OK) return status;
-        while (runtime < CM_N_RUNTIMES &&
-               !text_equal(json_key(item), option_runtime_name(runtime)))
-            runtime++;
-        if (text_equal(json_key(item), "basis"))
-            status = read_string(reading, item, &ret->calibration);
-        else if (runtime < CM_N_RUNTIMES)
-            status = read_efficiency(reading, item, &ret->efficiency[runtime]);
-        else
-            status = key_fault(reading, item, "is not a known key");
-        if (status != CM_BACKEND_OK) return status;
+        if (text_equal(json_key(item), "basis")) {
+            status = read_string(reading, item, &ret->basis);
+            if (status != CM_BACKEND_OK) return status;
+            continue;
+        }
+        if (!find_runtime(reading->arena, json_key(item), &calibration))
+            return key_fault(reading, item, "is not a known key");
+        if (!json_is_object(item)) return key_fault(reading, item, "must be an object");
+        json_each(member, item) {
+            status = check_once(reading, item, member);
+            if (status == CM_BACKEND_OK)
+                status = read_calibrated(reading, member, &calibration);
+            if (status != CM_BACKEND_OK) return status;
+        }
+        for (size_t i = 0; i < ret->n_calibrations; i++) /* "eager" and "torch-eager" */
+            if (ret->calibrations[i].runtime == calibration.runtime &&
+                ret->calibrations[i].width == calibration.width)
+                return key_fault(reading, item, "is given twice");
+        ret->calibrations[ret->n_calibrations++] = calibration;
     }
-    if (ret->calibration == NULL) return key_fault(reading, object, "has no 'basis'");
+    for (size_t i = 0; i < ret->n_calibrations; i++)
+        if (ret->basis == NULL && ret->calibrations[i].basis == NULL)
+            return key_fault(reading, object, "has no 'basis'");
+    if (ret->n_calibrations == 0 && ret->basis == NULL)
+        return key_fault(reading, object, "has no 'basis'");
     return CM_BACKEND_OK;
 }
 
@@ -288,7 +344,6 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     const struct reading reading = {path, arena, root, &model, reason};
     const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : read_root(&reading);
     json_free(root);
-    device_efficiency_complete(&model);
     if (status == CM_BACKEND_OK) *ret = model;
     return status;
 }

@@ -28,6 +28,18 @@ enum device_rate {
     N_RATES
 };
 
+/* Widths of the operands of products. Kernels of each width reach other shares of the rates, so
+ * a calibration is that of one width. */
+enum device_width {
+    WIDTH_ANY, /* not stated: of all */
+    WIDTH_FP32,
+    WIDTH_TF32,
+    WIDTH_FP16, /* and bf16 */
+    WIDTH_FP8,
+    WIDTH_INT8,
+    N_WIDTHS
+};
+
 /* Efficiencies of the kernels of one runtime on a device. "of X: K" means: the share of X that
  * the kernels K reach. */
 struct device_efficiency {
@@ -44,9 +56,23 @@ struct device_efficiency {
     double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
     double tile_seconds;    /* seconds before and after the inner loop of a tile */
     double launch;          /* seconds of an empty kernel */
+    double group_launch;    /* seconds per group of a grouped convolution */
+    double host;            /* seconds in which the host launches a kernel */
+    double run;             /* seconds of a run besides its kernels */
     double gradient;        /* of the forward rates: backward kernels */
     double grouped_gradient; /* the same for grouped and depthwise convolutions */
 };
+
+/* The efficiencies of one runtime and width. */
+struct device_calibration {
+    enum cm_runtime runtime;
+    enum device_width width;
+    const char *basis; /* the measured times, as reports name them; NULL: none */
+    struct device_efficiency efficiency;
+    struct cm_calibration fit; /* the error; `host` and `run` are those of `efficiency` */
+};
+
+#define DEVICE_MAX_CALIBRATIONS (CM_N_RUNTIMES * N_WIDTHS)
 
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */
 struct device_model {
@@ -64,21 +90,39 @@ struct device_model {
     int64_t cache_bytes; /* last-level cache */
     int32_t n_units;     /* multiprocessors, compute units or cores */
     int32_t threads_a_unit;
-    const char *calibration; /* measurements that `efficiency` was fitted to; NULL: defaults */
-    struct device_efficiency efficiency[CM_N_RUNTIMES];
+    const char *basis; /* of the calibrations that name none */
+    size_t n_calibrations;
+    struct device_calibration *calibrations; /* room for DEVICE_MAX_CALIBRATIONS; as in the
+                                                file: unset efficiencies are 0 */
 };
+
+/* Returns "fp16", the name of a width in a device file; "" for WIDTH_ANY. */
+const char *device_width_name(enum device_width width);
+enum device_width device_width_of(enum cm_element element, enum cm_precision precision);
+
+/* Returns the calibration of the runtime and width. If the device has none, that of the nearest
+ * runtime and width; if there is none either, one of defaults of the device's generation, which
+ * also replace unset efficiencies. ret.fit.match states which. */
+struct device_calibration device_calibration_find(const struct device_model *model,
+                                                  enum cm_runtime runtime,
+                                                  enum device_width width);
+/* Returns the runtime that a report without --runtime models. */
+enum cm_runtime device_default_runtime(const struct device_model *model);
 
 /* Return the key in a device file of the index-th member of struct device_efficiency, NULL past
  * the last, and a pointer to that member. */
 const char *device_efficiency_name(size_t index);
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index);
-/* Writes the members above 0 as a JSON object: the efficiencies of one runtime in the object
- * "calibration" of a device file. */
+/* Returns how strongly a fit keeps that member near its value before: the weight of a change of
+ * its logarithm by 1, if the errors of all times together have weight 1. */
+double device_efficiency_prior(size_t index);
+/* Writes key and value of a calibration in the object "calibration" of a device file: the
+ * efficiencies above 0, and the error if it is known. */
 struct json_writer;
-void device_efficiency_write(const struct device_efficiency *efficiency,
-                             struct json_writer *json);
-/* Sets every unset member of model->efficiency to the default of the device's generation. */
-void device_efficiency_complete(struct device_model *model);
+void device_calibration_write(const struct device_calibration *calibration,
+                              struct json_writer *json);
+/* Returns "convolution", ..: the keys of "intervals" in a calibration. */
+const char *device_time_kind_name(enum cm_time_kind kind);
 
 /* Text of a file of devices/, embedded by the build (cmake/Devices.cmake). */
 struct device_text {

@@ -1,27 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of efficiencies in device files, and default efficiencies by device generation. */
+/* Calibrations of a device: their keys in device files, the choice of one for a runtime and a
+ * width, and default efficiencies by device generation. */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "backends/device/devices.h"
+#include "backends/device/runtimes.h"
 #include "support/json/json_writer.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 /* Values of an RTX 3090, the only device with measured training steps. */
 #define GRADIENT         0.78
 #define GROUPED_GRADIENT 0.29
 
-#define MEMBER(name)                                                                           \
-    { #name, offsetof(struct device_efficiency, name) }
+/* Of a runtime that replays its kernels. One that interprets the graph takes HOST_EAGER. */
+#define GROUP_LAUNCH 1e-7
+#define HOST         1e-6
+#define HOST_EAGER   8e-6
+#define RUN          1e-5
+
+/* Eight of ten times of a device that no calibration has seen are within this interval. */
+#define UNSEEN_LOW  0.6
+#define UNSEEN_HIGH 1.8
+
+/* Weights of a fit. Constants of a runtime differ by powers of ten; shares of a rate do not. */
+#define SHARE    0.25
+#define CONSTANT 0.03
+
+#define MEMBER(name, prior)                                                                    \
+    { #name, offsetof(struct device_efficiency, name), prior }
 
 static const struct {
     const char *name;
     size_t offset;
+    double prior;
 } members[] = {
-    MEMBER(product),   MEMBER(convolution), MEMBER(attention),        MEMBER(bandwidth),
-    MEMBER(reduction), MEMBER(pool),        MEMBER(depthwise),        MEMBER(cache_bandwidth),
-    MEMBER(resident),  MEMBER(group_tile),  MEMBER(winograd),         MEMBER(tile_seconds),
-    MEMBER(launch),    MEMBER(gradient),    MEMBER(grouped_gradient),
+    MEMBER(product, SHARE),    MEMBER(convolution, SHARE),     MEMBER(attention, SHARE),
+    MEMBER(bandwidth, SHARE),  MEMBER(reduction, SHARE),       MEMBER(pool, SHARE),
+    MEMBER(depthwise, SHARE),  MEMBER(cache_bandwidth, SHARE), MEMBER(resident, SHARE),
+    MEMBER(group_tile, SHARE), MEMBER(winograd, SHARE),        MEMBER(tile_seconds, SHARE),
+    MEMBER(launch, SHARE),     MEMBER(group_launch, CONSTANT), MEMBER(host, CONSTANT),
+    MEMBER(run, CONSTANT),     MEMBER(gradient, SHARE),        MEMBER(grouped_gradient, SHARE),
 };
+
+double device_efficiency_prior(size_t index) {
+    return members[index].prior;
+}
+
+static const char *const width_names[N_WIDTHS] = {
+    [WIDTH_ANY] = "",      [WIDTH_FP32] = "fp32", [WIDTH_TF32] = "tf32",
+    [WIDTH_FP16] = "fp16", [WIDTH_FP8] = "fp8",   [WIDTH_INT8] = "int8",
+};
+
+static const char *const kind_names[CM_N_TIME_KINDS] = {
+    [CM_TIME_CONVOLUTION] = "convolution", [CM_TIME_GROUPED] = "grouped",
+    [CM_TIME_PRODUCT] = "product",         [CM_TIME_OTHER] = "other",
+    [CM_TIME_LAUNCH] = "launch",
+};
+
+const char *device_width_name(enum device_width width) {
+    return width_names[width];
+}
+
+const char *device_time_kind_name(enum cm_time_kind kind) {
+    return kind_names[kind];
+}
+
+enum device_width device_width_of(enum cm_element element, enum cm_precision precision) {
+    if (element == CM_F32 && precision == CM_PRECISION_TF32) return WIDTH_TF32;
+    if (element == CM_F16 || element == CM_BF16) return WIDTH_FP16;
+    if (element == CM_F8E4M3 || element == CM_F8E5M2) return WIDTH_FP8;
+    if (element == CM_I8 || element == CM_U8) return WIDTH_INT8;
+    return element == CM_ELEMENT_NONE ? WIDTH_ANY : WIDTH_FP32;
+}
 
 const char *device_efficiency_name(size_t index) {
     return index < sizeof(members) / sizeof(*members) ? members[index].name : NULL;
@@ -32,12 +84,39 @@ double *device_efficiency_at(struct device_efficiency *efficiency, size_t index)
     return member;
 }
 
-void device_efficiency_write(const struct device_efficiency *efficiency,
-                             struct json_writer *json) {
-    struct device_efficiency copy = *efficiency;
-    json_begin(json, '{');
+static void write_error(const struct cm_calibration *fit, struct json_writer *json) {
+    if (fit->n_times <= 0) return;
+    json_key_integer(json, "times", fit->n_times);
+    json_write_key(json, "median_error");
+    json_write_double(json, fit->median_error, 3);
+    json_write_key(json, "p90_error");
+    json_write_double(json, fit->p90_error, 3);
+    json_write_key(json, "coverage");
+    json_write_double(json, fit->coverage, 3);
+    json_open(json, "intervals", '{');
+    for (int kind = 0; kind < CM_N_TIME_KINDS; kind++) {
+        if (fit->intervals[kind].high <= 0) continue;
+        json_open(json, kind_names[kind], '[');
+        json_write_double(json, fit->intervals[kind].low, 3);
+        json_write_double(json, fit->intervals[kind].high, 3);
+        json_end(json, ']');
+    }
+    json_end(json, '}');
+}
+
+void device_calibration_write(const struct device_calibration *calibration,
+                              struct json_writer *json) {
+    struct device_efficiency efficiency = calibration->efficiency;
+    char key[CM_WORD_SIZE];
+    const char *width = width_names[calibration->width];
+    (void)snprintf(key, sizeof(key), "%s%s%s",
+                   option_runtime_name((int32_t)calibration->runtime), *width ? " " : "",
+                   width);
+    json_open(json, key, '{');
+    if (calibration->basis) json_key_string(json, "basis", calibration->basis);
+    write_error(&calibration->fit, json);
     for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
-        const double value = *device_efficiency_at(&copy, i);
+        const double value = *device_efficiency_at(&efficiency, i);
         if (value <= 0) continue;
         json_write_key(json, device_efficiency_name(i));
         json_write_double(json, value, 4);
@@ -49,12 +128,12 @@ void device_efficiency_write(const struct device_efficiency *efficiency,
  * were not measured are copied from the nearest measured generation. `cache` is a multiple of
  * the memory bandwidth. */
 static const struct generation {
-    const char *architecture; /* prefix of the architecture's name */
-    struct device_efficiency efficiency[CM_N_RUNTIMES];
+    const char *architecture;               /* prefix of the architecture's name */
+    struct device_efficiency efficiency[2]; /* compiled, eager */
 } generations[] = {
 /* clang-format off */
 #define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
-    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GRADIENT, GROUPED_GRADIENT}
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, GRADIENT, GROUPED_GRADIENT}
     /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
     {"sm_6",   {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
                 ROW(0.80, 0.60, 0.50, 0.60, 0.30, 0.35, 0.60, 3.4, 0.10, 200, 1.65, 1.0e-6, 5.5e-6)}},
@@ -76,17 +155,64 @@ static const struct generation {
     /* clang-format on */
 };
 
-void device_efficiency_complete(struct device_model *model) {
+static struct device_efficiency defaults(const struct device_model *model, bool eager) {
     const char *architecture = model->architecture ? model->architecture : "";
     const struct generation *generation = generations;
     while (!text_starts_with(architecture, generation->architecture)) generation++;
-    for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
-        struct device_efficiency *efficiency = &model->efficiency[runtime];
-        struct device_efficiency missing = generation->efficiency[runtime];
-        missing.cache_bandwidth *= model->bandwidth;
-        for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
-            double *value = device_efficiency_at(efficiency, i);
-            if (*value <= 0) *value = *device_efficiency_at(&missing, i);
-        }
+    struct device_efficiency ret = generation->efficiency[eager];
+    ret.cache_bandwidth *= model->bandwidth;
+    if (eager) ret.host = HOST_EAGER;
+    return ret;
+}
+
+/* Returns how well a calibration fits the request; 0: nothing in common. The runtime matters
+ * more than the width, and that more than whether chains are fused. */
+static int closeness(const struct device_calibration *calibration, enum cm_runtime runtime,
+                     enum device_width width) {
+    const bool same_fusion = runtime_rule(calibration->runtime, RUNTIME_FUSES_CHAINS) ==
+                             runtime_rule(runtime, RUNTIME_FUSES_CHAINS);
+    const int of_width = calibration->width == width       ? 3
+                         : calibration->width == WIDTH_ANY ? 2
+                                                           : 0;
+    return 8 * (calibration->runtime == runtime) + of_width + same_fusion;
+}
+
+struct device_calibration device_calibration_find(const struct device_model *model,
+                                                  enum cm_runtime runtime,
+                                                  enum device_width width) {
+    struct device_calibration ret = {.runtime = runtime, .width = width};
+    const struct device_calibration *best = NULL;
+    struct device_efficiency missing =
+        defaults(model, !runtime_rule(runtime, RUNTIME_FUSES_CHAINS));
+    int closest = 0;
+    for (size_t i = 0; i < model->n_calibrations; i++) {
+        const int close = closeness(&model->calibrations[i], runtime, width);
+        if (close > closest) best = &model->calibrations[i];
+        if (close > closest) closest = close;
     }
+    if (best) {
+        ret = *best;
+        if (!ret.basis) ret.basis = model->basis;
+        ret.fit.match = best->runtime != runtime ? CM_CALIBRATION_RUNTIME
+                        : best->width != WIDTH_ANY && best->width != width
+                            ? CM_CALIBRATION_WIDTH
+                            : CM_CALIBRATION_EXACT;
+    }
+    for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
+        double *value = device_efficiency_at(&ret.efficiency, i);
+        if (*value <= 0) *value = *device_efficiency_at(&missing, i);
+    }
+    for (int kind = 0; kind < CM_N_TIME_KINDS; kind++) {
+        if (ret.fit.match == CM_CALIBRATION_EXACT && ret.fit.intervals[kind].high > 0) continue;
+        ret.fit.intervals[kind].low = UNSEEN_LOW;
+        ret.fit.intervals[kind].high = UNSEEN_HIGH;
+    }
+    ret.fit.host = ret.efficiency.host;
+    ret.fit.run = ret.efficiency.run;
+    return ret;
+}
+
+enum cm_runtime device_default_runtime(const struct device_model *model) {
+    return model->n_calibrations > 0 ? model->calibrations[0].runtime
+                                     : CM_RUNTIME_TORCH_COMPILE;
 }

@@ -306,7 +306,11 @@ struct kernel_time kernel_time(const struct device_model *model,
     const struct cm_fusion *fusion = &primitive->fusion;
     const double peak = rate == RATE_NONE ? 0 : model->rates[rate];
     const double launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
-    const double launch = launches * (model->floor > 0 ? model->floor : efficiency->launch);
+    const bool is_grouped =
+        primitive->groups > 1 && is_convolution(primitive) && !is_depthwise(primitive);
+    const double launch =
+        launches * (model->floor > 0 ? model->floor : efficiency->launch) +
+        (is_grouped ? (double)primitive->groups * efficiency->group_launch : 0);
     const double around =
         (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
         (fusion->quantizes ? quantization_seconds(model, primitive) : 0);

@@ -22,7 +22,7 @@ struct cm_device {
     struct arena *arena;
     struct device_model model;
     int32_t precision; /* enum cm_precision */
-    int32_t runtime;   /* enum cm_runtime */
+    struct device_calibration calibration;
 };
 
 static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
@@ -40,7 +40,7 @@ static int roofline_estimate(struct cm_device *device, const struct cm_primitive
         return reason_fail(reason, CM_BACKEND_REFUSED, "the device has no rate for %s",
                            primitive_element_name(primitive->inputs[0].element));
     const struct kernel_time time =
-        kernel_time(model, &model->efficiency[device->runtime], primitive, precision);
+        kernel_time(model, &device->calibration.efficiency, primitive, precision);
     const double s = time.expected;
     if (!(s < MAX_SECONDS))
         return reason_fail(reason, CM_BACKEND_REFUSED, "takes more than 100 days");
@@ -83,7 +83,10 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
     }
     device->arena = arena;
     device->precision = settings->precision;
-    device->runtime = settings->runtime;
+    const enum device_width width = device_width_of((enum cm_element)settings->element,
+                                                    (enum cm_precision)settings->precision);
+    device->calibration =
+        device_calibration_find(&device->model, (enum cm_runtime)settings->runtime, width);
     *ret = device;
     return CM_BACKEND_OK;
 }
@@ -101,7 +104,8 @@ static void roofline_facts(const struct cm_device *device, struct cm_device_fact
     memset(ret, 0, sizeof(*ret));
     copy_fact(ret->name, sizeof(ret->name), model->title);
     copy_fact(ret->version, sizeof(ret->version), model->source);
-    copy_fact(ret->calibration, sizeof(ret->calibration), model->calibration);
+    copy_fact(ret->calibration, sizeof(ret->calibration), device->calibration.basis);
+    ret->fit = device->calibration.fit;
     copy_fact(ret->architecture, sizeof(ret->architecture), model->architecture);
     ret->memory_bytes = model->memory_bytes;
     ret->cache_bytes = model->cache_bytes;

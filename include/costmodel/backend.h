@@ -287,11 +287,53 @@ enum cm_layout {
     CM_N_LAYOUTS
 };
 
-/* How a runtime maps a graph to kernels. */
+/* The program that runs the graph. It decides which nodes share a kernel, and what a kernel
+ * costs besides its work (docs/times.md). */
 enum cm_runtime {
-    CM_RUNTIME_COMPILED, /* chains of elementwise nodes are one kernel */
-    CM_RUNTIME_EAGER,    /* one kernel per operator */
+    CM_RUNTIME_AUTO, /* that of the device's first calibration; torch-compile without one */
+    CM_RUNTIME_TORCH_COMPILE,
+    CM_RUNTIME_TORCH_EAGER,
+    CM_RUNTIME_TENSORRT,
+    CM_RUNTIME_ORT_CUDA, /* ONNX Runtime */
+    CM_RUNTIME_ORT_CPU,
+    CM_RUNTIME_OPENVINO,
+    CM_RUNTIME_NCNN,
     CM_N_RUNTIMES
+};
+
+/* The work that takes most of the time of a run. The error of a modelled time depends on it. */
+enum cm_time_kind {
+    CM_TIME_CONVOLUTION, /* of one group */
+    CM_TIME_GROUPED,     /* grouped and depthwise convolutions */
+    CM_TIME_PRODUCT,     /* matrix products, attention, recurrences */
+    CM_TIME_OTHER,
+    CM_TIME_LAUNCH, /* launches of kernels, and waiting for the host */
+    CM_N_TIME_KINDS
+};
+
+/* Measurements that the calibration of a modelled device was fitted to. */
+enum cm_calibration_match {
+    CM_CALIBRATION_NONE,    /* nothing: defaults of the device's generation */
+    CM_CALIBRATION_RUNTIME, /* times of another runtime */
+    CM_CALIBRATION_WIDTH,   /* times of this runtime in another precision */
+    CM_CALIBRATION_EXACT,   /* times of this runtime and precision */
+};
+
+/* The error of the modelled times of one runtime and precision, on models of families that the
+ * fit did not see. 0 if unknown. */
+struct cm_calibration {
+    int32_t match;   /* enum cm_calibration_match */
+    int32_t n_times; /* that it was fitted to */
+    double median_error;
+    double p90_error; /* nine of ten errors are smaller */
+    double coverage;  /* share of the measured times within their interval */
+    /* By enum cm_time_kind: eight of ten measured times are between low and high times the
+     * expected time. */
+    struct {
+        double low, high;
+    } intervals[CM_N_TIME_KINDS];
+    double host; /* seconds in which the host launches a kernel */
+    double run;  /* seconds of a run besides its kernels */
 };
 
 /* Origin of a time, or why there is none. */
@@ -426,6 +468,7 @@ struct cm_device_facts {
     char architecture[CM_WORD_SIZE];  /* "sm_90" */
     char address[CM_WORD_SIZE];       /* in the machine: "0000:1b:00.0" */
     char calibration[CM_REASON_SIZE]; /* model: measurements that it was fitted to */
+    struct cm_calibration fit;        /* model */
     int64_t memory_bytes;
     int64_t cache_bytes;    /* last-level cache, to be evicted before a cold execution */
     int32_t n_units;        /* multiprocessors or threads */
@@ -452,6 +495,8 @@ struct cm_settings {
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
     int32_t runtime;   /* enum cm_runtime */
+    int32_t
+        element; /* enum cm_element: that of most FLOPs of products; selects a calibration */
     int32_t autotune;  /* algorithms that `plan` may run to pick one; 0 or 1: runs none */
     int32_t plan_only; /* 1: `run` is never called, so `open` needs no device */
 };

@@ -21,6 +21,7 @@ struct cm_measured_time {
     bool held_out;         /* not used by the fit, only compared with it */
     double expected;       /* set by the fit: modelled seconds; 0: no time is modelled */
     double lower_bound;    /* set by the fit: seconds */
+    double low, high;      /* set by the fit: interval of the expected time, seconds */
 };
 
 /*

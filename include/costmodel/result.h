@@ -231,6 +231,24 @@ struct cm_device_memory {
     const struct cm_memory_part *parts;
 };
 
+/* How sure the expected times of a modelled device are (docs/times.md). Eight of ten measured
+ * times are in the interval. */
+struct cm_time_error {
+    bool present;           /* false: times are not modelled; the rest is then unset */
+    int64_t latency_low_ps; /* interval of latency_ps of the model */
+    int64_t latency_high_ps;
+    int64_t iteration_low_ps; /* of training.iteration_ps; CM_UNKNOWN without optimizer */
+    int64_t iteration_high_ps;
+    int64_t host_ps;         /* part of latency_ps in which the device waits for the host */
+    const char *mostly;      /* what takes most of the time: "convolution", "launch" */
+    const char *calibration; /* fitted to times of: "this runtime and precision", "this runtime
+                                in another precision", "another runtime", "none" */
+    int64_t n_times;         /* this and the errors: of other families of models; CM_UNKNOWN */
+    int64_t median_error;    /* ratio */
+    int64_t p90_error;       /* ratio: nine of ten errors are smaller */
+    int64_t coverage;        /* ratio: share of these times within their interval */
+};
+
 /* Comparison of required_bytes with the memory limit, and the largest batch within it. */
 struct cm_fit {
     int64_t limit_bytes;
@@ -559,7 +577,7 @@ struct cm_measure {
     const char *backend;     /* as in cm_options: "roofline:device=h200" */
     const char *problem;     /* why there are no times; "": there are */
     bool modelled;           /* all times are computed, none measured */
-    const char *runtime;     /* modelled: "compiled" or "eager"; NULL: measured */
+    const char *runtime;     /* modelled: "tensorrt"; NULL: measured */
     const char *calibration; /* modelled: what the efficiencies of the device were fitted to;
                                 NULL: not calibrated */
     bool invented;           /* all times come from a table for tests */
@@ -697,6 +715,7 @@ struct cm_result {
     struct cm_memory memory;
     struct cm_training training;
     struct cm_device_memory device_memory; /* of a training step */
+    struct cm_time_error time_error;       /* of a modelled device */
     size_t n_modules; /* >= 1; modules[0] is the root; parents precede children */
     const struct cm_module *modules;
     size_t
@@ -759,6 +778,8 @@ struct cm_sweep_row {
     int64_t speedup;
     const struct cm_sweep_plans *plans; /* NULL: no plans */
     const char *key; /* in the file of a shard: identifies what was profiled; else NULL */
+    int64_t latency_low_ps; /* interval of a modelled latency; CM_UNKNOWN: not modelled */
+    int64_t latency_high_ps;
 };
 
 /* The plan of a layer in one row of a sweep. */

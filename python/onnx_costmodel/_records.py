@@ -286,6 +286,16 @@ class DeviceMemory(Record):
     parts: Rows[Record]  # with name, bytes and source
 
 
+class TimeError(Record):
+    """Error of the expected times of a modelled device (docs/times.md)."""
+
+    latency_low_ps: int | None  # 8 of 10 measured times are between low and high
+    latency_high_ps: int | None
+    host_ps: int | None  # part of the latency in which the device waits for the host
+    mostly: str  # what takes most of the time
+    calibration: str  # what the device was fitted to
+
+
 def _si(value: int | None, unit: str) -> str:
     """Formats a number with three significant digits: 14.1 GMACs."""
     if value is None:
@@ -321,7 +331,8 @@ class Profile(Record):
 
     _nested = {"model": Model, "options": Options, "totals": Totals, "modules": Module,
                "nodes": Node, "operators": Operator, "coverage": Coverage, "memory": Memory,
-               "training": Training, "device_memory": DeviceMemory, "diagnostics": Diagnostic}
+               "training": Training, "device_memory": DeviceMemory, "time_error": TimeError,
+               "diagnostics": Diagnostic}
     model: Model
     options: Options
     totals: Totals
@@ -332,6 +343,7 @@ class Profile(Record):
     memory: Memory
     training: Training  # only with an optimizer
     device_memory: DeviceMemory  # only with an optimizer
+    time_error: TimeError  # only with a modelled device
     diagnostics: Rows[Diagnostic]
 
     def to_json(self) -> str:

@@ -106,6 +106,9 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
             value = checked_add(value, addends[i++].value);
         put_stack(result, &addends[first], value, &safe, out);
     }
+    if (result->time_error.present && result->time_error.host_ps > 0 &&
+        text_equal(column->key, "latency_ps"))
+        fprintf(out, "model;waiting_for_the_host %" PRId64 "\n", result->time_error.host_ps);
     return output_flush(out);
 }
 

@@ -254,6 +254,12 @@ static int put_overview(struct html *html, const struct cm_result *result) {
             put_fact(html, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], &result->totals),
                      column_bound(&columns[i], &result->totals));
+    if (result->time_error.present) {
+        put_fact(html, "low end of latency for 8 of 10 networks", NUMBER_TIME,
+                 result->time_error.latency_low_ps, NUMBER_NO_BOUND);
+        put_fact(html, "high end of latency for 8 of 10 networks", NUMBER_TIME,
+                 result->time_error.latency_high_ps, NUMBER_NO_BOUND);
+    }
     put_fact(html, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes,
              memory->peak_upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND);
     put_fact(html, "arena", NUMBER_BYTES, memory->arena_bytes, of_arena);

@@ -25,7 +25,7 @@ function isFused(profile, primitive) {
     && +primitive.bytes < +node.bytes_read;
 }
 
-function isCompiled(profile) { return profile.modelled && profile.measure.runtime === 'compiled'; }
+function isCompiled(profile) { return profile.modelled && ['torch-compile', 'tensorrt', 'openvino'].includes(profile.measure.runtime); }
 function fusedNote(profile) {
   return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }

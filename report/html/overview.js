@@ -34,7 +34,7 @@ function addTiles(parent, profile) {
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
   const isPartial = untimed > 0 || prefixOf(totals, 'latency_ps') !== '';
   addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
-    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
+    : profile.time_error ? `${short(profile.time_error.latency_low_ps, 'ps')} to ${short(profile.time_error.latency_high_ps, 'ps')} in 8 of 10 networks; lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
   const batch = profile.options.batch;
   if (profile.measure.other_shape) addTile(tiles, 'Throughput', null, 'ps', `unknown: ${profile.measure.other_shape}`);
   if (profile.measure.other_shape || !(batch > 0) || !(totals.latency_ps > 0)) return;

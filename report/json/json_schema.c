@@ -229,6 +229,19 @@ static const struct json_record memory_part_record = RECORD(struct cm_memory_par
     VALUE("bytes", JSON_COUNT, struct cm_memory_part, bytes, "size, rounded as the allocator does"),
     VALUE("source", JSON_TEXT, struct cm_memory_part, source, "where the number comes from: the file, a rule, a replay, a fit or a measurement"));
 
+const struct json_record json_time_error = RECORD(struct cm_time_error, "time_error", "Error of the expected times of a modelled device",
+    VALUE("latency_low_ps", JSON_COUNT, struct cm_time_error, latency_low_ps, "eight of ten measured times are between latency_low_ps and latency_high_ps"),
+    VALUE("latency_high_ps", JSON_COUNT, struct cm_time_error, latency_high_ps, "see latency_low_ps"),
+    OPTIONAL("iteration_low_ps", JSON_COUNT, struct cm_time_error, iteration_low_ps, "the same of iteration_ps of training"),
+    OPTIONAL("iteration_high_ps", JSON_COUNT, struct cm_time_error, iteration_high_ps, "see iteration_low_ps"),
+    VALUE("host_ps", JSON_COUNT, struct cm_time_error, host_ps, "part of the latency of the model in which the device waits for the host; no node has it"),
+    VALUE("mostly", JSON_TEXT, struct cm_time_error, mostly, "what takes most of the time: `convolution`, `grouped` (convolutions), `product`, `other` or `launch` (and the host)"),
+    VALUE("calibration", JSON_TEXT, struct cm_time_error, calibration, "what the device was fitted to: times of `this runtime and precision`, `this runtime in another precision`, `another runtime`, or `none`"),
+    OPTIONAL("times", JSON_COUNT, struct cm_time_error, n_times, "number of measured times of the calibration"),
+    OPTIONAL("median_error", JSON_RATIO, struct cm_time_error, median_error, "median of |expected / measured - 1|, each for a fit without the model's family"),
+    OPTIONAL("p90_error", JSON_RATIO, struct cm_time_error, p90_error, "its 90th percentile"),
+    OPTIONAL("coverage", JSON_RATIO, struct cm_time_error, coverage, "share of these times within their interval"));
+
 const struct json_record json_device_memory = RECORD(struct cm_device_memory, "device_memory", "Estimate of the device memory of a process, as the driver reports it",
     VALUE("bytes", JSON_COUNT, struct cm_device_memory, bytes, "the estimate, sum of the parts"),
     VALUE("low_bytes", JSON_COUNT, struct cm_device_memory, low_bytes, "nine of ten processes need between low_bytes and high_bytes"),
@@ -296,6 +309,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness (docs/memory.md)"),
     PART("training", struct cm_result, training, json_training, "with --optimizer: one training step (docs/training.md)"),
     PART("device_memory", struct cm_result, device_memory, json_device_memory, "with --optimizer: what the process holds (docs/memory.md)"),
+    PART("time_error", struct cm_result, time_error, json_time_error, "with --device: how sure the expected times are (docs/times.md)"),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument (docs/conventions.md)"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
@@ -333,6 +347,8 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
     OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"),
+    OPTIONAL("latency_low_ps", JSON_COUNT, struct cm_sweep_row, latency_low_ps, "eight of ten measured times are between latency_low_ps and latency_high_ps; only if times are modelled"),
+    OPTIONAL("latency_high_ps", JSON_COUNT, struct cm_sweep_row, latency_high_ps, "see latency_low_ps"),
     OPTIONAL("speedup", JSON_RATIO, struct cm_sweep_row, speedup, "with `layers`: samples per second divided by those of the first row; `null` if the nodes with a time differ"),
     POINTER("plans", struct cm_sweep_row, plans, sweep_plans_record, "with --cudnn-plan: the plans of the layers (docs/planning.md)"));
 

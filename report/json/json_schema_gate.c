@@ -37,6 +37,7 @@ static const struct json_record profile_record = RECORD(struct cm_baseline_profi
     VALUE("alignment", JSON_COUNT, struct cm_baseline_profile, figures.memory.alignment, "alignment of arena offsets, bytes"),
     OBJECT("coverage", struct cm_baseline_profile, figures.coverage, json_coverage, "operators and shapes that could not be analyzed"),
     PART("device_memory", struct cm_baseline_profile, figures.device_memory, json_device_memory, "with `--optimizer`"),
+    PART("time_error", struct cm_baseline_profile, figures.time_error, json_time_error, "with `--device`"),
     PART("training", struct cm_baseline_profile, figures.training, json_training, "with `--optimizer`"),
     PART("times", struct cm_baseline_profile, times, times_record, "only with times from a backend"));
 

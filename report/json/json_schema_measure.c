@@ -130,7 +130,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("problem", JSON_TEXT, struct cm_measure, problem, "why there are no times; empty if there are times"),
     VALUE("layout", JSON_TEXT, struct cm_measure, layout, "image layout: `auto`, `nchw` or `nhwc`"),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled, "all times are computed from a device description; none is measured"),
-    OPTIONAL("runtime", JSON_NULLABLE, struct cm_measure, runtime, "runtime of modelled kernels: `compiled` or `eager`; if times are measured or planned, `compiled` with fused products, else missing"),
+    OPTIONAL("runtime", JSON_NULLABLE, struct cm_measure, runtime, "runtime that is modelled: `tensorrt`; if times are measured or planned, `compiled` with fused products, else missing"),
     OPTIONAL("calibration", JSON_PRESENT, struct cm_measure, calibration, "measurements that the efficiencies of a modelled device were fitted to; `null` if it is not calibrated, or times are measured"),
     OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented, "times come from a table, for tests"),
     OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned, "kernels were planned but not run; there are no times"),

@@ -435,6 +435,8 @@ static const struct field after_metrics[] = {
     {"roofline",              "roofline",        MODULES,                     false, NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_SHARE, struct cm_achieved, roofline), .is_share = true},
     {"limited_by",            "limited by",      MODULES,                     true,  NULL, &times, MEMBER(OWNER_ACHIEVED, CELL_TEXT, struct cm_achieved, limited_by)},
     {"device_bytes",          "device memory",   BATCHES,                     false, NULL, &times, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, device_bytes), .unit = NUMBER_BYTES},
+    {"latency_low_ps",        "at least",        BATCHES,                     false, NULL, &times, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, latency_low_ps), .unit = NUMBER_TIME},
+    {"latency_high_ps",       "at most",         BATCHES,                     false, NULL, &times, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, latency_high_ps), .unit = NUMBER_TIME},
     {"times",                 "times",           BATCHES,                     true,  NULL, &times, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, times)},
     {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, &times, .get = get_speed},
     {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, &times, .get = get_timed_share, .is_share = true},
@@ -520,7 +522,8 @@ const char *fields_usual(enum rows rows) {
                            "lower_bound_ps,latency_ps_share",
         [ROWS_BATCHES] = "model,device,precision,dims,batch,state,@counts,"
                          "peak_activation_bytes,arena_bytes,required_bytes,fits,@times,"
-                         "samples_per_second,speedup,timed_macs_share,planned_macs_share,"
+                         "latency_low_ps,latency_high_ps,samples_per_second,speedup,timed_macs_"
+                         "share,planned_macs_share,"
                          "workspace_bytes,problem",
         [ROWS_LAYERS] =
             "type,path,name,nodes,batch,precision,latency_ps,speedup,state,provider,"

@@ -153,8 +153,9 @@ static void write_device(struct page *page, const struct cm_result *result) {
     if (!text_equal(measure->layout, "auto")) page_add(page, "%s", measure->layout);
     if (measure->runtime != NULL) page_add(page, "%s", measure->runtime);
     if (measure->modelled && measure->runtime != NULL)
-        page_item_print(page, measure->calibration ? STYLE_PLAIN : STYLE_WARNING, "%s",
-                        measure->calibration ? "calibrated" : "not calibrated");
+        page_item_print(page, measure->calibration ? STYLE_PLAIN : STYLE_WARNING,
+                        measure->calibration ? "calibrated with %s" : "not calibrated",
+                        result->time_error.calibration);
     page_end_line(page);
     label_sentence(page, "warning", measure->warning);
 }
@@ -203,9 +204,18 @@ static void write_advice(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s`; samples/s are an
- * upper bound if some nodes have no time. For a training step also writes `step time:  3.9 ms
- * expected for forward, backward and update, lower bound 1 ms, 8205.13 samples/s`. */
+/* Writes `1.1 to 1.5 ms in 8 of 10 networks`. */
+static void write_interval(struct page *page, int64_t low, int64_t high,
+                           const struct cm_time_error *error) {
+    if (error->present && is_known(low) && is_known(high))
+        page_add(page, "%s to %s in 8 of 10 networks", page_number(page, NUMBER_TIME, low),
+                 page_number(page, NUMBER_TIME, high));
+}
+
+/* Writes `time:  1.26 ms   expected, 1.1 to 1.5 ms in 8 of 10 networks, lower bound 276 us,
+ * 25427.46 samples/s`; samples/s are an upper bound if some nodes have no time. For a training
+ * step also writes `step time:  3.9 ms expected for forward, backward and update, lower bound 1
+ * ms, 8205.13 samples/s`. */
 static void write_times(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     const double samples = timed_samples_per_second(result, result->totals.latency_ps);
@@ -216,6 +226,8 @@ static void write_times(struct page *page, const struct cm_result *result) {
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
     if (result->measure->modelled) page_add(page, "expected");
+    write_interval(page, result->time_error.latency_low_ps, result->time_error.latency_high_ps,
+                   &result->time_error);
     if (!times_have_rates(result)) page_add(page, "of other shapes");
     if (cm_result_modelled(result) && is_known(result->totals.lower_bound_ps))
         page_add(page, "lower bound %s",
@@ -235,6 +247,8 @@ static void write_times(struct page *page, const struct cm_result *result) {
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);
     page_add(page, "expected for forward, backward and update");
+    write_interval(page, result->time_error.iteration_low_ps,
+                   result->time_error.iteration_high_ps, &result->time_error);
     page_add(page, "lower bound %s",
              page_number(page, NUMBER_TIME, training->iteration_lower_bound_ps));
     const double trained = timed_samples_per_second(result, training->iteration_ps);

@@ -15,11 +15,13 @@
 
 static const char usual_columns[] =
     "model,device,precision,dims,batch,@all-counts,peak_activation_bytes,arena_bytes,"
-    "required_bytes,fits,@times,samples_per_second,timed_macs_share,planned_macs_share,"
+    "required_bytes,fits,@times,latency_low_ps,latency_high_ps,samples_per_second,timed_macs_"
+    "share,planned_macs_share,"
     "workspace_bytes";
 /* Without counts, which are the same at every precision. */
 static const char columns_by_precision[] =
-    "precision,peak_activation_bytes,required_bytes,fits,@times,samples_per_second,speedup,"
+    "precision,peak_activation_bytes,required_bytes,fits,@times,latency_low_ps,latency_high_ps,"
+    "samples_per_second,speedup,"
     "timed_macs_share,planned_macs_share,workspace_bytes";
 
 /* Returns false for a column of integer MACs or operations that is 0 at all batches. */

@@ -82,7 +82,7 @@ static void kernels_move_the_bytes_of_their_nodes(void **state) {
         cm_options_init(&options);
         options.precision = precisions[i];
         options.backend = "roofline:device=" TEST_SOURCE_DIR "/devices/rtx-4090.json";
-        options.runtime = CM_RUNTIME_EAGER;
+        options.runtime = CM_RUNTIME_TORCH_EAGER;
         struct cm_result *result = profile(&options);
         const struct cm_measure *measure = result->measure;
         assert_true(cm_result_modelled(result));

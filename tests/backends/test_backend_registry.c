@@ -40,10 +40,10 @@ static struct places places_of(struct arena *arena, const char *path) {
 
 /* Invalid modules and their messages. */
 static const char *const faulty[][2] = {
-    {"newer", "the module has interface version 999, this program has 5"},
+    {"newer", "the module has interface version 999, this program has 6"},
     {"larger", "the module's struct has 4096 bytes, this program's has 120"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not support interface version 5"},
+    {"silent", "the module does not support interface version 6"},
     {"half", "the module does not define 'plan'"},
     {"text", "the module cannot be loaded: "},
 };

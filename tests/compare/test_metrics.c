@@ -90,6 +90,7 @@ static void agrees_with_the_flags_of_the_metric(void **state) {
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
         .training = {.present = true},
+        .time_error = {.present = true},
         .measure = &measure,
         .n_modules = 1,
         .modules = &module,

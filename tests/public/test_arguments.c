@@ -107,7 +107,7 @@ CALL(extend_by, const struct cm_campaign w = {.measure = "", .runtime = "", .con
 CALL(write_campaign, return cm_campaign_write_json(s, g->out))
 CALL(run_campaign, const struct cm_campaign_run run = {.size = sizeof run, .folder = "/dev/null/x", .shard = 1, .n_shards = 1}; struct cm_campaign_outcome o; return cm_campaign_run(s, &run, d, &o))
 CALL(run_with, struct cm_campaign w = {.n_models = 0}; struct cm_campaign_outcome o; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; return cm_campaign_run(&w, s, d, &o))
-CALL(device_fit, struct cm_measured_time t; memcpy(&t, s, sizeof t); return cm_device_fit("h200", CM_RUNTIME_EAGER, "basis", &t, 1, d, g->out))
+CALL(device_fit, struct cm_measured_time t; memcpy(&t, s, sizeof t); return cm_device_fit("h200", CM_RUNTIME_TORCH_EAGER, "basis", &t, 1, d, g->out))
 CALL(op_costs, MADE(op_costs, cm_op_costs_make(s, 1, d, &made)))
 CALL(one_output, struct cm_op_description o = {"", "Op", CM_UNKNOWN, false, "", CM_UNKNOWN, 0, NULL, 0, NULL, CM_UNKNOWN, 0, NULL, 1, s, "", "", ""}; return op_costs(g, &o, d))
 CALL(one_attribute, struct cm_op_description o = {"", "Op", CM_UNKNOWN, false, "", CM_UNKNOWN, 1, s, 0, NULL, CM_UNKNOWN, 0, NULL, 0, NULL, "", "", ""}; return op_costs(g, &o, d))
@@ -509,11 +509,12 @@ static void items_of_arrays_must_not_be_null_or_out_of_range(void **state) {
     assert_int_equal(cm_device_fit("h200", (enum cm_runtime)77, "basis", &time, 1, d, g->out),
                      CM_USAGE);
     assert_string_equal(cm_diagnostics_get(d, 0)->message,
-                        "runtime must be from 0 to 1, got 77");
+                        "runtime must be from 0 to 7, got 77");
     for (size_t i = 0; i < N(seconds); i++) {
         time.seconds = seconds[i];
-        assert_int_equal(cm_device_fit("h200", CM_RUNTIME_EAGER, "basis", &time, 1, d, g->out),
-                         CM_USAGE);
+        assert_int_equal(
+            cm_device_fit("h200", CM_RUNTIME_TORCH_EAGER, "basis", &time, 1, d, g->out),
+            CM_USAGE);
     }
     assert_string_equal(cm_diagnostics_get(d, 1)->message, "x: seconds must be > 0, got 0");
     cm_diagnostics_free(d);

@@ -275,8 +275,8 @@ static void fusion_of_a_modelled_runtime_is_not_advised(void **state) {
         size_t n_nodes;
         const char *by;
     } cases[] = {
-        {CM_RUNTIME_COMPILED, 1, "as a runtime that also fuses products does"},
-        {CM_RUNTIME_EAGER, 2, "as a compiler or an inference runtime does"},
+        {CM_RUNTIME_TORCH_COMPILE, 1, "as a runtime that also fuses products does"},
+        {CM_RUNTIME_TORCH_EAGER, 2, "as a compiler or an inference runtime does"},
     };
     (void)state;
     for (size_t i = 0; i < N(cases); i++) {
@@ -301,11 +301,12 @@ static void modelled_launches_are_not_called_measured(void **state) {
         enum cm_runtime runtime;
         const char *text;
     } cases[] = {
-        {CM_RUNTIME_COMPILED,
+        {CM_RUNTIME_TORCH_COMPILE,
          " limited by the launch of their kernels: take a larger batch, or "
          "replay them as one graph."},
-        {CM_RUNTIME_EAGER, " limited by the launch of their kernels: take a larger batch, fuse "
-                           "them, or replay them as one graph."},
+        {CM_RUNTIME_TORCH_EAGER,
+         " limited by the launch of their kernels: take a larger batch, fuse "
+         "them, or replay them as one graph."},
     };
     (void)state;
     for (size_t i = 0; i < N(cases); i++) {

@@ -63,7 +63,7 @@ static void expect_kernels(const char *lines, struct cm_options options, const s
 #define EXPECT(lines, rows, ...)                                                               \
     expect_kernels(lines, (struct cm_options){__VA_ARGS__}, rows, N(rows))
 
-#define EAGER .runtime = CM_RUNTIME_EAGER
+#define EAGER .runtime = CM_RUNTIME_TORCH_EAGER
 
 /* Bytes: x and y [4,16] 256, weights [16,16] 1024. Layer b has a kernel for each of its two
  * gradients; both read the gradient of y, which one fused kernel would read once. Layer a has
@@ -136,7 +136,7 @@ static void elementwise_gradients_read_what_is_saved(void **state) {
     };
     (void)state;
     EXPECT(lines, alone, EAGER);
-    EXPECT(lines, fused, .runtime = CM_RUNTIME_COMPILED);
+    EXPECT(lines, fused, .runtime = CM_RUNTIME_TORCH_COMPILE);
 }
 
 /* p has two uses: a kernel reads both gradients and writes their sum. */
@@ -211,7 +211,7 @@ static void recomputed_modules_run_forward_again(void **state) {
     bench_close(without);
 }
 
-static void iteration_is_the_sum_of_its_phases(void **state) {
+static void iteration_is_not_shorter_than_its_phases(void **state) {
     static const char lines[] = "in x float[4,16]\ninit a.w float[16,16]\n"
                                 "node a MatMul x a.w -> p\nnode r Relu p -> y\nout y\n";
     struct bench *bench = ask(lines, (struct cm_options){EAGER});
@@ -219,8 +219,12 @@ static void iteration_is_the_sum_of_its_phases(void **state) {
     const struct node_time *forward = &bench->timing->times->of_module[0];
     (void)state;
     assert_true(table->backward_ps > 0 && table->update_ps > 0);
-    assert_int_equal(table->iteration_ps,
-                     forward->latency_ps + table->backward_ps + table->update_ps);
+    const int64_t kernels_ps = forward->latency_ps - bench->timing->times->host_ps;
+    assert_true(bench->timing->times->host_ps > 0);
+    assert_true(table->iteration_ps >= kernels_ps + table->backward_ps + table->update_ps);
+    assert_true(table->iteration_ps <= forward->latency_ps + table->backward_ps +
+                                           table->update_ps +
+                                           bench->timing->times->host_ps * 4);
     assert_true(table->iteration_lower_bound_ps >= forward->lower_bound_ps);
     assert_true(table->iteration_lower_bound_ps <= table->iteration_ps);
     bench_close(bench);
@@ -249,7 +253,7 @@ int main(void) {
         cmocka_unit_test(norms_read_their_operands_twice_in_backward),
         cmocka_unit_test(autocast_converts_gradients_of_weights),
         cmocka_unit_test(recomputed_modules_run_forward_again),
-        cmocka_unit_test(iteration_is_the_sum_of_its_phases),
+        cmocka_unit_test(iteration_is_not_shorter_than_its_phases),
         cmocka_unit_test(without_a_modelled_device_there_are_no_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

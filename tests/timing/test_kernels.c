@@ -27,9 +27,9 @@ struct request {
     const char *optimizer;
 };
 
-static const struct request compiled = {.runtime = CM_RUNTIME_COMPILED};
-static const struct request eager = {.runtime = CM_RUNTIME_EAGER};
-static const struct request eager_amp = {.runtime = CM_RUNTIME_EAGER,
+static const struct request compiled = {.runtime = CM_RUNTIME_TORCH_COMPILE};
+static const struct request eager = {.runtime = CM_RUNTIME_TORCH_EAGER};
+static const struct request eager_amp = {.runtime = CM_RUNTIME_TORCH_EAGER,
                                          .precision = CM_PRECISION_AMP};
 
 static struct bench *ask(const char *lines, struct request request) {
@@ -303,7 +303,7 @@ static void autocast_widens_softmax_and_casts_for_products(void **state) {
                                       {"s", 1, 256 + 128, 256, 256 + 128 + 256}};
     struct request compiled_amp = eager_amp;
     (void)state;
-    compiled_amp.runtime = CM_RUNTIME_COMPILED;
+    compiled_amp.runtime = CM_RUNTIME_TORCH_COMPILE;
     EXPECT(lines, compiled_amp, fused);
     EXPECT(residual, compiled_amp, wide);
     EXPECT(lines, eager_amp, alone);
@@ -353,7 +353,7 @@ static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
     fusion = &bench->timing->kernels->fusion[bench_node(bench, "c")];
     assert_int_equal(fusion->extra_kernels, 0);
     bench_close(bench);
-    const struct request step = {.runtime = CM_RUNTIME_EAGER, .optimizer = "sgd"};
+    const struct request step = {.runtime = CM_RUNTIME_TORCH_EAGER, .optimizer = "sgd"};
     bench = ask(folded, step); /* restored, or with --as-exported not there */
     fusion = &bench->timing->kernels->fusion[bench_node(bench, "c")];
     assert_int_equal(fusion->extra_kernels, 0);
@@ -363,8 +363,9 @@ static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
 static void convolution_in_nchw_changes_the_layout(void **state) {
     static const char lines[] = "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\n"
                                 "node c Conv x c.weight -> y\nout y\n";
-    struct request request = {
-        .runtime = CM_RUNTIME_EAGER, .precision = CM_PRECISION_FP16, .layout = CM_LAYOUT_NCHW};
+    struct request request = {.runtime = CM_RUNTIME_TORCH_EAGER,
+                              .precision = CM_PRECISION_FP16,
+                              .layout = CM_LAYOUT_NCHW};
     (void)state;
     struct bench *bench = ask(lines, request);
     assert_int_equal(bench->timing->kernels->fusion[bench_node(bench, "c")].extra_kernels, 2);

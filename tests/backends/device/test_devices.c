@@ -264,6 +264,18 @@ static void reports_errors_of_invalid_file(void **state) {
          "device file 'x.json': 'launch' must be a number above 0"},
         {HEAD "\"calibration\": {\"basis\": \"a\", \"eager\": {\"pool\": 1, \"pool\": 1}}}",
          "device file 'x.json': 'pool' is given twice"},
+        {HEAD "\"calibration\": {\"basis\": \"a\", \"eager\": {}, \"torch-eager\": {}}}",
+         "device file 'x.json': 'torch-eager' is given twice"},
+        {HEAD "\"calibration\": {\"basis\": \"a\", \"auto\": {}}}",
+         "device file 'x.json': 'auto' is not a known key"},
+        {HEAD "\"calibration\": {\"basis\": \"a\", \"eager fp7\": {}}}",
+         "device file 'x.json': 'eager fp7' is not a known key"},
+        {HEAD
+         "\"calibration\": {\"basis\": \"a\", \"eager\": {\"intervals\": {\"x\": [1, 2]}}}}",
+         "device file 'x.json': 'x' is not a known key"},
+        {HEAD "\"calibration\": {\"basis\": \"a\", \"eager\": {\"intervals\": {\"other\": [2, "
+              "1]}}}}",
+         "device file 'x.json': 'other' must be [low, high], two numbers above 0"},
         {HEAD "\"note\": 1}", "device file 'x.json': 'note' must be a non-empty string"},
         {HEAD "\"architecture\": \"\"}",
          "device file 'x.json': 'architecture' must be a non-empty string"},

@@ -21,14 +21,17 @@ static struct device_model device(void) {
     struct device_model model = {.bandwidth = 1e12, .n_units = 100, .cache_bytes = 1000000};
     model.rates[RATE_FP32] = 1e13;
     model.rates[RATE_MATRIX_FP16] = 1e14;
-    device_efficiency_complete(&model);
     return model;
+}
+
+static struct device_efficiency efficiency_of(const struct device_model *model) {
+    return device_calibration_find(model, CM_RUNTIME_TORCH_COMPILE, WIDTH_FP32).efficiency;
 }
 
 static struct kernel_time time_of(const struct cm_primitive *primitive) {
     const struct device_model model = device();
-    return kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], primitive,
-                       CM_PRECISION_AS_STORED);
+    const struct device_efficiency efficiency = efficiency_of(&model);
+    return kernel_time(&model, &efficiency, primitive, CM_PRECISION_AS_STORED);
 }
 
 static void expect_near(double have, double want) {
@@ -92,11 +95,11 @@ static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
 static void clock_headroom_divides_the_arithmetic_of_the_bound(void **state) {
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 4096, 4096, 4096);
     struct device_model model = device();
-    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    const struct device_efficiency efficiency = efficiency_of(&model);
     (void)state;
-    const struct kernel_time published = kernel_time(&model, efficiency, &gemm, 0);
+    const struct kernel_time published = kernel_time(&model, &efficiency, &gemm, 0);
     model.clock_headroom = 1.25;
-    const struct kernel_time faster = kernel_time(&model, efficiency, &gemm, 0);
+    const struct kernel_time faster = kernel_time(&model, &efficiency, &gemm, 0);
     expect_near(faster.lower_bound, published.lower_bound / 1.25);
     expect_near(faster.expected, published.expected);
 }
@@ -120,7 +123,8 @@ static void pixels_between_windows_are_not_read(void **state) {
 static void tf32_takes_the_faster_kernel_of_tf32_and_fp32(void **state) {
     (void)state;
     struct device_model model = device();
-    struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    struct device_efficiency usual = efficiency_of(&model);
+    struct device_efficiency *efficiency = &usual;
     const struct cm_primitive conv = convolution(256, 256, 1, 3);
     efficiency->winograd = 1;
     const double fp32 = kernel_time(&model, efficiency, &conv, CM_PRECISION_TF32).expected;
@@ -152,7 +156,7 @@ static void expected_time_is_never_below_the_bound(void **state) {
     };
     struct device_model model = device();
     for (double factor = 1; factor < 1000; factor *= 10) {
-        struct device_efficiency efficiency = model.efficiency[CM_RUNTIME_COMPILED];
+        struct device_efficiency efficiency = efficiency_of(&model);
         efficiency.product *= factor;
         efficiency.convolution *= factor;
         efficiency.bandwidth *= factor;
@@ -194,12 +198,11 @@ static void products_run_in_whole_tiles_and_waves(void **state) {
     padded.bytes_written = gemm.bytes_written;
     expect_near(time_of(&padded).expected, time_of(&gemm).expected);
     struct device_model model = device();
+    const struct device_efficiency efficiency = efficiency_of(&model);
     gemm = fixture_gemm(CM_F16, 1024, 64, 1024);
-    const double some =
-        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &gemm, 0).expected;
+    const double some = kernel_time(&model, &efficiency, &gemm, 0).expected;
     model.n_units = 10000; /* each at a hundredth of the rate: no more tiles than before */
-    const double many =
-        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &gemm, 0).expected;
+    const double many = kernel_time(&model, &efficiency, &gemm, 0).expected;
     assert_true(many > some);
 }
 
@@ -265,7 +268,8 @@ static void grouped_convolutions_are_padded(void **state) {
     const struct cm_primitive narrow = convolution(1024, 1024, 128, 3);
     const struct cm_primitive odd = convolution(1032, 1032, 43, 3);
     const struct device_model model = device();
-    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    const struct device_efficiency usual = efficiency_of(&model);
+    const struct device_efficiency *efficiency = &usual;
     const double rate_narrow = (double)narrow.flops / time_of(&narrow).expected;
     const double rate_odd = (double)odd.flops / time_of(&odd).expected;
     assert_true(efficiency->group_tile > 24);
@@ -279,14 +283,13 @@ static void depthwise_convolutions_are_limited_by_memory(void **state) {
     assert_int_equal(time.limit, CM_LIMIT_MEMORY);
     const struct device_model model = device();
     const double bytes = (double)conv.bytes_read + (double)conv.bytes_written;
-    assert_true(time.expected >=
-                bytes / (1e12 * model.efficiency[CM_RUNTIME_COMPILED].depthwise));
+    assert_true(time.expected >= bytes / (1e12 * efficiency_of(&model).depthwise));
 }
 
 static void adds_one_launch_per_kernel(void **state) {
     (void)state;
     const struct device_model model = device();
-    const double launch = model.efficiency[CM_RUNTIME_COMPILED].launch;
+    const double launch = efficiency_of(&model).launch;
     struct cm_primitive relu = fixture_relu(1 << 20);
     const double alone = time_of(&relu).expected;
     relu.fusion = (struct cm_fusion){.in_graph = 1, .no_launch = 1};
@@ -299,10 +302,10 @@ static void adds_one_launch_per_kernel(void **state) {
 static void floor_replaces_the_launch(void **state) {
     (void)state;
     struct device_model model = device();
+    const struct device_efficiency efficiency = efficiency_of(&model);
     const struct cm_primitive relu = fixture_relu(1);
     model.floor = 1e-3;
-    const struct kernel_time time =
-        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &relu, 0);
+    const struct kernel_time time = kernel_time(&model, &efficiency, &relu, 0);
     assert_true(time.expected >= 1e-3 && time.expected < 1.001e-3);
     assert_int_equal(time.limit, CM_LIMIT_LAUNCH);
 }
@@ -310,7 +313,8 @@ static void floor_replaces_the_launch(void **state) {
 static void gradients_of_products_take_a_share_of_the_rate(void **state) {
     (void)state;
     const struct device_model model = device();
-    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    const struct device_efficiency usual = efficiency_of(&model);
+    const struct device_efficiency *efficiency = &usual;
     struct cm_primitive gemm = fixture_gemm(CM_F32, 4096, 4096, 4096);
     const double forward = time_of(&gemm).expected - efficiency->launch;
     for (int gradient = CM_GRADIENT_DATA; gradient <= CM_GRADIENT_WEIGHT; gradient++) {

@@ -31,7 +31,8 @@ static const struct cm_sweep_row rows[] = {
      0,    true,        false, 3,
      NONE, CM_NO_INDEX, NULL,  NULL,
      NULL, NULL,        0,     NULL,
-     NONE, NULL,        NULL},
+     NONE, NULL,        NULL,  NONE,
+     NONE},
     {MOST,
      "misfit",
      "more\x1b[2J",
@@ -54,7 +55,9 @@ static const struct cm_sweep_row rows[] = {
      dims,
      MOST,
      &plans,
-     NULL},
+     NULL,
+     NONE,
+     NONE},
     {0,
      "usage",
      "no \"reason\"",
@@ -77,7 +80,9 @@ static const struct cm_sweep_row rows[] = {
      NULL,
      NONE,
      NULL,
-     NULL},
+     NULL,
+     NONE,
+     NONE},
 };
 
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The expected time of a run of many kernels: the kernels run one after the other, unless the
+ * host takes longer to launch them; and its error (docs/times.md).
+ */
+#ifndef BACKENDS_DEVICE_RUN_TIME_H
+#define BACKENDS_DEVICE_RUN_TIME_H
+
+#include "costmodel/backend.h"
+
+/* Sums over the kernels of a run; {0} is the empty run. */
+struct run_time {
+    double seconds;
+    double kernels;
+    double by_kind[CM_N_TIME_KINDS]; /* seconds */
+};
+
+/* Adds `runs` runs of a kernel that takes `seconds`, limited by `limit`. */
+void run_time_add(struct run_time *sum, const struct cm_primitive *primitive, double seconds,
+                  enum cm_limit limit, double runs);
+/* Returns the seconds of the run: those of its kernels, or of the host that launches them. */
+double run_time_expected(const struct run_time *sum, double host, double run);
+/* Returns the kind of work that takes most of the expected time. */
+enum cm_time_kind run_time_kind(const struct run_time *sum, double expected);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/device/runtimes.h"
+
+static const unsigned rules[CM_N_RUNTIMES] = {
+    [CM_RUNTIME_AUTO] = RUNTIME_FUSES_CHAINS | RUNTIME_RUNS_MODULES,
+    [CM_RUNTIME_TORCH_COMPILE] = RUNTIME_FUSES_CHAINS | RUNTIME_RUNS_MODULES,
+    [CM_RUNTIME_TORCH_EAGER] = RUNTIME_RUNS_MODULES,
+    [CM_RUNTIME_TENSORRT] = RUNTIME_FUSES_CHAINS | RUNTIME_FUSES_EPILOGUES,
+    [CM_RUNTIME_ORT_CUDA] = RUNTIME_FUSES_EPILOGUES,
+    [CM_RUNTIME_ORT_CPU] = RUNTIME_FUSES_EPILOGUES,
+    [CM_RUNTIME_OPENVINO] = RUNTIME_FUSES_CHAINS | RUNTIME_FUSES_EPILOGUES,
+    [CM_RUNTIME_NCNN] = RUNTIME_FUSES_EPILOGUES,
+};
+
+bool runtime_rule(enum cm_runtime runtime, enum runtime_rule rule) {
+    return (rules[runtime] & (unsigned)rule) != 0;
+}
