@@ -51,6 +51,7 @@ struct backward {
     const struct cm_primitive *forward;
     struct cm_primitive kernel;
     int32_t n_kernels; /* kernels that compute operand gradients */
+    int64_t largest;   /* bytes of the largest of these gradients that leaves the group */
 };
 
 static int64_t elements_of(const struct listing *listing, uint32_t value) {
@@ -60,6 +61,16 @@ static int64_t elements_of(const struct listing *listing, uint32_t value) {
 /* Returns the bytes of a value in memory; its gradient has the same size. */
 static int64_t bytes_of(const struct listing *listing, uint32_t value) {
     return liveness_bytes(&listing->timing->core.infer->infos[value]);
+}
+
+/* Returns the least bytes of a value or its gradient: autocast may have them in 2-byte floats.
+ */
+static int64_t least_bytes_of(const struct listing *listing, uint32_t value) {
+    const int64_t bytes = bytes_of(listing, value);
+    const int64_t halves = checked_mul(2, elements_of(listing, value));
+    return listing->timing->core.options->precision == CM_PRECISION_AMP && halves < bytes
+               ? halves
+               : bytes;
 }
 
 static void add_item(struct listing *listing, const struct cm_primitive *item, int64_t runs) {
@@ -203,6 +214,13 @@ static bool shares_kernel(const struct listing *listing, const struct operation 
     return false;
 }
 
+/* Returns true if a node of another group computes the operand. */
+static bool is_outside(const struct listing *listing, uint32_t id, uint32_t operand) {
+    const struct kernels_table *kernels = listing->timing->kernels;
+    const uint32_t from = listing->timing->core.model->values[kernels->source[operand]].node;
+    return from == ID_NONE || kernels->group[from] != kernels->group[id];
+}
+
 /*
  * Adds the traffic and the extra kernels of the gradient of operand `slot` to backward->kernel.
  * The gradient of a broadcast operand ([C] added to [N,C]) is the sum over the broadcast axes;
@@ -234,9 +252,31 @@ static void list_operand(const struct listing *listing, struct backward *backwar
     if (is_sum && listing->eager && !is_empty)
         kernels_add_extra(&kernel->fusion, 1, checked_mul(2, bytes_of(listing, result)));
     if (!kernels_depends_on_input(listing->timing, operand)) return;
+    if (!is_passed && is_outside(listing, backward->id, operand) &&
+        least_bytes_of(listing, operand) > backward->largest)
+        backward->largest = least_bytes_of(listing, operand);
     if (!is_inside && (!is_passed || (!listing->eager && !kernels->stored[result])))
         kernel->bytes_written = checked_add(kernel->bytes_written, bytes_of(listing, operand));
     add_to_gradient(listing, &kernel->fusion, operand);
+}
+
+/* Returns the compulsory bytes of the backward of an operator that is not a product: if it
+ * computes a gradient, it reads that of its result, if another group does, writes the largest
+ * of its operands' gradients, and norms and softmax read their operand. What one bit for each
+ * element can replace is not counted, as the operand of a ReLU. */
+static int64_t compulsory_bytes(const struct listing *listing,
+                                const struct backward *backward) {
+    const struct node *node = backward->operation->node;
+    const int32_t kind = backward->forward->kind;
+    const bool is_norm = kind == CM_NORM || kind == CM_SOFTMAX;
+    int64_t bytes = backward->largest;
+    if (backward->n_kernels == 0 || !(is_norm || kind == CM_ELTWISE || kind == CM_POOL))
+        return 0;
+    if (listing->timing->kernels->outside[node->outputs[0]])
+        bytes = checked_add(bytes, least_bytes_of(listing, node->outputs[0]));
+    if (is_norm && is_outside(listing, backward->id, node->inputs[0]))
+        bytes = checked_add(bytes, least_bytes_of(listing, node->inputs[0]));
+    return bytes;
 }
 
 /* Lists the backward kernels of an operator that is not a product. */
@@ -259,6 +299,7 @@ static void list_other_operator(struct listing *listing, struct backward *backwa
     if (listing->eager && backward->n_kernels > 1)
         kernel->fusion.extra_kernels += backward->n_kernels - 1;
     if (backward->n_kernels == 0) kernel->flops = 0;
+    kernel->fusion.compulsory_bytes = compulsory_bytes(listing, backward);
     if (kernel->bytes_read > 0 || kernel->bytes_written > 0 || kernel->fusion.extra_kernels > 0)
         add_item(listing, kernel, runs);
 }

@@ -38,9 +38,6 @@ enum role {
     ROLE_FUSIBLE, /* neither view nor product */
 };
 
-/* Flags: who reads a value, besides the kernel that computes it. */
-enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
-
 struct mapping {
     const struct timing *timing;
     struct kernels_table *table;
@@ -64,7 +61,6 @@ struct mapping {
     uint32_t *level;      /* products on the longest path to the value, its producer included */
     uint32_t *charged;    /* kernel that was last charged for reading it, plus 1 */
     uint32_t *counted_by; /* group that last counted it as an operand, plus 1 */
-    uint8_t *outside;     /* enum readers outside of its group */
     bool *is_output;      /* it or a view of it is an output of a graph */
     int64_t *read_once;   /* of an input or a constant: bytes that a run reads of it */
     uint32_t *reader;     /* group of the only reader of a product's result; NO_READER; ID_NONE:
@@ -258,7 +254,7 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
         const uint32_t from = mapping->timing->core.model->values[value].node;
         const uint8_t reader = is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
         if (from != ID_NONE && group_of(mapping, from) != group_of(mapping, id))
-            mapping->outside[value] |= reader;
+            mapping->table->outside[value] |= reader;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
         mapping->readers[value] |= reader;
     }
@@ -450,8 +446,10 @@ static void sum_groups(const struct mapping *mapping, size_t n_nodes) {
         int64_t *sum = &fusion[group_of(mapping, id)].group_bytes;
         *sum = checked_add(*sum, fusion[id].compulsory_bytes);
     }
-    for (uint32_t id = 0; id < n_nodes; id++)
-        fusion[id].group_bytes = fusion[group_of(mapping, id)].group_bytes;
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        mapping->table->group[id] = group_of(mapping, id);
+        fusion[id].group_bytes = fusion[mapping->table->group[id]].group_bytes;
+    }
 }
 
 /* Returns the bytes of an output that any implementation writes. */
@@ -459,7 +457,7 @@ static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, siz
     const uint32_t value = whole_node(mapping, id)->outputs[output];
     const uint32_t cache = cache_of(mapping, id, output);
     const bool is_narrow =
-        mapping->role[id] == ROLE_PRODUCT || mapping->outside[value] == READ_BY_PRODUCT;
+        mapping->role[id] == ROLE_PRODUCT || mapping->table->outside[value] == READ_BY_PRODUCT;
     int64_t new = elements_of(mapping, value);
     if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
     if (is_known(new) && new < 0) new = 0;
@@ -496,7 +494,8 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         mapping->table->written[owner] = checked_add(mapping->table->written[owner], written);
         const int64_t compulsory = compulsory_writes(mapping, id, i);
         if (is_product || is_output ||
-            (mapping->keeps_products && mapping->outside[value] && !only_moves(mapping, id)))
+            (mapping->keeps_products && mapping->table->outside[value] &&
+             !only_moves(mapping, id)))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
         if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
             mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
@@ -585,6 +584,8 @@ static int make_tables(struct mapping *mapping) {
     table->kernel = arena_array(arena, model->n_nodes, sizeof(*table->kernel));
     table->source = arena_array(arena, model->n_values, sizeof(*table->source));
     table->stored = arena_array(arena, model->n_values, sizeof(*table->stored));
+    table->outside = arena_array(arena, model->n_values, sizeof(*table->outside));
+    table->group = arena_array(arena, model->n_nodes, sizeof(*table->group));
     mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
     mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
     mapping->group = arena_array(scratch, model->n_nodes, sizeof(*mapping->group));
@@ -597,7 +598,6 @@ static int make_tables(struct mapping *mapping) {
     mapping->counted_by = arena_array(scratch, model->n_values, sizeof(*mapping->counted_by));
     mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
     mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
-    mapping->outside = arena_array(scratch, model->n_values, sizeof(*mapping->outside));
     mapping->read_once = arena_array(scratch, model->n_values, sizeof(*mapping->read_once));
     mapping->reader = arena_array(scratch, model->n_values, sizeof(*mapping->reader));
     mapping->epilogue_of = arena_array(scratch, model->n_nodes, sizeof(*mapping->epilogue_of));

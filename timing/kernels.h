@@ -11,6 +11,9 @@
 /* Tables that pass kernels reads. */
 #define KERNELS_READS (TABLE_BIND | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS)
 
+/* Flags: who reads a value, besides the kernel that computes it. */
+enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
+
 /* Empty unless a device is modelled. */
 struct kernels_table {
     /* By node: */
@@ -18,9 +21,11 @@ struct kernels_table {
     int64_t *written;         /* bytes that its kernel writes for the node */
     struct cm_fusion *fusion; /* in_graph is 0 for views and nodes counted with another node */
     uint32_t *kernel;         /* identifies the kernel of the node */
+    uint32_t *group;          /* identifies the nodes that some compiler has as one kernel */
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */
     bool *stored;     /* a kernel writes it to memory */
+    uint8_t *outside; /* enum readers outside of its group */
     /* Of a run: */
     int64_t run_bytes; /* weights, inputs and outputs of the model, each moved once */
 };

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -80,6 +81,39 @@ static void products_have_a_kernel_for_each_gradient(void **state) {
     };
     (void)state;
     EXPECT(lines, rows, EAGER);
+}
+
+/* Values of 256 bytes between two products. Any implementation reads the gradient of the last
+ * and writes that of the first; norms also read their operand. An Add passes its gradient on.
+ */
+static void chains_between_products_move_their_gradients(void **state) {
+    static const struct {
+        const char *chain;
+        int64_t compulsory;
+    } cases[] = {
+        {"node r Relu p -> q\n", 256 + 256},
+        {"node r Relu p -> s\nnode e Sigmoid s -> q\n", 256 + 256},
+        {"node r Softmax p -> q\n", 256 + 256 + 256},
+        {"node r Add p x -> s\nnode e Relu s -> q\n", 256},
+        {"node r Add p x -> q\n", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * N(cases); i++) {
+        char lines[512];
+        int64_t sum = 0;
+        (void)snprintf(lines, sizeof(lines),
+                       "in x float[4,16]\ninit a.w float[16,16]\ninit b.w float[16,16]\n"
+                       "node a MatMul x a.w -> p\n%snode b MatMul q b.w -> y\nout y\n",
+                       cases[i / 2].chain);
+        struct bench *bench =
+            ask(lines, (struct cm_options){.runtime = i % 2 ? CM_RUNTIME_TORCH_EAGER
+                                                            : CM_RUNTIME_TORCH_COMPILE});
+        const struct gradient_kernels_table *table = bench->timing->gradient_kernels;
+        for (size_t k = 0; k + 1 < table->n; k++) /* the last one is the optimizer */
+            if (table->items[k].kind != CM_GEMM) sum += table->items[k].fusion.compulsory_bytes;
+        assert_int_equal(sum, cases[i / 2].compulsory);
+        bench_close(bench);
+    }
 }
 
 static void frozen_weights_have_no_gradient(void **state) {
@@ -244,6 +278,7 @@ static void without_a_modelled_device_there_are_no_times(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_have_a_kernel_for_each_gradient),
+        cmocka_unit_test(chains_between_products_move_their_gradients),
         cmocka_unit_test(frozen_weights_have_no_gradient),
         cmocka_unit_test(optimizer_moves_gradients_states_and_weights),
         cmocka_unit_test(optimizer_moves_elements_of_the_precision),
