@@ -61,6 +61,7 @@ struct device_efficiency {
     double run;             /* seconds of a run besides its kernels */
     double gradient;        /* of the forward rates: backward kernels */
     double grouped_gradient; /* the same for grouped and depthwise convolutions */
+    double int8_product;     /* of `product` and `convolution`: kernels on 8-bit integers */
 };
 
 /* The efficiencies of one runtime and width. */
@@ -106,6 +107,8 @@ enum device_width device_width_of(enum cm_element element, enum cm_precision pre
 struct device_calibration device_calibration_find(const struct device_model *model,
                                                   enum cm_runtime runtime,
                                                   enum device_width width);
+/* Returns true if libraries compute products of fp16 at the rate of fp16: they sum in fp16. */
+bool device_sums_in_fp16(const struct device_model *model);
 /* Returns the runtime that a report without --runtime models. */
 enum cm_runtime device_default_runtime(const struct device_model *model);
 

@@ -36,12 +36,16 @@ static const struct {
     size_t offset;
     double prior;
 } members[] = {
-    MEMBER(product, SHARE),    MEMBER(convolution, SHARE),     MEMBER(attention, SHARE),
-    MEMBER(bandwidth, SHARE),  MEMBER(reduction, SHARE),       MEMBER(pool, SHARE),
-    MEMBER(depthwise, SHARE),  MEMBER(cache_bandwidth, SHARE), MEMBER(resident, SHARE),
-    MEMBER(group_tile, SHARE), MEMBER(winograd, SHARE),        MEMBER(tile_seconds, SHARE),
-    MEMBER(launch, SHARE),     MEMBER(group_launch, CONSTANT), MEMBER(host, CONSTANT),
-    MEMBER(run, CONSTANT),     MEMBER(gradient, SHARE),        MEMBER(grouped_gradient, SHARE),
+    MEMBER(product, SHARE),      MEMBER(convolution, SHARE),
+    MEMBER(attention, SHARE),    MEMBER(bandwidth, SHARE),
+    MEMBER(reduction, SHARE),    MEMBER(pool, SHARE),
+    MEMBER(depthwise, SHARE),    MEMBER(cache_bandwidth, SHARE),
+    MEMBER(resident, SHARE),     MEMBER(group_tile, SHARE),
+    MEMBER(winograd, SHARE),     MEMBER(tile_seconds, SHARE),
+    MEMBER(launch, SHARE),       MEMBER(group_launch, CONSTANT),
+    MEMBER(host, CONSTANT),      MEMBER(run, CONSTANT),
+    MEMBER(gradient, SHARE),     MEMBER(grouped_gradient, SHARE),
+    MEMBER(int8_product, SHARE),
 };
 
 double device_efficiency_prior(size_t index) {
@@ -128,38 +132,57 @@ void device_calibration_write(const struct device_calibration *calibration,
  * were not measured are copied from the nearest measured generation. `cache` is a multiple of
  * the memory bandwidth. */
 static const struct generation {
-    const char *architecture;               /* prefix of the architecture's name */
+    const char *architecture; /* prefix of the architecture's name */
+    bool sums_in_fp16;        /* its libraries: products of fp16 */
+    double int8_product;
     struct device_efficiency efficiency[2]; /* compiled, eager */
 } generations[] = {
 /* clang-format off */
 #define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
-    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, GRADIENT, GROUPED_GRADIENT}
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, GRADIENT, GROUPED_GRADIENT, 0}
+#define SMALL_CORES(product) ROW(product, product, 0.50, 0.40, 0.45, 0.35, 0.80, 2.8, 0.07, 256, 1.30, 1.5e-6, 8.0e-6)
     /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
-    {"sm_6",   {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
+    {"sm_6",   false, 1, {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
                 ROW(0.80, 0.60, 0.50, 0.60, 0.30, 0.35, 0.60, 3.4, 0.10, 200, 1.65, 1.0e-6, 5.5e-6)}},
-    {"sm_7",   {ROW(0.75, 0.70, 0.50, 0.73, 0.45, 0.37, 0.90, 2.1, 0.10, 256, 1.60, 1.7e-6, 4.7e-6),    /* Volta, Turing */
+    {"sm_7",   false, 1, {ROW(0.75, 0.70, 0.50, 0.73, 0.45, 0.37, 0.90, 2.1, 0.10, 256, 1.60, 1.7e-6, 4.7e-6),    /* Volta, Turing */
                 ROW(0.68, 0.60, 0.50, 0.90, 0.30, 0.35, 0.60, 2.1, 0.10, 200, 1.60, 1.7e-6, 5.0e-6)}},
-    {"sm_89",  {ROW(0.90, 1.00, 0.65, 0.80, 0.45, 0.36, 0.95, 6.0, 0.15, 256, 1.70, 0.7e-6, 2.8e-6),    /* Ada */
+    {"sm_89",  false, 1, {ROW(0.90, 1.00, 0.65, 0.80, 0.45, 0.36, 0.95, 6.0, 0.15, 256, 1.70, 0.7e-6, 2.8e-6),    /* Ada */
                 ROW(0.80, 0.80, 0.56, 1.00, 0.30, 0.34, 0.65, 6.0, 0.13, 220, 1.70, 0.7e-6, 3.4e-6)}},
-    {"sm_8",   {ROW(0.90, 0.95, 0.60, 0.75, 0.45, 0.37, 0.90, 3.0, 0.10, 256, 1.70, 1.5e-6, 2.5e-6),    /* Ampere */
+    {"sm_8",   false, 1, {ROW(0.90, 0.95, 0.60, 0.75, 0.45, 0.37, 0.90, 3.0, 0.10, 256, 1.70, 1.5e-6, 2.5e-6),    /* Ampere */
                 ROW(0.80, 0.80, 0.60, 1.00, 0.28, 0.37, 0.55, 3.0, 0.10, 180, 1.70, 1.3e-6, 4.0e-6)}},
-    {"sm_9",   {ROW(0.89, 0.90, 0.60, 0.80, 0.45, 0.37, 0.95, 4.2, 0.06, 256, 1.70, 0.7e-6, 2.4e-6),    /* Hopper */
+    {"sm_9",   false, 1, {ROW(0.89, 0.90, 0.60, 0.80, 0.45, 0.37, 0.95, 4.2, 0.06, 256, 1.70, 0.7e-6, 2.4e-6),    /* Hopper */
                 ROW(0.80, 0.75, 0.50, 1.00, 0.30, 0.35, 0.65, 4.2, 0.06, 200, 1.70, 0.7e-6, 3.3e-6)}},
-    {"sm_1",   {ROW(0.90, 1.00, 0.65, 0.78, 0.45, 0.37, 0.90, 4.2, 0.08, 280, 1.70, 0.6e-6, 2.5e-6),    /* Blackwell */
+    {"sm_1",   false, 1, {ROW(0.90, 1.00, 0.65, 0.78, 0.45, 0.37, 0.90, 4.2, 0.08, 280, 1.70, 0.6e-6, 2.5e-6),    /* Blackwell */
                 ROW(0.65, 0.77, 0.40, 1.10, 0.30, 0.32, 0.90, 4.5, 0.10, 150, 1.70, 0.9e-6, 3.2e-6)}},
-    {"x86_64", {ROW(0.50, 0.60, 0.50, 0.16, 0.60, 0.40, 0.75, 2.0, 0.07, 120, 1.00, 1.0e-6, 2.2e-5),    /* CPU */
+    {"x86_64", false, 0.5, {ROW(0.50, 0.60, 0.50, 0.16, 0.60, 0.40, 0.75, 2.0, 0.07, 120, 1.00, 1.0e-6, 2.2e-5),    /* CPU */
                 ROW(0.45, 0.50, 0.40, 0.16, 0.50, 0.40, 0.60, 2.0, 0.07, 120, 1.00, 1.0e-6, 3.0e-5)}},
-    {"",       {ROW(0.80, 0.80, 0.50, 0.75, 0.45, 0.37, 0.85, 3.0, 0.10, 256, 1.60, 1.5e-6, 4.0e-6),    /* others */
+    {"aarch64", true, 0.5, {SMALL_CORES(0.56), SMALL_CORES(0.56)}},
+    {"armv7", false, 0.5, {SMALL_CORES(0.56), SMALL_CORES(0.56)}},
+    {"loongarch", false, 0.5, {SMALL_CORES(0.45), SMALL_CORES(0.45)}},
+    /* ncnn has no kernels for int8 on RISC-V: its generic loops are slower than fp32 */
+    {"riscv", true, 0.125, {SMALL_CORES(0.15), SMALL_CORES(0.15)}},
+    {"",       false, 1, {ROW(0.80, 0.80, 0.50, 0.75, 0.45, 0.37, 0.85, 3.0, 0.10, 256, 1.60, 1.5e-6, 4.0e-6),    /* others */
                 ROW(0.70, 0.65, 0.45, 0.80, 0.30, 0.35, 0.60, 3.0, 0.10, 200, 1.60, 1.5e-6, 5.0e-6)}},
+#undef SMALL_CORES
 #undef ROW
     /* clang-format on */
 };
 
-static struct device_efficiency defaults(const struct device_model *model, bool eager) {
+static const struct generation *generation_of(const struct device_model *model) {
     const char *architecture = model->architecture ? model->architecture : "";
     const struct generation *generation = generations;
     while (!text_starts_with(architecture, generation->architecture)) generation++;
+    return generation;
+}
+
+bool device_sums_in_fp16(const struct device_model *model) {
+    return generation_of(model)->sums_in_fp16;
+}
+
+static struct device_efficiency defaults(const struct device_model *model, bool eager) {
+    const struct generation *generation = generation_of(model);
     struct device_efficiency ret = generation->efficiency[eager];
+    ret.int8_product = generation->int8_product;
     ret.cache_bandwidth *= model->bandwidth;
     if (eager) ret.host = HOST_EAGER;
     return ret;

@@ -144,8 +144,10 @@ static double padding(double n, double tile) {
 static double compute_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
                               const struct cm_primitive *primitive, enum device_rate rate) {
-    const double peak = model->rates[rate];
-    const double bytes = (double)primitive_element_size(primitive->inputs[0].element);
+    const int32_t element = primitive->inputs[0].element;
+    const bool is_int8 = element == CM_I8 || element == CM_U8;
+    const double peak = model->rates[rate] * (is_int8 ? efficiency->int8_product : 1);
+    const double bytes = (double)primitive_element_size(element);
     const double flops = (double)primitive->flops;
     if (primitive->kind == CM_ATTENTION) { /* queries and columns of a head in tiles of 64 */
         const struct cm_tensor *query = &primitive->inputs[0];
@@ -166,8 +168,11 @@ static double compute_seconds(const struct device_model *model,
         const bool is_usual = n == 2 || n == 4 || n == 8 || n == 16 || n == 32;
         return flops * fmax(1, is_usual ? 1 : efficiency->group_tile / n) / reached;
     }
-    const double saving =
+    double saving =
         is_3x3_stride_1(primitive) && !device_rate_is_matrix(rate) ? efficiency->winograd : 1;
+    if (is_int8) /* Winograd's transformed integers have 16 bits: at most twice as fast as fp32
+                  */
+        saving = fmax(1, saving * fmin(1, 2 * model->rates[RATE_FP32] / model->rates[rate]));
     return product_seconds(model, efficiency, &product, reached, bytes) / saving;
 }
 
@@ -294,7 +299,7 @@ enum device_rate kernel_rate(const struct device_model *model,
     const enum cm_element element = (enum cm_element)primitive->inputs[0].element;
     if (!primitive_is_product(primitive)) return device_plain_rate(model, element);
     const enum device_rate rate = device_product_rate(model, element, precision);
-    return rate == RATE_FP16 ? RATE_FP32 : rate; /* libraries sum products in fp32 */
+    return rate == RATE_FP16 && !device_sums_in_fp16(model) ? RATE_FP32 : rate;
 }
 
 struct kernel_time kernel_time(const struct device_model *model,

@@ -140,6 +140,55 @@ static void tf32_takes_the_faster_kernel_of_tf32_and_fp32(void **state) {
     assert_true(tf32.expected < slower);
 }
 
+/* Libraries of GPUs sum products of fp16 in fp32, those of ARM in fp16. */
+static void products_of_fp16_take_the_rate_of_the_sums(void **state) {
+    (void)state;
+    struct device_model model = {.bandwidth = 1e12};
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 64, 64);
+    model.rates[RATE_FP32] = 1e13;
+    model.rates[RATE_FP16] = 2e13;
+    assert_int_equal(kernel_rate(&model, &gemm, 0), RATE_FP32);
+    model.architecture = "sm_60";
+    assert_int_equal(kernel_rate(&model, &gemm, 0), RATE_FP32);
+    model.architecture = "aarch64";
+    assert_int_equal(kernel_rate(&model, &gemm, 0), RATE_FP16);
+}
+
+/* The seconds of arithmetic of an int8 convolution, on a device with this rate of int8 relative
+ * to that of fp32, and without launches and traffic. */
+static double int8_seconds(const char *architecture, double rate, int64_t kernel) {
+    struct device_model model = device();
+    model.architecture = architecture;
+    model.rates[RATE_INT8] = rate * model.rates[RATE_FP32];
+    struct device_efficiency efficiency = efficiency_of(&model);
+    struct cm_primitive conv = convolution(1024, 1024, 1, kernel);
+    conv.inputs[0].element = CM_I8;
+    conv.bytes_read = conv.bytes_written = 0;
+    efficiency.convolution = 1;
+    efficiency.winograd = 2;
+    efficiency.tile_seconds = efficiency.launch = 0;
+    efficiency.cache_bandwidth = 1e30;
+    return kernel_time(&model, &efficiency, &conv, 0).expected;
+}
+
+static void processors_reach_a_share_of_the_rate_of_int8(void **state) {
+    const double gpu = int8_seconds("sm_70", 2, 1);
+    (void)state;
+    expect_near(int8_seconds("aarch64", 2, 1), 2 * gpu);
+    expect_near(int8_seconds("x86_64", 2, 1), 2 * gpu);
+    expect_near(int8_seconds("riscv64", 2, 1), 8 * gpu); /* no kernels for int8 */
+}
+
+/* Winograd's algorithm halves the multiplications, on integers of 16 bits: at twice the rate of
+ * fp32, if that of int8 is not less. */
+static void int8_convolutions_use_winograd_in_16_bits(void **state) {
+    (void)state;
+    for (double rate = 1; rate <= 2; rate++)
+        expect_near(int8_seconds("aarch64", rate, 3), 9 * int8_seconds("aarch64", rate, 1) / 2);
+    expect_near(int8_seconds("aarch64", 3, 3), 9 * int8_seconds("aarch64", 2, 1) / 2);
+    expect_near(int8_seconds("aarch64", 8, 3), 9 * int8_seconds("aarch64", 8, 1));
+}
+
 /* Holds for the default efficiencies, and for efficiencies that exceed the peak rates. */
 static void expected_time_is_never_below_the_bound(void **state) {
     (void)state;
@@ -362,6 +411,9 @@ int main(void) {
         cmocka_unit_test(clock_headroom_divides_the_arithmetic_of_the_bound),
         cmocka_unit_test(pixels_between_windows_are_not_read),
         cmocka_unit_test(tf32_takes_the_faster_kernel_of_tf32_and_fp32),
+        cmocka_unit_test(products_of_fp16_take_the_rate_of_the_sums),
+        cmocka_unit_test(processors_reach_a_share_of_the_rate_of_int8),
+        cmocka_unit_test(int8_convolutions_use_winograd_in_16_bits),
         cmocka_unit_test(expected_time_is_never_below_the_bound),
         cmocka_unit_test(time_increases_with_size),
         cmocka_unit_test(products_run_in_whole_tiles_and_waves),
