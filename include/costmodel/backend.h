@@ -436,7 +436,7 @@ struct cm_measurement {
     uint32_t flags;
     struct cm_timing cold; /* operands come from memory; the only one if modelled */
     struct cm_timing warm; /* operands may be in the caches */
-    double lower_bound;    /* modelled: seconds that no implementation undercuts; else 0 */
+    double lower_bound;    /* modelled: seconds that no such kernel undercuts; else 0 */
     int32_t limit;         /* modelled: enum cm_limit; else 0 */
     int32_t reserved;
     double drift; /* |later round / first round - 1| of the cold median; 0: one round */

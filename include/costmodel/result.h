@@ -66,8 +66,8 @@ struct cm_costs {
     /* Times, which the static core does not compute: CM_UNKNOWN without the timing half. */
     int64_t latency_ps;     /* picoseconds, cold; CM_UNKNOWN for a node without a time; valid
                                only if cm_result_timed. Modelled: the expected time */
-    int64_t lower_bound_ps; /* lower bound of the time of any implementation, picoseconds;
-                               valid only if cm_result_modelled */
+    int64_t lower_bound_ps; /* lower bound of the time with the kernels of the runtime,
+                               picoseconds; valid only if cm_result_modelled */
     uint32_t upper_bound;   /* set of members that are upper bounds: CM_COST_BIT */
     uint32_t partial;       /* set of members that leave something out, and are too small or
                                CM_UNKNOWN: CM_COST_BIT. Times omit nodes without a time */

@@ -39,7 +39,7 @@ const struct column columns[] = {
     {"latency_ps", "fwd latency", "fwd latency", NUMBER_TIME, AT(latency_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true,
      .about = "time of all runs with cold caches, picoseconds; modelled: the expected time; `null` for a node without a time, which sums omit"},
     {"lower_bound_ps", "lower bound", NULL, NUMBER_TIME, AT(lower_bound_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true, .modelled = true, .recent = true,
-     .about = "modelled time that no implementation undercuts, picoseconds; `null` as in latency_ps"},
+     .about = "modelled time that nothing with the kernels of the runtime undercuts, picoseconds; `null` as in latency_ps"},
 };
 /* clang-format on */
 

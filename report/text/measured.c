@@ -238,6 +238,6 @@ void measured_write(struct page *page, const struct cm_result *result) {
     if (measure->modelled)
         label_sentence(
             page, "note",
-            "every time is modelled: the latency is the time expected of a good runtime; no "
-            "implementation is faster than the lower bound. Nothing was run.");
+            "every time is modelled: the latency is the time expected of a good runtime; "
+            "nothing with its kernels is faster than the lower bound. Nothing was run.");
 }
