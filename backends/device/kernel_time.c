@@ -21,8 +21,11 @@ static const struct {
 #define MIN_SPLIT_K 128 /* smallest k of a part */
 #define TILE_K      64  /* step of the innermost loop of a tile */
 
-/* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications instead of 144. */
-#define WINOGRAD_SAVING 4.0
+/* Sides of the tiles of Winograd's algorithm (Lavin and Gray, CVPR 2016) in libraries: 6 on
+ * matrix units, where F(4x4, 3x3) multiplies 36 times instead of 144; 8 elsewhere, F(6x6, 3x3).
+ */
+#define MATRIX_TILE 6.0
+#define VECTOR_TILE 8.0
 
 /* Order of the norm that combines the times of arithmetic and memory. The result is at least
  * the larger time, and at most 26 % above it (if both are equal). */
@@ -125,14 +128,23 @@ static bool is_depthwise(const struct cm_primitive *primitive) {
            primitive->inputs[1].dims[1] == 1;
 }
 
-static bool is_3x3_stride_1(const struct cm_primitive *primitive) {
+/* Returns the side of the kernel of a dense 2-D convolution of stride 1; else 1. */
+static double square_kernel(const struct cm_primitive *primitive) {
     const struct cm_window *window = &primitive->window;
-    if (primitive->kind != CM_CONV || window->n_spatial != 2 || is_depthwise(primitive))
-        return false;
+    if (primitive->kind != CM_CONV || window->n_spatial != 2 || is_depthwise(primitive) ||
+        window->kernel[0] != window->kernel[1])
+        return 1;
     for (int i = 0; i < 2; i++)
-        if (window->kernel[i] != 3 || window->strides[i] != 1 || window->dilations[i] != 1)
-            return false;
-    return true;
+        if (window->strides[i] != 1 || window->dilations[i] != 1) return 1;
+    return (double)window->kernel[0];
+}
+
+/* Returns the factor by which Winograd's algorithm needs fewer multiplications: a tile of
+ * tile x tile products gives (tile - kernel + 1)^2 results. */
+static double winograd_saving(const struct cm_primitive *primitive, double tile) {
+    const double kernel = square_kernel(primitive);
+    const double saving = fmax(1, kernel * (tile - kernel + 1) / tile);
+    return saving * saving;
 }
 
 /* Returns n, rounded up to whole tiles, divided by n: padding(100, 64) is 1.28. */
@@ -168,8 +180,9 @@ static double compute_seconds(const struct device_model *model,
         const bool is_usual = n == 2 || n == 4 || n == 8 || n == 16 || n == 32;
         return flops * fmax(1, is_usual ? 1 : efficiency->group_tile / n) / reached;
     }
-    double saving =
-        is_3x3_stride_1(primitive) && !device_rate_is_matrix(rate) ? efficiency->winograd : 1;
+    double saving = square_kernel(primitive) == 3 && !device_rate_is_matrix(rate)
+                        ? efficiency->winograd
+                        : 1;
     if (is_int8) /* Winograd's transformed integers have 16 bits: at most twice as fast as fp32
                   */
         saving = fmax(1, saving * fmin(1, 2 * model->rates[RATE_FP32] / model->rates[rate]));
@@ -272,7 +285,7 @@ static double visible_share(const struct cm_primitive *primitive) {
  * its share of that.
  */
 static double bound_seconds(const struct device_model *model,
-                            const struct cm_primitive *primitive, double peak) {
+                            const struct cm_primitive *primitive, enum device_rate rate) {
     const struct cm_fusion *fusion = &primitive->fusion;
     const double listed =
         fusion->in_graph ? (double)fusion->compulsory_bytes
@@ -282,14 +295,16 @@ static double bound_seconds(const struct device_model *model,
     const double by_kernel = fmax(moved, (double)fusion->group_bytes - uncovered);
     const double from_memory =
         moved > 0 ? moved * fmax(0, 1 - (double)model->cache_bytes / by_kernel) : 0;
-    const double saving = is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1;
     const double flops = primitive_is_product(primitive)
-                             ? (double)primitive->flops * visible_share(primitive) / saving
+                             ? (double)primitive->flops * visible_share(primitive)
                              : 0;
-    const double narrow =
-        model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
-    const double rate = fmax(peak, narrow) * fmax(model->clock_headroom, 1);
-    const double compute = flops > 0 && peak > 0 ? flops / rate : 0;
+    const enum device_rate plain =
+        device_plain_rate(model, (enum cm_element)primitive->inputs[0].element);
+    const double tile = device_rate_is_matrix(rate) ? MATRIX_TILE : VECTOR_TILE;
+    const double fastest = fmax(model->rates[rate] * winograd_saving(primitive, tile),
+                                model->rates[plain] * winograd_saving(primitive, VECTOR_TILE));
+    const double compute =
+        flops > 0 && rate != RATE_NONE ? flops / (fastest * fmax(model->clock_headroom, 1)) : 0;
     return fmax(compute, from_memory / model->bandwidth);
 }
 
@@ -309,7 +324,7 @@ struct kernel_time kernel_time(const struct device_model *model,
     enum device_rate rate =
         primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE;
     const struct cm_fusion *fusion = &primitive->fusion;
-    const double peak = rate == RATE_NONE ? 0 : model->rates[rate];
+    const double lower_bound = bound_seconds(model, primitive, rate);
     const double launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
     const bool is_grouped =
         primitive->groups > 1 && is_convolution(primitive) && !is_depthwise(primitive);
@@ -327,8 +342,9 @@ struct kernel_time kernel_time(const struct device_model *model,
         share = is_convolution(primitive) && primitive->groups > 1
                     ? efficiency->grouped_gradient
                     : efficiency->gradient;
-    struct kernel_time ret = {.expected = (together + around) / share + launch, .rate = rate};
-    ret.lower_bound = bound_seconds(model, primitive, peak);
+    struct kernel_time ret = {.expected = (together + around) / share + launch,
+                              .lower_bound = lower_bound,
+                              .rate = rate};
     ret.expected = fmax(ret.expected, ret.lower_bound);
     ret.limit = launch > fmax(compute, memory + around) ? CM_LIMIT_LAUNCH
                 : compute > memory + around             ? CM_LIMIT_COMPUTE

@@ -78,17 +78,34 @@ static void excludes_cached_bytes_from_the_bound(void **state) {
     assert_true(time_of(&relu).lower_bound == 0);
 }
 
-static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
+/* F(6x6, 3x3) and F(4x4, 5x5) on vector units, F(4x4, 3x3) on matrix units. */
+static void winograd_divides_the_bound_of_square_kernels(void **state) {
+    static const struct {
+        enum cm_element element;
+        int64_t kernel, stride, dilation;
+        double rate;
+    } cases[] = {
+        {CM_F32, 3, 1, 1, 1e13 * 324 / 64},
+        {CM_F32, 5, 1, 1, 1e13 * 400 / 64},
+        {CM_F32, 9, 1, 1, 1e13},
+        {CM_F32, 1, 1, 1, 1e13},
+        {CM_F32, 3, 2, 1, 1e13},
+        {CM_F32, 3, 1, 2, 1e13},
+        {CM_F16, 3, 1, 1, 1e14 * 144 / 36},
+        {CM_F16, 1, 1, 1, 1e14},
+    };
     (void)state;
-    struct cm_primitive conv = convolution(256, 256, 1, 3);
-    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 4 / 1e13);
-    conv.window.strides[1] = 2;
-    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
-    conv.window.strides[1] = 1;
-    conv.window.dilations[0] = 2;
-    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
-    conv = convolution(256, 256, 1, 1);
-    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive conv = convolution(512, 512, 1, cases[i].kernel);
+        conv.inputs[0].element = cases[i].element;
+        conv.window.strides[1] = cases[i].stride;
+        conv.window.dilations[0] = cases[i].dilation;
+        conv.bytes_read = conv.bytes_written = 0;
+        expect_near(time_of(&conv).lower_bound, (double)conv.flops / cases[i].rate);
+    }
+    struct cm_primitive wide = convolution(512, 512, 1, 3); /* 1x3: no library has a kernel */
+    wide.window.kernel[0] = 1;
+    expect_near(time_of(&wide).lower_bound, (double)wide.flops / 1e13);
 }
 
 /* Boards run above the clock of the rates. */
@@ -407,7 +424,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
         cmocka_unit_test(excludes_cached_bytes_from_the_bound),
-        cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
+        cmocka_unit_test(winograd_divides_the_bound_of_square_kernels),
         cmocka_unit_test(clock_headroom_divides_the_arithmetic_of_the_bound),
         cmocka_unit_test(pixels_between_windows_are_not_read),
         cmocka_unit_test(tf32_takes_the_faster_kernel_of_tf32_and_fp32),
