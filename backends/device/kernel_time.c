@@ -257,6 +257,14 @@ static double uncovered_bytes(const struct cm_primitive *primitive) {
     return bytes * (1 - covered);
 }
 
+/* Returns the bytes of the tensors that a norm over the batch reads twice, because its sums
+ * come before its first result: its operand, and in backward the gradient of its result. */
+static double reread_bytes(const struct cm_primitive *primitive) {
+    const int tensors = primitive->fusion.gradient == CM_GRADIENT_NONE ? 1 : 2;
+    if (primitive->kind != CM_NORM || primitive->algorithm != CM_NORM_BATCH_TRAINING) return 0;
+    return tensors * (double)primitive_bytes(&primitive->inputs[0]);
+}
+
 /* Returns true if the mask is the same for all heads and differs by query: it may be causal. */
 static bool may_mask_keys(const struct cm_primitive *primitive) {
     const struct cm_tensor *mask = &primitive->inputs[3];
@@ -293,8 +301,10 @@ static double bound_seconds(const struct device_model *model,
     const double uncovered = uncovered_bytes(primitive);
     const double moved = fmax(0, listed - uncovered);
     const double by_kernel = fmax(moved, (double)fusion->group_bytes - uncovered);
-    const double from_memory =
-        moved > 0 ? moved * fmax(0, 1 - (double)model->cache_bytes / by_kernel) : 0;
+    const double cache = (double)model->cache_bytes;
+    const double from_memory = moved > 0 ? moved * fmax(0, 1 - cache / by_kernel) +
+                                               fmax(0, reread_bytes(primitive) - cache)
+                                         : 0;
     const double flops = primitive_is_product(primitive)
                              ? (double)primitive->flops * visible_share(primitive)
                              : 0;

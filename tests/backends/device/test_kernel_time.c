@@ -420,6 +420,24 @@ static void norms_in_training_read_twice(void **state) {
     assert_true(time_of(&norm).expected < training);
 }
 
+/* The second pass of 64 MiB finds 1 MB in the cache, as does the first; backward reads the
+ * gradient of the result twice too. */
+static void norms_in_training_have_a_second_pass_in_the_bound(void **state) {
+    struct cm_primitive norm = fixture_relu(1 << 24);
+    const double bytes = 4 << 24;
+    (void)state;
+    norm.kind = CM_NORM;
+    norm.algorithm = CM_NORM_BATCH;
+    norm.fusion = (struct cm_fusion){.in_graph = 1, .compulsory_bytes = 2 * (4 << 24)};
+    expect_near(time_of(&norm).lower_bound, (2 * bytes - 1e6) / 1e12);
+    norm.algorithm = CM_NORM_BATCH_TRAINING;
+    expect_near(time_of(&norm).lower_bound, (3 * bytes - 2e6) / 1e12);
+    norm.fusion.gradient = CM_GRADIENT_DATA;
+    expect_near(time_of(&norm).lower_bound, (4 * bytes - 2e6) / 1e12);
+    norm.fusion.compulsory_bytes = 0; /* part of another kernel */
+    assert_true(time_of(&norm).lower_bound == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
@@ -443,6 +461,7 @@ int main(void) {
         cmocka_unit_test(gradients_of_products_take_a_share_of_the_rate),
         cmocka_unit_test(gradients_of_products_have_their_own_shape),
         cmocka_unit_test(norms_in_training_read_twice),
+        cmocka_unit_test(norms_in_training_have_a_second_pass_in_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
