@@ -18,7 +18,10 @@
 #include "backends/device/runtimes.h"
 #include "backends/plugin/settings.h"
 #include "backends/primitive.h"
+#include "passes/cost/count.h"
+#include "passes/cost/dequantized.h"
 #include "passes/fusion/fuse_patterns.h"
+#include "passes/infer/infer.h"
 #include "passes/memory/liveness.h"
 #include "passes/precision/precision.h"
 #include "passes/walk/bind.h"
@@ -109,11 +112,53 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
     return op->facets ? &op->facets->lowering : &none;
 }
 
+/*
+ * Finds the parts of a QDQ graph. Kernels of integers scale what they read and write, so that a
+ * DequantizeLinear is a view of its operand. In a float model, a QuantizeLinear is one too.
+ */
+static int find_qdq(const struct mapping *mapping) {
+    const struct analysis *core = &mapping->timing->core;
+    const struct op_source source = infer_source(core);
+    uint8_t *roles = mapping->table->qdq;
+    if (!core->count->dequantized ||
+        (rule(mapping, RUNTIME_RUNS_MODULES) && !rule(mapping, RUNTIME_FUSES_CHAINS)))
+        return CM_OK; /* a framework computes on floats, as written */
+    for (uint32_t id = 0; id < core->model->n_nodes; id++) {
+        const struct arena_mark mark = arena_save(core->arena);
+        struct op_context context;
+        bool rest = false;
+        const int status = context_make_inferred(&source, id, &context);
+        if (status < 0) return status;
+        if (infer_dequantizes(core, id)) {
+            const uint32_t from = core->model->values[context.node->inputs[0]].node;
+            roles[id] = QDQ_DEQUANTIZES;
+            if (from != ID_NONE && op_primitive_kind(core->bind->ops[from]) == CM_ELTWISE)
+                roles[from] = QDQ_QUANTIZES;
+        } else if (!mapping->timing->is_float && dequantized_product(core, &context, &rest)) {
+            roles[id] = QDQ_PRODUCT;
+        }
+        arena_restore(core->arena, mark);
+    }
+    return CM_OK;
+}
+
 /* Returns true if the output can be read from the memory of the input. */
 static bool is_strided_view(const struct mapping *mapping, const struct op_lowering *lowering) {
     return lowering->kind == CM_COPY &&
            (lowering->which == COPY_STRIDED ||
             (lowering->which == COPY_REPEATED && rule(mapping, RUNTIME_FUSES_CHAINS)));
+}
+
+/* Returns true if other kernels do the work of a DequantizeLinear, or of a QuantizeLinear whose
+ * operand was quantized before. */
+static bool is_scaled_view(const struct mapping *mapping, uint32_t id) {
+    const struct timing *timing = mapping->timing;
+    const enum qdq_role role = (enum qdq_role)mapping->table->qdq[id];
+    const struct node *node = &timing->core.model->nodes[id];
+    if (role == QDQ_QUANTIZES)
+        return timing->is_float || !is_float(mapping, mapping->table->source[node->inputs[0]]);
+    return role == QDQ_DEQUANTIZES &&
+           (timing->is_float || !timing->core.model->values[node->outputs[0]].is_graph_output);
 }
 
 /* Returns the role of the node; for a view, sets *ret_source to the viewed operand. The
@@ -131,7 +176,7 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
     *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     if (*ret_source != ID_NONE && kernels_depends_on_input(mapping->timing, *ret_source) &&
         (timing->core.liveness->storage[node->outputs[0]] == STORAGE_VIEW ||
-         is_strided_view(mapping, lowering)))
+         is_strided_view(mapping, lowering) || is_scaled_view(mapping, id)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
     *ret_source = precision_biased_product(&timing->core, op_of(mapping, id), node);
@@ -161,6 +206,11 @@ static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
     return owner != id || !rule(mapping, RUNTIME_FUSES_CHAINS) ? owner : group_of(mapping, id);
 }
 
+/* Runtimes that fuse epilogues keep quantized tensors in memory. */
+static bool ends_group(const struct mapping *mapping, uint32_t id) {
+    return mapping->table->qdq[id] == QDQ_QUANTIZES && rule(mapping, RUNTIME_FUSES_EPILOGUES);
+}
+
 /* A fusible node joins the groups of the fusible nodes whose outputs it reads, if they have its
  * stage and graph. */
 static void map_node(const struct mapping *mapping, uint32_t id) {
@@ -187,7 +237,8 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
         if (!kernels_depends_on_input(mapping->timing, node->inputs[i])) continue;
         const uint32_t from = model->values[sources[node->inputs[i]]].node;
         if (from != ID_NONE && mapping->role[from] == ROLE_FUSIBLE &&
-            mapping->stage[from] == stage && model->nodes[from].graph == model->nodes[id].graph)
+            !ends_group(mapping, from) && mapping->stage[from] == stage &&
+            model->nodes[from].graph == model->nodes[id].graph)
             mapping->group[group_of(mapping, from)] = group_of(mapping, id);
     }
 }
@@ -395,9 +446,11 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
                                mapping->role[value->node] != ROLE_NONE &&
                                kernel_of(mapping, value->node) == kernel;
         if (is_inside || mapping->charged[source] == kernel + 1) continue;
-        const int64_t bytes = operand_bytes(
-            mapping, id, i,
-            mapping->role[id] == ROLE_PRODUCT ? mapping->product_operand_bytes : 0);
+        const int64_t width = mapping->table->qdq[id] == QDQ_PRODUCT ? 1
+                              : mapping->role[id] == ROLE_PRODUCT
+                                  ? mapping->product_operand_bytes
+                                  : 0;
+        const int64_t bytes = operand_bytes(mapping, id, i, width);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
         mapping->table->read[owner] = checked_add(mapping->table->read[owner], bytes);
         charge_compulsory(mapping, id, source, bytes);
@@ -581,6 +634,7 @@ static int make_tables(struct mapping *mapping) {
     table->read = arena_array(arena, model->n_nodes, sizeof(*table->read));
     table->written = arena_array(arena, model->n_nodes, sizeof(*table->written));
     table->fusion = arena_array(arena, model->n_nodes, sizeof(*table->fusion));
+    table->qdq = arena_array(arena, model->n_nodes, sizeof(*table->qdq));
     table->kernel = arena_array(arena, model->n_nodes, sizeof(*table->kernel));
     table->source = arena_array(arena, model->n_values, sizeof(*table->source));
     table->stored = arena_array(arena, model->n_values, sizeof(*table->stored));
@@ -630,7 +684,8 @@ int pass_kernels(const struct analysis *analysis, void *own) {
                               .product_operand_bytes = product_bytes[precision]};
     mapping.keeps_products = !rule(&mapping, RUNTIME_FUSES_EPILOGUES);
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
-    const int status = make_tables(&mapping);
+    int status = make_tables(&mapping);
+    if (status == CM_OK) status = find_qdq(&mapping);
     if (status < 0) return status;
     for (size_t i = 0; i < model->n_graphs; i++)
         for (size_t k = 0; k < model->graphs[i].n_nodes; k++)

@@ -9,7 +9,12 @@
 #include "timing/timing.h"
 
 /* Tables that pass kernels reads. */
-#define KERNELS_READS (TABLE_BIND | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS)
+#define KERNELS_READS                                                                          \
+    (TABLE_BIND | TABLE_BATCH | TABLE_INFER | TABLE_FUSED_PATTERNS | TABLE_LIVENESS |          \
+     TABLE_COUNT)
+
+/* Roles of the nodes of a QDQ graph in a runtime that computes its products on integers. */
+enum qdq_role { QDQ_NONE, QDQ_PRODUCT, QDQ_QUANTIZES, QDQ_DEQUANTIZES };
 
 /* Flags: who reads a value, besides the kernel that computes it. */
 enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
@@ -20,6 +25,7 @@ struct kernels_table {
     int64_t *read;            /* bytes that its kernel reads for the node */
     int64_t *written;         /* bytes that its kernel writes for the node */
     struct cm_fusion *fusion; /* in_graph is 0 for views and nodes counted with another node */
+    uint8_t *qdq;             /* enum qdq_role */
     uint32_t *kernel;         /* identifies the kernel of the node */
     uint32_t *group;          /* identifies the nodes that some compiler has as one kernel */
     /* By value: */

@@ -49,7 +49,7 @@ int timing_passes_run(const struct analysis *core, unsigned wanted, struct timin
     struct cm_options *options = arena_alloc(core->arena, sizeof(*options));
     if (!options) return diag_no_memory(core->diag);
     *options = *core->options;
-    *timing = (struct timing){.core = *core};
+    *timing = (struct timing){.core = *core, .is_float = timing->is_float};
     timing->core.options = options;
     int status = runtime_resolve(core, options);
     if (status == CM_OK) status = runner_start(&timing_pipeline, &timing->core);

@@ -210,7 +210,9 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
         *ret_why = has_bodies ? "its bodies are measured" : NULL;
         return CM_OK;
     }
-    const int status = precision_apply(&timing->core, &job->context);
+    const bool on_integers = kernels->qdq && kernels->qdq[job->node] == QDQ_PRODUCT;
+    const int status = on_integers ? precision_apply_int8(&timing->core, &job->context)
+                                   : precision_apply(&timing->core, &job->context);
     if (status < 0) return status;
     bool found = lowering_apply(&job->context, ret, ret_why);
     enum dtype *result = &job->context.outputs[0].dtype;

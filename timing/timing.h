@@ -23,6 +23,7 @@ enum timing_tables {
 
 struct timing {
     struct analysis core; /* first, so that a pass gets both as struct analysis */
+    bool is_float;        /* as if the file had no QuantizeLinear and no DequantizeLinear */
     const struct kernels_table *kernels;
     const struct primitives_table *primitives;
     const struct estimate_table *estimate;

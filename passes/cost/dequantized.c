@@ -51,12 +51,16 @@ scale_axes *dequantized_find(const struct analysis *analysis) {
 }
 
 /* Does not apply to fused patterns: their intermediate values are floats. */
+bool dequantized_product(const struct analysis *analysis, const struct op_context *context,
+                         bool *ret_rest) {
+    const scale_axes *scales = analysis->count->dequantized;
+    return scales && analysis->fused_patterns->of_node[context->node_id] == ID_NONE &&
+           scale_factors_out(context, scales, ret_rest);
+}
+
 struct integers dequantized_integers(const struct analysis *analysis,
                                      const struct op_context *context, int64_t macs) {
-    const scale_axes *scales = analysis->count->dequantized;
     bool rest = false;
-    if (!scales || analysis->fused_patterns->of_node[context->node_id] != ID_NONE ||
-        !scale_factors_out(context, scales, &rest))
-        return integers_of(context, macs);
-    return integers_all(macs, rest);
+    return dequantized_product(analysis, context, &rest) ? integers_all(macs, rest)
+                                                         : integers_of(context, macs);
 }

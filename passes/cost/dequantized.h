@@ -19,6 +19,11 @@
  * arena has failed. */
 scale_axes *dequantized_find(const struct analysis *analysis);
 
+/* Returns true if the node is a product that a runtime may compute on integers, although it is
+ * written on floats. Sets *ret_rest to true if its other operations are on integers too. */
+bool dequantized_product(const struct analysis *analysis, const struct op_context *context,
+                         bool *ret_rest);
+
 /* Returns the part of the node's MACs and other operations that is on integers. */
 struct integers dequantized_integers(const struct analysis *analysis,
                                      const struct op_context *context, int64_t macs);

@@ -42,9 +42,8 @@ static enum op_autocast autocast_of(const struct op *op) {
 
 /* With 8-bit factors, attention and recurrences are fp16: their 8-bit forms need scales. The
  * bias of an int8 convolution is fp32. */
-enum dtype precision_cast(const struct analysis *analysis, const struct op *op, size_t slot,
+static enum dtype cast_at(enum cm_precision precision, const struct op *op, size_t slot,
                           enum dtype dtype) {
-    const enum cm_precision precision = analysis->options->precision;
     const enum op_autocast autocast = autocast_of(op);
     const bool is_conv = op_primitive_kind(op) == CM_CONV || op_primitive_kind(op) == CM_DECONV;
     if (!precision_changes(dtype)) return dtype;
@@ -57,13 +56,18 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
     return is_conv && precision == CM_PRECISION_INT8 ? DTYPE_FLOAT : dtypes[precision].addend;
 }
 
-int precision_apply(const struct analysis *analysis, struct op_context *context) {
+enum dtype precision_cast(const struct analysis *analysis, const struct op *op, size_t slot,
+                          enum dtype dtype) {
+    return cast_at(analysis->options->precision, op, slot, dtype);
+}
+
+static int apply(const struct analysis *analysis, enum cm_precision precision,
+                 struct op_context *context) {
     const struct value_info **inputs = NULL;
-    if (keeps_dtypes(analysis)) return CM_OK;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = context->inputs[i];
         const enum dtype dtype =
-            info ? precision_cast(analysis, context->op, i, info->dtype) : DTYPE_UNDEFINED;
+            info ? cast_at(precision, context->op, i, info->dtype) : DTYPE_UNDEFINED;
         if (!info || dtype == info->dtype) continue;
         if (!inputs)
             inputs = arena_copy(analysis->arena, context->inputs,
@@ -75,6 +79,15 @@ int precision_apply(const struct analysis *analysis, struct op_context *context)
     }
     if (inputs) context->inputs = inputs;
     return CM_OK;
+}
+
+int precision_apply(const struct analysis *analysis, struct op_context *context) {
+    const enum cm_precision precision = analysis->options->precision;
+    return keeps_dtypes(analysis) ? CM_OK : apply(analysis, precision, context);
+}
+
+int precision_apply_int8(const struct analysis *analysis, struct op_context *context) {
+    return apply(analysis, CM_PRECISION_INT8, context);
 }
 
 static bool is_vector(const struct shape *shape) {

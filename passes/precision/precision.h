@@ -24,6 +24,9 @@ enum dtype precision_cast(const struct analysis *analysis, const struct op *op, 
                           enum dtype dtype);
 /* Replaces the dtypes of the context's operands by those in which the operator reads them. */
 int precision_apply(const struct analysis *analysis, struct op_context *context) CM_MUST_CHECK;
+/* The same for a product of floats that a runtime computes on integers. */
+int precision_apply_int8(const struct analysis *analysis,
+                         struct op_context *context) CM_MUST_CHECK;
 /* If the node adds a constant vector to a matrix product that nothing else reads, as an
  * exported Linear layer does, returns the product; otherwise ID_NONE. */
 uint32_t precision_biased_product(const struct analysis *analysis, const struct op *op,

@@ -337,6 +337,35 @@ static void products_of_8_bits_quantize_their_operand(void **state) {
     bench_close(bench);
 }
 
+/* A runtime multiplies the integers of a QDQ graph: its kernels read 1 byte per element, scale,
+ * and quantize what they write. A framework computes what is written. x has 64 elements, w 256.
+ */
+static void kernels_of_a_qdq_graph_multiply_integers(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit s float[1]\ninit w int8[16,16]\n"
+        "node q QuantizeLinear x s -> i\nnode d DequantizeLinear i s -> f\n"
+        "node e DequantizeLinear w s -> g\nnode m MatMul f g -> p\nnode r Relu p -> t\n"
+        "node k QuantizeLinear t s -> u\nnode l DequantizeLinear u s -> v\n"
+        "node n QuantizeLinear v s -> a\nnode o DequantizeLinear a s -> b\n"
+        "node h Softmax b -> y\nout y\n";
+    static const struct request tensorrt = {.runtime = CM_RUNTIME_TENSORRT};
+    static const struct row integers[] = {
+        {"q", 1, 256 + 4, 64, 256}, {"d", -1, 0, 0, 0},
+        {"e", -1, 0, 0, 0},         {"m", 1, 64 + 256 + 4, 64, 64 + 256 + 256},
+        {"k", -1, 0, 0, 0},         {"n", -1, 0, 0, 0}, /* what is quantized already */
+        {"h", 1, 64, 256, 256}};
+    static const struct row floats[] = {{"d", 1, 64 + 4, 256, 256},
+                                        {"m", 1, 256 + 1024, 256, 256 + 1024 + 256}};
+    (void)state;
+    EXPECT(lines, tensorrt, integers);
+    EXPECT(lines, eager, floats);
+    struct bench *bench = ask(lines, tensorrt);
+    const struct primitives_table *primitives = bench->timing->primitives;
+    const uint32_t index = primitives->of_node[bench_node(bench, "m")];
+    assert_int_equal(primitives->items[index].inputs[0].element, CM_I8);
+    bench_close(bench);
+}
+
 static const char folded[] =
     "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\nfused :Net conv:Conv2d\n"
     "node c Conv x c.weight -> p\nat\nnode r Relu p -> y\nout y\n";
@@ -483,6 +512,7 @@ int main(void) {
         cmocka_unit_test(attention_of_rank_3_has_one_head_per_matrix),
         cmocka_unit_test(autocast_widens_softmax_and_casts_for_products),
         cmocka_unit_test(products_of_8_bits_quantize_their_operand),
+        cmocka_unit_test(kernels_of_a_qdq_graph_multiply_integers),
         cmocka_unit_test(folded_norm_is_a_kernel_in_eager_mode),
         cmocka_unit_test(convolution_in_nchw_changes_the_layout),
         cmocka_unit_test(body_has_kernels_of_its_own),
