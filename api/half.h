@@ -6,6 +6,7 @@
 #ifndef API_HALF_H
 #define API_HALF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,11 +22,13 @@ struct timing;
 const struct pipeline *half_pipeline(void);
 
 /*
- * Runs these passes after those of the core. *ret is in the arena of the analysis; NULL without
- * this half. Returns CM_OK or the status of the first pass that fails; without this half
- * CM_USAGE if the options request times.
+ * Runs these passes after those of the core, and evaluates changes of the model if
+ * `with_changes`. *ret is in the arena of the analysis; NULL without this half. Returns CM_OK
+ * or the status of the first pass that fails; without this half CM_USAGE if the options request
+ * times.
  */
-int half_run(const struct analysis *core, const struct timing **ret) CM_MUST_CHECK;
+int half_run(const struct analysis *core, bool with_changes,
+             const struct timing **ret) CM_MUST_CHECK;
 
 /* Returns the memory of the device in bytes; 0: unknown. */
 int64_t half_device_bytes(const struct timing *timing);

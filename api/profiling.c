@@ -59,7 +59,7 @@ static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostic
     struct analysis *analysis = &profiling->analysis;
     struct assemble_extras extras = {.loading = profiling->model->notes};
     int status = pipeline_run_from(analysis, TABLE_COUNT);
-    if (status == CM_OK) status = half_run(analysis, &extras.timing);
+    if (status == CM_OK) status = half_run(analysis, !profiling->of_sweep, &extras.timing);
     if (status < 0) return status;
     if (coverage_of(analysis, &extras.coverage) < 0) return diag_no_memory(diagnostics);
     status = assemble_warnings(analysis, &extras.coverage);

@@ -20,6 +20,7 @@ struct profiling {
     struct arena_mark result_mark; /* at the end of profiling_begin */
     struct arena_mark arena_mark;
     struct cm_options options; /* of the caller, with the mode that an optimizer implies */
+    bool of_sweep;             /* its result needs no advice */
     struct work work;
     struct analysis analysis;
 };

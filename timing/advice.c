@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass advice: suggests changes that would make the model faster. Each rule picks nodes,
- * estimates the time that a change would save, and writes a text (table `rules`). Without times
- * there is no advice.
+ * estimates the time that a change would save, and writes a text (table `rules`). The rule that
+ * saves most comes first; each of the others saves a part of what the rules before it leave.
+ * Without times there is no advice. For a modelled device, changes.c evaluates changes instead.
  *
  * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
  * 90 % of the device; trtexec and HTA: launches), else round figures.
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/device/runtimes.h"
 #include "backends/primitive.h"
 #include "passes/cost/count.h"
 #include "passes/memory/liveness.h"
@@ -30,6 +30,7 @@
 #include "timing/roofline_bounds.h"
 #include "timing/timing.h"
 
+#define MIN_GAIN        0.01 /* of the latency */
 #define MIN_UTILISATION 0.5
 #define FULL_MEMORY     0.9  /* share of the device's memory */
 #define TINY_GRID_SHARE 0.02 /* a picked layer has a larger share of the latency */
@@ -41,10 +42,13 @@
  * through the model. */
 struct advice_case {
     const struct timing *timing;
-    double total_s;   /* of all nodes */
-    double *seconds;  /* by node; 0: no time */
-    bool *picked;     /* by node */
-    double half_rate; /* published FLOP/s of tensor cores on 16-bit elements; 0: unknown */
+    double total_s;  /* of all nodes */
+    double *seconds; /* by node; 0: no time */
+    double *left;    /* by node: what the rules before this one leave of them */
+    bool *picked;    /* by node */
+    double *gain;    /* by picked node; negative: unknown */
+    double picked_s; /* sum of their times */
+    size_t n_picked;
     struct text text; /* sentences: observation, recommendation */
 };
 
@@ -55,6 +59,7 @@ struct advice_rule {
     /* Returns true to pick the node. *ret_gain_s: seconds that the change saves; left at its
      * initial value -1 if unknown. All rules but pick_memory get only nodes with a time. */
     bool (*pick)(const struct advice_case *advice, uint32_t node, double *ret_gain_s);
+    bool of_models;   /* also applies to modelled times */
     const char *noun; /* counted at the beginning of the text: "12 nodes"; NULL: no count */
     const char *text; /* rest of the text; NULL: `write` appends it */
     void (*write)(struct advice_case *advice);
@@ -105,7 +110,7 @@ static double traffic_s(const struct advice_case *advice, double bytes) {
 /* Returns the node's seconds above the roofline; negative: unknown. */
 static double above_roofline(const struct advice_case *advice, uint32_t node) {
     const double roofline = achieved_of(advice, node)->roofline;
-    return roofline < 0 ? -1 : advice->seconds[node] * fmax(0, 1 - roofline);
+    return roofline < 0 ? -1 : fmax(0, advice->left[node] - advice->seconds[node] * roofline);
 }
 
 /* Returns true if tensor cores could run the product at the requested precision. */
@@ -143,35 +148,15 @@ static void write_idle(struct advice_case *advice) {
         network_s * 1e3, 100 * utilisation(advice));
 }
 
-/* R2. Picks products that run without tensor cores. A modelled device uses no tensor cores for
- * fp32 unless the precision is tf32. */
+/* R2. Picks products that run without tensor cores. */
 static bool pick_without_tensor_cores(const struct advice_case *advice, uint32_t node,
                                       double *ret_gain_s) {
-    const struct cm_device_facts *facts = &advice->timing->estimate->facts;
     const struct cm_primitive *primitive = primitive_of(advice, node);
-    const struct cm_measurement *measurement = measurement_of(advice, node);
-    const int32_t element = primitive->inputs[0].element;
-    if (!facts->has_tensor_cores || !primitive_is_product(primitive) || element == CM_F64)
-        return false;
-    if (measurement->state == CM_MODELLED ? element != CM_F32 || is_eligible(advice, primitive)
-                                          : measurement->how.tensor_cores != CM_TENSOR_CORES_NO)
-        return false;
-    const double runs = runs_of(advice, node);
-    const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
-    const double compute =
-        advice->half_rate > 0 ? (double)primitive->flops * runs / advice->half_rate : 0;
-    if (memory >= 0) *ret_gain_s = fmax(0, advice->seconds[node] - fmax(memory, compute));
-    return true;
-}
-
-static void write_without_tensor_cores(struct advice_case *advice) {
-    text_printf(
-        &advice->text,
-        " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
-        "if accuracy allows. The gain is their time minus %s.",
-        advice->half_rate > 0
-            ? "the longer of two: that of moving their bytes, and that of their FLOPs in fp16"
-            : "that of moving their bytes");
+    const double memory = traffic_s(advice, roofline_bounds_bytes(primitive));
+    if (memory >= 0) *ret_gain_s = fmax(0, advice->left[node] - memory * runs_of(advice, node));
+    return advice->timing->estimate->facts.has_tensor_cores &&
+           primitive_is_product(primitive) && primitive->inputs[0].element != CM_F64 &&
+           measurement_of(advice, node)->how.tensor_cores == CM_TENSOR_CORES_NO;
 }
 
 /* R3. Picks convolutions whose workspace has about the size of their input and output images,
@@ -217,12 +202,7 @@ static bool pick_odd_channels(const struct advice_case *advice, uint32_t node,
     return true;
 }
 
-/* R5. Returns true if the modelled runtime fuses elementwise nodes. */
-static bool is_compiled_model(const struct advice_case *advice) {
-    return advice->timing->estimate->facts.modelled &&
-           runtime_rule(advice->timing->core.options->runtime, RUNTIME_FUSES_CHAINS);
-}
-
+/* R5. */
 static bool is_elementwise(const struct cm_primitive *primitive) {
     return primitive->kind == CM_ELTWISE ||
            (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
@@ -259,7 +239,7 @@ static bool pick_chains(const struct advice_case *advice, uint32_t node, double 
     if (limited_by != LIMITED_BY_MEMORY && limited_by != LIMITED_BY_LAUNCH) return false;
     const double bytes = saved_bytes(advice, node);
     if (bytes <= 0) return false;
-    *ret_gain_s = fmin(traffic_s(advice, bytes), advice->seconds[node]);
+    *ret_gain_s = traffic_s(advice, bytes);
     return true;
 }
 
@@ -267,11 +247,9 @@ static void write_chains(struct advice_case *advice) {
     double bytes = 0;
     for (uint32_t node = 0; node < advice->timing->core.model->n_nodes; node++)
         if (advice->picked[node]) bytes += saved_bytes(advice, node);
-    text_printf(&advice->text,
+    text_append(&advice->text,
                 " could be fused with the producer of an operand that no other node reads, as "
-                "%s does: this saves ",
-                is_compiled_model(advice) ? "a runtime that also fuses products"
-                                          : "a compiler or an inference runtime");
+                "a compiler or an inference runtime does: this saves ");
     append_bytes(advice, bytes);
     text_append(&advice->text, " of traffic.");
 }
@@ -287,7 +265,7 @@ static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
         const double share = how->kernels[i].blocks_per_unit;
         max_share = fmax(max_share, share > 0 ? share : 1); /* 0: unknown */
     }
-    *ret_gain_s = advice->seconds[node] * (1 - max_share);
+    *ret_gain_s = advice->left[node] * (1 - max_share);
     return how->n_kernels > 0 && max_share < 1;
 }
 
@@ -295,16 +273,6 @@ static bool pick_tiny_grids(const struct advice_case *advice, uint32_t node,
 static bool pick_launches(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     *ret_gain_s = above_roofline(advice, node);
     return achieved_of(advice, node)->limited_by == LIMITED_BY_LAUNCH;
-}
-
-static void write_launches(struct advice_case *advice) {
-    text_append(&advice->text,
-                advice->timing->estimate->facts.modelled
-                    ? " limited by the launch of their kernels"
-                    : " within three times the shortest that anything takes, launches rather "
-                      "than work");
-    text_printf(&advice->text, ": take a larger batch, %sor replay them as one graph.",
-                is_compiled_model(advice) ? "" : "fuse them, ");
 }
 
 /* R8. Picks the node at the peak if the device's memory is nearly full. */
@@ -331,28 +299,31 @@ static void write_memory(struct advice_case *advice) {
 /* R9. Picks copies and gathers; the gain is their whole time. */
 static bool pick_copies(const struct advice_case *advice, uint32_t node, double *ret_gain_s) {
     const int32_t kind = primitive_of(advice, node)->kind;
-    *ret_gain_s = advice->seconds[node];
+    *ret_gain_s = advice->left[node];
     return kind == CM_COPY || kind == CM_GATHER;
 }
 
 /* clang-format off */
 static const struct advice_rule rules[] = {
-    {"R1", "utilisation", 0, pick_idle, NULL, NULL, write_idle},
-    {"R2", "tensor-cores", 0.01, pick_without_tensor_cores, "product", NULL,
-     write_without_tensor_cores},
-    {"R3", "channels-last", 0.01, pick_transposes, "convolution",
+    {"R1", "utilisation", 0, pick_idle, false, NULL, NULL, write_idle},
+    {"R2", "tensor-cores", 0, pick_without_tensor_cores, false, "product",
+     " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 if "
+     "accuracy allows. The gain is their time minus that of moving their bytes.", NULL},
+    {"R3", "channels-last", 0, pick_transposes, false, "convolution",
      " with a workspace of the size of their images, which are turned to channels-last and back "
      "in it: try --layout nhwc, and channels_last in the framework.", NULL},
-    {"R4", "channels", 0.01, pick_odd_channels, "product",
+    {"R4", "channels", 0.01, pick_odd_channels, true, "product",
      " whose channels are not a multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, 4 of tf32), "
      "as tensor cores require: pad them.", NULL},
-    {"R5", "fusion", 0.01, pick_chains, "elementwise node", NULL, write_chains},
-    {"R6", "tiny-grids", 0, pick_tiny_grids, "node",
+    {"R5", "fusion", 0, pick_chains, false, "elementwise node", NULL, write_chains},
+    {"R6", "tiny-grids", 0, pick_tiny_grids, false, "node",
      " with fewer blocks than the device has multiprocessors, part of which is idle: take a "
      "larger batch, or an algorithm that splits the sum (split-K).", NULL},
-    {"R7", "launches", 0.2, pick_launches, "node", NULL, write_launches},
-    {"R8", "memory", 0, pick_memory, NULL, NULL, write_memory},
-    {"R9", "copies", 0.1, pick_copies, "node",
+    {"R7", "launches", 0.2, pick_launches, false, "node",
+     " within three times the shortest that anything takes, launches rather than work: take a "
+     "larger batch, fuse them, or replay them as one graph.", NULL},
+    {"R8", "memory", 0, pick_memory, true, NULL, NULL, write_memory},
+    {"R9", "copies", 0.1, pick_copies, false, "node",
      " without arithmetic (transposes, slices, concatenations, gathers): look for layouts that "
      "avoid them. The gain is all of their time.", NULL},
 };
@@ -360,16 +331,17 @@ static const struct advice_rule rules[] = {
 
 #define N_RULES (sizeof rules / sizeof *rules)
 
-/* Lists the picked nodes and their modules, each once, ascending. */
-static int list_picked(const struct advice_case *advice, size_t n, struct cm_advice *ret) {
-    const struct timing *timing = advice->timing;
+int advice_list_nodes(const struct timing *timing, const bool *picked, struct cm_advice *ret) {
     const struct modules_table *modules = timing->core.modules;
+    const size_t n_nodes = timing->core.model->n_nodes;
+    size_t n = 0;
+    for (size_t i = 0; i < n_nodes; i++) n += picked[i];
     size_t *nodes = arena_array(timing->core.result_arena, n, sizeof *nodes);
     size_t *list = arena_array(timing->core.result_arena, modules->n_modules, sizeof *list);
-    bool *has = arena_array(timing->core.scratch, modules->n_modules, sizeof *has);
+    bool *has = arena_array(timing->core.arena, modules->n_modules, sizeof *has);
     if (!nodes || !list || !has) return diag_no_memory(timing->core.diag);
-    for (uint32_t node = 0; node < timing->core.model->n_nodes; node++) {
-        if (!advice->picked[node]) continue;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        if (!picked[node]) continue;
         nodes[ret->n_nodes++] = node;
         has[modules->of_node[node]] = true;
     }
@@ -380,80 +352,92 @@ static int list_picked(const struct advice_case *advice, size_t n, struct cm_adv
     return CM_OK;
 }
 
-/* Adds the advice of a rule, unless the nodes that it picks have too small a share of the
- * latency. */
-static int apply(struct advice_case *advice, const struct advice_rule *rule,
-                 struct advice_table *table) {
-    const struct timing *timing = advice->timing;
-    double known_s = 0; /* sum of the known gains */
-    bool has_gain = false;
-    double picked_s = 0;
-    size_t n_picked = 0;
-    for (uint32_t node = 0; node < timing->core.model->n_nodes; node++) {
-        double gain_s = -1;
+/* Picks the nodes of a rule. Returns the sum of their gains: negative if all are unknown, or if
+ * the rule gives no advice; then n_picked is 0. */
+static double pick_nodes(struct advice_case *advice, const struct advice_rule *rule) {
+    double gain_s = -1;
+    advice->n_picked = 0;
+    advice->picked_s = 0;
+    for (uint32_t node = 0; node < advice->timing->core.model->n_nodes; node++) {
+        double gain = -1;
         advice->picked[node] = (advice->seconds[node] > 0 || rule->pick == pick_memory) &&
-                               rule->pick(advice, node, &gain_s);
+                               rule->pick(advice, node, &gain);
         if (!advice->picked[node]) continue;
-        n_picked++;
-        picked_s += advice->seconds[node];
-        if (gain_s < 0) continue;
-        known_s += gain_s;
-        has_gain = true;
+        advice->n_picked++;
+        advice->picked_s += advice->seconds[node];
+        advice->gain[node] = fmin(gain, advice->left[node]);
+        if (gain >= 0) gain_s = fmax(gain_s, 0) + advice->gain[node];
     }
-    if (n_picked == 0 || picked_s < rule->min_share * advice->total_s) return CM_OK;
+    if (advice->picked_s >= rule->min_share * advice->total_s &&
+        (gain_s < 0 || gain_s >= MIN_GAIN * advice->total_s))
+        return gain_s;
+    advice->n_picked = 0;
+    return -1;
+}
+
+/* Adds the advice of a rule for the nodes that it picked. */
+static int add_advice(struct advice_case *advice, const struct advice_rule *rule, double gain_s,
+                      struct advice_table *table) {
+    const struct timing *timing = advice->timing;
     text_init(&advice->text, timing->core.result_arena);
     if (rule->noun != NULL) /* "12 nodes (34.56% of latency)" */
-        text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", n_picked, rule->noun,
-                    text_plural((int64_t)n_picked), 100 * picked_s / advice->total_s);
+        text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", advice->n_picked, rule->noun,
+                    text_plural((int64_t)advice->n_picked),
+                    100 * advice->picked_s / advice->total_s);
     if (rule->text != NULL) text_append(&advice->text, rule->text);
     if (rule->write != NULL) rule->write(advice);
     if (advice->text.failed) return diag_no_memory(timing->core.diag);
     struct cm_advice *item = &table->items[table->n++];
-    *item = (struct cm_advice){
-        .rule = rule->id,
-        .name = rule->name,
-        .text = text_string(&advice->text),
-        .gain_ps = has_gain ? public_count(estimate_ps(fmin(known_s, picked_s))) : CM_UNKNOWN};
-    return list_picked(advice, n_picked, item);
-}
-
-/* Largest gain first; unknown gains last. */
-static int compare(const void *left, const void *right) {
-    const struct cm_advice *a = left;
-    const struct cm_advice *b = right;
-    if (a->gain_ps != b->gain_ps) return a->gain_ps > b->gain_ps ? -1 : 1;
-    return strcmp(a->rule, b->rule);
+    *item = (struct cm_advice){.rule = rule->id,
+                               .name = rule->name,
+                               .text = text_string(&advice->text),
+                               .gain_ps = gain_s >= 0 ? public_count(estimate_ps(gain_s))
+                                                      : CM_UNKNOWN};
+    for (uint32_t node = 0; node < timing->core.model->n_nodes; node++)
+        if (advice->picked[node] && advice->gain[node] > 0)
+            advice->left[node] -= advice->gain[node];
+    return advice_list_nodes(timing, advice->picked, item);
 }
 
 int pass_advice(const struct analysis *analysis, void *own) {
     const struct timing *timing = timing_of(analysis);
     struct advice_table *table = own;
-    const struct cm_device_facts *facts = &timing->estimate->facts;
     const size_t n_nodes = timing->core.model->n_nodes;
+    const bool modelled = timing->estimate->facts.modelled && !timing->estimate->imported;
     struct advice_case advice = {.timing = timing};
+    bool done[N_RULES] = {false};
     if (!timing->roofline_bounds->done) return CM_OK;
     advice.seconds = arena_array(timing->core.scratch, n_nodes, sizeof *advice.seconds);
+    advice.left = arena_array(timing->core.scratch, n_nodes, sizeof *advice.left);
+    advice.gain = arena_array(timing->core.scratch, n_nodes, sizeof *advice.gain);
     advice.picked = arena_array(timing->core.scratch, n_nodes, sizeof *advice.picked);
     table->items = arena_array(timing->core.result_arena, N_RULES, sizeof *table->items);
-    if (!advice.seconds || !advice.picked || !table->items)
+    if (!advice.seconds || !advice.left || !advice.gain || !advice.picked || !table->items)
         return diag_no_memory(timing->core.diag);
     for (uint32_t node = 0; node < n_nodes; node++) {
         const struct cm_measurement *measurement = estimate_of_node(timing, node);
         const int64_t runs = timing->core.count->runs[timing->core.model->nodes[node].graph];
         if (measurement == NULL || !is_known(runs)) continue;
-        advice.seconds[node] =
+        advice.seconds[node] = advice.left[node] =
             measurement->cold.median * estimate_share(timing, node) * (double)runs;
         advice.total_s += advice.seconds[node];
     }
     if (advice.total_s <= 0) return CM_OK;
-    for (int32_t i = 0; i < facts->n_rates; i++)
-        if (text_equal(facts->rates[i].name, "matrix_fp16") ||
-            text_equal(facts->rates[i].name, "matrix_bf16"))
-            advice.half_rate = fmax(advice.half_rate, facts->rates[i].flops_per_s);
-    for (size_t i = 0; i < N_RULES; i++) {
-        int status = apply(&advice, &rules[i], table);
+    for (size_t round = 0; round < N_RULES; round++) {
+        size_t best = N_RULES;
+        double most_s = -1;
+        for (size_t i = 0; i < N_RULES; i++) {
+            if (done[i] || (modelled && !rules[i].of_models)) continue;
+            const double gain_s = pick_nodes(&advice, &rules[i]);
+            if (advice.n_picked == 0 || (best < N_RULES && gain_s <= most_s)) continue;
+            best = i;
+            most_s = gain_s;
+        }
+        if (best == N_RULES) break;
+        done[best] = true;
+        (void)pick_nodes(&advice, &rules[best]);
+        const int status = add_advice(&advice, &rules[best], most_s, table);
         if (status < 0) return status;
     }
-    if (table->n > 0) qsort(table->items, table->n, sizeof *table->items, compare);
     return CM_OK;
 }

@@ -12,9 +12,12 @@
 
 struct advice_table {
     size_t n;
-    struct cm_advice *items; /* largest gain first; in `result_arena` */
+    struct cm_advice *items; /* each gain is on top of those before it; in `result_arena` */
 };
 
 pass_run pass_advice;
+
+/* Lists the picked nodes and their modules, each once, ascending. */
+int advice_list_nodes(const struct timing *timing, const bool *picked, struct cm_advice *ret);
 
 #endif

@@ -5,6 +5,7 @@
 #include "backends/plugin/reason.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "timing/changes.h"
 #include "timing/estimate.h"
 #include "timing/pipeline.h"
 
@@ -12,11 +13,12 @@ const struct pipeline *half_pipeline(void) {
     return &timing_pipeline;
 }
 
-int half_run(const struct analysis *core, const struct timing **ret) {
+int half_run(const struct analysis *core, bool with_changes, const struct timing **ret) {
     struct timing *timing = arena_alloc(core->arena, sizeof *timing);
     if (!timing) return diag_no_memory(core->diag);
     *ret = timing;
-    return timing_passes_run(core, 0, timing);
+    const int status = timing_passes_run(core, 0, timing);
+    return status == CM_OK && with_changes ? changes_evaluate(timing) : status;
 }
 
 int64_t half_device_bytes(const struct timing *timing) {

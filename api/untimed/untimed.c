@@ -16,7 +16,8 @@ const struct pipeline *half_pipeline(void) {
     return NULL;
 }
 
-int half_run(const struct analysis *core, const struct timing **ret) {
+int half_run(const struct analysis *core, bool with_changes, const struct timing **ret) {
+    (void)with_changes;
     const struct cm_options *options = core->options;
     *ret = NULL;
     return options->backend || options->n_times > 0 ? refuse(core->diag) : CM_OK;

@@ -736,7 +736,7 @@ struct cm_result {
     const struct cm_operator *operators; /* largest latency first; without times, most work */
     const struct cm_measure *measure;    /* NULL: no backend was requested */
     size_t n_advice;
-    const struct cm_advice *advice;                 /* largest gain first; none without times */
+    const struct cm_advice *advice; /* each on top of those before; none without times */
     const struct cm_input_pipeline *input_pipeline; /* NULL: not requested, or no times */
     void *arena;                                    /* private */
 };

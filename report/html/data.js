@@ -70,7 +70,9 @@ function indexTimes(profile) {
     }
   }
   for (const advice of profile.advice || [])
-    if (advice.name === 'tensor-cores') for (const index of advice.nodes) profile.nodes[index].cores = 'eligible';
+    if (/^(tensor-cores|half-precision)$/.test(advice.name))
+      for (const node of advice.nodes.map(index => profile.nodes[index]))
+        if (node.primitive && node.primitive.product) node.cores = 'eligible';
 }
 
 /* Fills profile.order (nodes in execution order) and node.position. */
@@ -156,12 +158,11 @@ function timeByResource(profile, nodes) {
   return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
 }
 
-/* Returns "Compute-bound" if one resource limits at least 60% of the time. `parts`: see timeByResource. */
+/* Returns "Compute-bound" if one resource limits 60% of the time, else the two largest. `parts`: see timeByResource. */
 function boundText(parts) {
   const total = d3.sum(parts, part => part.value);
   if (!(total > 0)) return '';
-  const first = parts[0];
-  if (first.value < 0.6 * total) return 'Limited by no single resource';
-  return {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[first.resource]
-    || `Limited by ${first.resource}`;
+  const name = {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[parts[0].resource];
+  if (parts[0].value >= 0.6 * total && name) return name;
+  return `Limited by ${parts.slice(0, 2).map(part => `${part.resource} (${roughly(part.value / total)})`).join(' and ')}`;
 }

@@ -76,11 +76,10 @@ function addBreakdown(parent, profile) {
 
 /* Adds links to the modules of a recommendation, most time first. */
 function addAdviceLinks(parent, profile, advice) {
+  if (advice.nodes.length === 0) return;
   const times = new Map();
-  for (const index of advice.nodes) {
-    const node = profile.nodes[index];
+  for (const node of advice.nodes.map(index => profile.nodes[index]))
     times.set(node.owner, (times.get(node.owner) || 0) + (+node.latency_ps || 0));
-  }
   const owners = [...times].sort((a, b) => b[1] - a[1]).map(entry => entry[0]);
   const links = add(parent, 'p', {class: 'links'}, 'Most time in ');
   owners.slice(0, 3).forEach((module, i) => {
@@ -116,7 +115,7 @@ function addAdvice(parent, profile) {
     head.append('strong').text(name[0].toUpperCase() + name.slice(1));
     if (isKnown(advice.gain_ps))
       add(head, 'span', {class: 'gain', 'data-value': String(advice.gain_ps), title: exact(advice.gain_ps, 'ps')},
-        `saves up to ${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)})`);
+        `saves ${profile.modelled ? '' : 'up to '}${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)})`);
     item.append('p').text(advice.text);
     addAdviceLinks(item, profile, advice);
   }

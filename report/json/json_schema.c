@@ -314,7 +314,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
     POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device, --times or --backend: the times and what they depend on (docs/measuring.md, docs/times.md, docs/import.md)"),
-    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"),
+    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, each on top of those before it"),
     POINTER("input_pipeline", struct cm_result, input_pipeline, json_input_pipeline, "with --sample-bytes and times: the demand for input samples (docs/measuring.md)"));
 
 static const struct json_record sweep_plans_record = RECORD(struct cm_sweep_plans, "sweep_plans", "The plans of one row of a sweep",

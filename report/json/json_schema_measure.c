@@ -176,7 +176,7 @@ const struct json_record json_advice = RECORD(struct cm_advice, "advice", "A pos
     VALUE("rule", JSON_TEXT, struct cm_advice, rule, "`R3`: docs/measuring.md"),
     VALUE("name", JSON_TEXT, struct cm_advice, name, "`channels-last`"),
     VALUE("text", JSON_TEXT, struct cm_advice, text, "finding and recommendation, in sentences"),
-    VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "estimated reduction of the total latency; `null` if it cannot be estimated"),
+    VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "reduction of the total latency, on top of the advice before it: modelled, or estimated from the measurement; `null` if unknown"),
     MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes, "indices of the affected nodes"),
     MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that contain these nodes"));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The section of advice: possible optimizations, the largest gain first. */
+/* The section of advice: possible optimizations, each on top of those before it. */
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/text/sections.h"
@@ -40,7 +40,8 @@ void advice_write(struct page *page, const struct cm_result *result) {
         page_print(page, STYLE_TITLE, "%s", advice->name);
         page_list(page, "", HANG);
         if (is_known(advice->gain_ps))
-            page_add(page, ": gain at most %s%s%s (%s of latency)",
+            page_add(page, ": gain %s%s%s%s (%s of latency)",
+                     cm_result_modelled(result) ? "" : "at most ",
                      page_time(page, advice->gain_ps), *kind == '\0' ? "" : " ", kind,
                      page_percent(page, advice->gain_ps, result->totals.latency_ps));
         else

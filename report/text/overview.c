@@ -189,14 +189,15 @@ static void write_network(struct page *page, const struct cm_end_to_end *end_to_
     page_end_line(page);
 }
 
-/* Writes `advice:  fusion (gain at most 37.42% of the time), channels` */
+/* Writes `advice:  tensorrt (gain 37.42% of the time), channels` */
 static void write_advice(struct page *page, const struct cm_result *result) {
     if (result->n_advice == 0) return;
     label_list(page, "advice", ", ", 0);
     for (size_t i = 0; i < result->n_advice; i++) {
         const struct cm_advice *advice = &result->advice[i];
         if (is_known(advice->gain_ps))
-            page_add(page, "%s (gain at most %s of the time)", advice->name,
+            page_add(page, "%s (gain %s%s of the time)", advice->name,
+                     cm_result_modelled(result) ? "" : "at most ",
                      page_percent(page, advice->gain_ps, result->totals.latency_ps));
         else
             page_add(page, "%s", advice->name);
