@@ -45,13 +45,23 @@ static const struct pass passes[] = {
 const struct pipeline timing_pipeline = {passes, sizeof passes / sizeof *passes,
                                          sizeof(struct timing), &core_pipeline};
 
-int timing_passes_run(const struct analysis *core, unsigned wanted, struct timing *timing) {
+static int run(const struct analysis *core, unsigned wanted, bool is_float,
+               struct timing *timing) {
     struct cm_options *options = arena_alloc(core->arena, sizeof(*options));
     if (!options) return diag_no_memory(core->diag);
     *options = *core->options;
-    *timing = (struct timing){.core = *core, .is_float = timing->is_float};
+    *timing = (struct timing){.core = *core, .is_float = is_float};
     timing->core.options = options;
     int status = runtime_resolve(core, options);
     if (status == CM_OK) status = runner_start(&timing_pipeline, &timing->core);
     return status < 0 ? status : runner_run(&timing_pipeline, &timing->core, 0, wanted);
+}
+
+int timing_passes_run(const struct analysis *core, unsigned wanted, struct timing *timing) {
+    return run(core, wanted, false, timing);
+}
+
+int timing_passes_run_float(const struct analysis *core, unsigned wanted,
+                            struct timing *timing) {
+    return run(core, wanted, true, timing);
 }

@@ -136,7 +136,7 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     struct analysis analysis = {
         .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
-    struct timing timing = {.is_float = false};
+    struct timing timing;
     const unsigned wanted = time->optimizer ? TABLE_GRADIENT_KERNELS : TABLE_PRIMITIVES;
     int status = restore_norms(model->model, &options, analysis.arena, &analysis.model);
     if (status < 0) (void)diag_no_memory(diag);
