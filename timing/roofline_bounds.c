@@ -26,7 +26,8 @@
 static const char *const names[N_LIMITED_BY] = {
     [LIMITED_BY_UNKNOWN] = "unknown",     [LIMITED_BY_COMPUTE] = "compute",
     [LIMITED_BY_MEMORY] = "memory",       [LIMITED_BY_LAUNCH] = "launch",
-    [LIMITED_BY_OCCUPANCY] = "occupancy", [LIMITED_BY_MIXED] = "mixed",
+    [LIMITED_BY_OCCUPANCY] = "occupancy", [LIMITED_BY_KERNEL] = "kernel",
+    [LIMITED_BY_MIXED] = "mixed",
 };
 
 const char *roofline_bounds_name(enum limited_by limited_by) {
@@ -86,7 +87,7 @@ static void judge_run(const struct timing *timing, const struct cm_primitive *pr
     else if (fmax(compute / seconds, memory / seconds) >= MIN_SHARE)
         ret->limited_by = compute > memory ? LIMITED_BY_COMPUTE : LIMITED_BY_MEMORY;
     else
-        ret->limited_by = compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_OCCUPANCY;
+        ret->limited_by = compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_KERNEL;
 }
 
 /* Imported times have the lower bound of the modelled device; without one, nothing is set. */
@@ -98,7 +99,7 @@ static void judge_import(const struct timing *timing, const struct cm_measuremen
     if (seconds < LAUNCH_FLOORS * launch_floor(timing))
         ret->limited_by = LIMITED_BY_LAUNCH;
     else if (ret->lower_bound_s < MIN_SHARE * seconds)
-        ret->limited_by = LIMITED_BY_OCCUPANCY;
+        ret->limited_by = LIMITED_BY_KERNEL;
 }
 
 void roofline_bounds_compute(const struct timing *timing, const struct cm_primitive *primitive,

@@ -16,7 +16,8 @@ enum limited_by {
     LIMITED_BY_COMPUTE = CM_LIMIT_COMPUTE,
     LIMITED_BY_MEMORY = CM_LIMIT_MEMORY,
     LIMITED_BY_LAUNCH = CM_LIMIT_LAUNCH, /* close to the shortest latency of any kernel */
-    LIMITED_BY_OCCUPANCY,                /* the device is not full */
+    LIMITED_BY_OCCUPANCY,                /* fewer blocks than multiprocessors */
+    LIMITED_BY_KERNEL,                   /* none of these: the kernel is far from all rates */
     LIMITED_BY_MIXED, /* of a module: no resource limits more than half of its latency */
     N_LIMITED_BY
 };

@@ -92,7 +92,7 @@ struct cm_achieved {
     int64_t bytes_per_s;
     int64_t roofline;       /* ratio: the device's lower bound of the time / the time */
     const char *limited_by; /* limiting resource: "compute", "memory", "launch", "occupancy",
-                          "mixed", "unknown" */
+                               "kernel", "mixed", "unknown" */
 };
 
 struct cm_node {

@@ -20,7 +20,7 @@ const allMetrics = [
   {key: 'params', unit: 'elements', label: 'Parameters', noun: 'parameters'},
   {key: 'activation_bytes', unit: 'bytes', label: 'Activation bytes', noun: 'activation bytes'},
 ];
-const resources = ['compute', 'memory', 'launch', 'occupancy', 'mixed'];
+const resources = ['compute', 'memory', 'launch', 'occupancy', 'kernel', 'mixed'];
 const nKinds = 6; /* colours of operator kinds; all kinds from the 6th on share the last */
 
 /* Numbers and returns the modules in preorder: a module contains a node if first <= node.owner.first < end. */
@@ -71,8 +71,7 @@ function indexTimes(profile) {
   }
   for (const advice of profile.advice || [])
     if (/^(tensor-cores|half-precision)$/.test(advice.name))
-      for (const node of advice.nodes.map(index => profile.nodes[index]))
-        if (node.primitive && node.primitive.product) node.cores = 'eligible';
+      for (const node of advice.nodes.map(index => profile.nodes[index])) if ((node.primitive || {}).product) node.cores = 'eligible';
 }
 
 /* Fills profile.order (nodes in execution order) and node.position. */
@@ -161,7 +160,7 @@ function timeByResource(profile, nodes) {
 /* Returns "Compute-bound" if one resource limits 60% of the time, else the two largest. `parts`: see timeByResource. */
 function boundText(parts) {
   const total = d3.sum(parts, part => part.value);
-  if (!(total > 0)) return '';
+  if (!(total > 0) || parts[0].resource === 'unknown') return '';
   const name = {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[parts[0].resource];
   if (parts[0].value >= 0.6 * total && name) return name;
   return `Limited by ${parts.slice(0, 2).map(part => `${part.resource} (${roughly(part.value / total)})`).join(' and ')}`;

@@ -69,7 +69,8 @@ function addBreakdown(parent, profile) {
     return;
   }
   const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')} go`, '', 'h3');
-  const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by, value: row.latency_ps, colour: `on-${row.limited_by}`}));
+  const whys = {occupancy: ' (fewer blocks than multiprocessors)', kernel: ' (far below the rates of the device)', unknown: ` (${profile.measure.device ? 'no rate of these products is known' : 'no --device gives rates'})`};
+  const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by + (whys[row.limited_by] || ''), value: row.latency_ps, colour: `on-${row.limited_by}`}));
   addStack(section, 'By limiting resource', limits, 'ps', totals.latency_ps);
   addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
 }

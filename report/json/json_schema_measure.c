@@ -7,7 +7,7 @@ const struct json_record json_achieved = RECORD(struct cm_achieved, "achieved", 
     VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "FLOPs per second, by convention `exact`"),
     VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s, "bytes read and written per second"),
     VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline, "roofline time divided by the actual time; `null` if the ceilings of the device are unknown"),
-    VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown` (docs/measuring.md)"));
+    VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `kernel`, `mixed` or `unknown` (docs/measuring.md)"));
 
 static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run, "kernel_run", "A kernel that ran on the device; 0 if a figure is unknown",
     VALUE("name", JSON_TEXT, struct cm_kernel_run, name, "name of the kernel"),

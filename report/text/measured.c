@@ -106,19 +106,30 @@ static void write_rates(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes `limited by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
+/* Returns ": why" if limited_by names no resource, else "". */
+static const char *why_limited(const struct cm_measure *measure, const char *limited_by) {
+    if (text_equal(limited_by, "occupancy")) return ": fewer blocks than multiprocessors";
+    if (text_equal(limited_by, "kernel")) return ": far below the rates of the device";
+    if (!text_equal(limited_by, "unknown")) return "";
+    return *measure->device ? ": no rate of these products is known"
+                            : ": no --device gives rates";
+}
+
+/* Writes `limited by:  memory 81.20% of latency (40 nodes), kernel 18.80% (9: far below ...)`
+ */
 static void write_limiters(struct page *page, const struct cm_result *result) {
     const struct cm_limiter_share *limiters = result->measure->limiters;
     const size_t n = result->measure->n_limiters;
-    if (n == 0 || (n == 1 && text_equal(limiters[0].limited_by, "unknown"))) return;
+    if (n == 0) return;
     label_list(page, "limited by", ", ", 0);
     for (size_t i = 0; i < n; i++) {
         const struct cm_limiter_share *share = &limiters[i];
-        page_add(page, "%s %s%s (%s)", share->limited_by,
+        page_add(page, "%s %s%s (%s%s)", share->limited_by,
                  page_percent(page, share->latency_ps, result->totals.latency_ps),
                  i == 0 ? " of latency" : "",
                  i == 0 ? page_count(page, share->nodes, "node")
-                        : page_digits(page, share->nodes));
+                        : page_digits(page, share->nodes),
+                 why_limited(result->measure, share->limited_by));
     }
     page_end_line(page);
 }

@@ -38,7 +38,7 @@ struct roofline_case {
 static const struct roofline_case rows[] = {
     /* clang-format off */
     {"copy at 80 %",                CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.8},
-    {"copy at 39 %",                CM_MEASURED, CM_COPY,    0,    3900000, 10e-6,  0,   LIMITED_BY_OCCUPANCY, 0.39},
+    {"copy at 39 %",                CM_MEASURED, CM_COPY,    0,    3900000, 10e-6,  0,   LIMITED_BY_KERNEL,    0.39},
     {"less than three floors",      CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,   LIMITED_BY_LAUNCH,    1},
     {"half-full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0.5, LIMITED_BY_OCCUPANCY, 0.8},
     {"full grid",                   CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  1,   LIMITED_BY_MEMORY,    0.8},
