@@ -132,6 +132,7 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     options.layout = time->layout;
     options.runtime = fitting->runtime;
     options.optimizer = time->optimizer;
+    if (time->optimizer) options.mode = CM_MODE_TRAINING;
     options.backend = arena_printf(fitting->arena, "roofline:device=%s", fitting->device);
     struct analysis analysis = {
         .options = &options, .arena = arena_new("fit", 0), .diag = diag};
