@@ -22,10 +22,10 @@ struct timing;
 const struct pipeline *half_pipeline(void);
 
 /*
- * Runs these passes after those of the core, and evaluates changes of the model if
- * `with_changes`. *ret is in the arena of the analysis; NULL without this half. Returns CM_OK
- * or the status of the first pass that fails; without this half CM_USAGE if the options request
- * times.
+ * Runs these passes after those of the core, and evaluates other ways to run the model
+ * if `with_changes`. *ret is in the arena of the analysis; NULL without this half. Returns
+ * CM_OK or the status of the first pass that fails; without this half CM_USAGE if the options
+ * request times.
  */
 int half_run(const struct analysis *core, bool with_changes,
              const struct timing **ret) CM_MUST_CHECK;

@@ -33,6 +33,7 @@ struct timing {
     const struct breakdown_table *breakdown;
     const struct advice_table *advice;
     const struct input_pipeline_table *input_pipeline;
+    const struct cm_quantization *quantization; /* no pass: quantization.h; NULL: none */
 };
 
 /* Returns the struct that a pass of this half gets as its analysis. */

@@ -312,6 +312,7 @@ static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
     const struct breakdown_table *breakdown = timing->breakdown;
     const struct estimate_table *estimate = timing->estimate;
     copy_limiters(assembly, ret);
+    ret->quantization = timing->quantization;
     copy_facts(assembly, ret);
     if (estimate->imported)
         copy_imported(assembly, ret);

@@ -8,6 +8,7 @@
 #include "timing/changes.h"
 #include "timing/estimate.h"
 #include "timing/pipeline.h"
+#include "timing/quantization.h"
 
 const struct pipeline *half_pipeline(void) {
     return &timing_pipeline;
@@ -17,8 +18,9 @@ int half_run(const struct analysis *core, bool with_changes, const struct timing
     struct timing *timing = arena_alloc(core->arena, sizeof *timing);
     if (!timing) return diag_no_memory(core->diag);
     *ret = timing;
-    const int status = timing_passes_run(core, 0, timing);
-    return status == CM_OK && with_changes ? changes_evaluate(timing) : status;
+    int status = timing_passes_run(core, 0, timing);
+    if (status == CM_OK && with_changes) status = changes_evaluate(timing);
+    return status == CM_OK && with_changes ? quantization_find(timing) : status;
 }
 
 int64_t half_device_bytes(const struct timing *timing) {

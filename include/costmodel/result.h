@@ -573,6 +573,30 @@ struct cm_end_to_end {
 };
 
 /* The report of a backend, and how much of the model it covers. */
+/* Nodes one after the other, of which the products are all on 8-bit integers or all on floats.
+ */
+struct cm_quantized_region {
+    const char *state;  /* "int8", "float" */
+    const char *reason; /* why it stays in float, or is slower than in float; "" */
+    size_t module;      /* the smallest one with all its nodes: index */
+    size_t first, last; /* nodes: indices */
+    int64_t latency_ps;
+    int64_t float_latency_ps; /* of the same nodes in the float model */
+};
+
+/* A quantized model (--precision int8, or a QDQ file) compared with its float model on the same
+ * modelled device. */
+struct cm_quantization {
+    const char *float_precision; /* of the float model, the faster one: "fp32", "fp16" */
+    int64_t float_latency_ps;
+    int64_t gain;             /* ratio: float_latency_ps / latency; below 1: int8 is slower */
+    const char *verdict;      /* full sentences: the gain and what limits it */
+    int64_t conversion_bytes; /* moved by kernels that only convert to int8 and back */
+    int64_t conversion_ps;    /* their time */
+    size_t n_regions;
+    const struct cm_quantized_region *regions; /* longest float_latency_ps first */
+};
+
 struct cm_measure {
     const char *backend;     /* as in cm_options: "roofline:device=h200" */
     const char *problem;     /* why there are no times; "": there are */
@@ -602,11 +626,12 @@ struct cm_measure {
     int64_t bandwidth;        /* bytes/s */
     int64_t floor_ps;         /* time of an empty primitive */
     bool has_tensor_cores;
-    int64_t measured_macs_share;            /* ratio: MACs of measured nodes / all MACs */
-    const struct cm_ceilings *ceilings;     /* NULL: not measured */
-    const struct cm_end_to_end *end_to_end; /* NULL: not requested */
-    int64_t n_cached;                       /* primitives measured in earlier calls */
-    const char *cached_since;               /* oldest of them, "2026-11-21T23:07:08Z"; "" */
+    int64_t measured_macs_share;                /* ratio: MACs of measured nodes / all MACs */
+    const struct cm_ceilings *ceilings;         /* NULL: not measured */
+    const struct cm_end_to_end *end_to_end;     /* NULL: not requested */
+    const struct cm_quantization *quantization; /* NULL: not quantized, or not modelled */
+    int64_t n_cached;                           /* primitives measured in earlier calls */
+    const char *cached_since;                   /* oldest of them, "2026-11-21T23:07:08Z"; "" */
     size_t n_states;
     const struct cm_state_share *states; /* non-empty states, timed ones first */
     size_t n_untimed;

@@ -296,6 +296,25 @@ class TimeError(Record):
     calibration: str  # what the device was fitted to
 
 
+class Quantization(Record):
+    """A quantized model compared with its float model on the same modelled device."""
+
+    float_precision: str  # "fp16"
+    float_latency_ps: int
+    gain: float  # float latency / latency: below 1, int8 is slower
+    verdict: str  # full sentences
+    conversion_bytes: int | None
+    conversion_ps: int | None
+    regions: Rows[Record]  # with state, reason, first, last, latency_ps, float_latency_ps
+
+
+class Measure(Record):
+    """Times of a backend (docs/measuring.md)."""
+
+    _nested = {"quantization": Quantization}
+    quantization: Quantization | None
+
+
 def _si(value: int | None, unit: str) -> str:
     """Formats a number with three significant digits: 14.1 GMACs."""
     if value is None:
@@ -332,7 +351,7 @@ class Profile(Record):
     _nested = {"model": Model, "options": Options, "totals": Totals, "modules": Module,
                "nodes": Node, "operators": Operator, "coverage": Coverage, "memory": Memory,
                "training": Training, "device_memory": DeviceMemory, "time_error": TimeError,
-               "diagnostics": Diagnostic}
+               "measure": Measure, "diagnostics": Diagnostic}
     model: Model
     options: Options
     totals: Totals
@@ -344,6 +363,7 @@ class Profile(Record):
     training: Training  # only with an optimizer
     device_memory: DeviceMemory  # only with an optimizer
     time_error: TimeError  # only with a modelled device
+    measure: Measure  # only with a backend
     diagnostics: Rows[Diagnostic]
 
     def to_json(self) -> str:

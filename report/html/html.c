@@ -260,6 +260,12 @@ static int put_overview(struct html *html, const struct cm_result *result) {
         put_fact(html, "high end of latency for 8 of 10 networks", NUMBER_TIME,
                  result->time_error.latency_high_ps, NUMBER_NO_BOUND);
     }
+    if (result->measure != NULL && result->measure->quantization != NULL) {
+        put_fact(html, "latency of the float model", NUMBER_TIME,
+                 result->measure->quantization->float_latency_ps, NUMBER_NO_BOUND);
+        put_fact(html, "conversions to int8 and back", NUMBER_TIME,
+                 result->measure->quantization->conversion_ps, NUMBER_NO_BOUND);
+    }
     put_fact(html, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes,
              memory->peak_upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND);
     put_fact(html, "arena", NUMBER_BYTES, memory->arena_bytes, of_arena);

@@ -125,6 +125,24 @@ static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end,
     VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs, "MACs of these nodes"),
     VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason, "why there is no time"));
 
+static const struct json_record region_record = RECORD(struct cm_quantized_region, "quantized_region", "Nodes one after the other, of which the products are all on 8-bit integers or all on floats",
+    VALUE("state", JSON_TEXT, struct cm_quantized_region, state, "`int8` or `float`"),
+    VALUE("reason", JSON_TEXT, struct cm_quantized_region, reason, "why it stays in float, or is slower than in float; empty: neither"),
+    VALUE("module", JSON_INDEX, struct cm_quantized_region, module, "index of the smallest module with all its nodes"),
+    VALUE("first", JSON_INDEX, struct cm_quantized_region, first, "index of the first node"),
+    VALUE("last", JSON_INDEX, struct cm_quantized_region, last, "index of the last node"),
+    VALUE("latency_ps", JSON_COUNT, struct cm_quantized_region, latency_ps, "sum over its nodes"),
+    VALUE("float_latency_ps", JSON_COUNT, struct cm_quantized_region, float_latency_ps, "the same in the float model"));
+
+static const struct json_record quantization_record = RECORD(struct cm_quantization, "quantization", "A quantized model compared with its float model on the same modelled device",
+    VALUE("float_precision", JSON_TEXT, struct cm_quantization, float_precision, "of the float model, the faster one: `fp32` or `fp16`"),
+    VALUE("float_latency_ps", JSON_COUNT, struct cm_quantization, float_latency_ps, "latency of the float model"),
+    VALUE("gain", JSON_RATIO, struct cm_quantization, gain, "latency of the float model divided by that of the quantized one; below 1: int8 is slower"),
+    VALUE("verdict", JSON_TEXT, struct cm_quantization, verdict, "the gain and what limits it, in sentences"),
+    VALUE("conversion_bytes", JSON_COUNT, struct cm_quantization, conversion_bytes, "bytes that kernels move that only convert to int8 and back"),
+    VALUE("conversion_ps", JSON_COUNT, struct cm_quantization, conversion_ps, "time of these kernels"),
+    LIST("regions", struct cm_quantization, regions, n_regions, region_record, "the regions, the longest in float first"));
+
 const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Results of a backend",
     VALUE("backend", JSON_TEXT, struct cm_measure, backend, "value of --backend: `roofline:device=h200`"),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem, "why there are no times; empty if there are times"),
@@ -153,6 +171,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`, `imported` or `split`; `null` if the model has no MACs"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),
     POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),
+    POINTER("quantization", struct cm_measure, quantization, quantization_record, "of a quantized model on a modelled device; else missing"),
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "number of primitives measured in earlier runs"),
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "time of the earliest of these measurements: `2026-11-21T23:07:08Z`"),
     LIST("states", struct cm_measure, states, n_states, state_record, "nodes and MACs by the state of their time"),

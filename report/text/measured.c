@@ -15,6 +15,8 @@
 #include "support/checked.h"
 #include "support/text.h"
 
+#define MAX_REGIONS 10
+
 /* Writes `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)`. A node without
  * a kernel of its own has MACs if the kernel of another node computes them: fused attention. */
 static void write_states(struct page *page, const struct cm_result *result) {
@@ -228,6 +230,39 @@ static void write_primitives(struct page *page, const struct cm_measure *measure
     page_end_line(page);
 }
 
+static void write_node(struct page *page, const struct cm_result *result, size_t node) {
+    if (node < result->n_nodes && *result->nodes[node].name != '\0')
+        page_item_print(page, STYLE_NAME, "%s", result->nodes[node].name);
+    else
+        page_add(page, "node %zu", node);
+}
+
+/* Writes `int8:  int8 will not help here: ..`, `conversions:  1.2 MB, 70.9 us`, and the longest
+ * regions: `regions:  float 9.2 us (fp16: 9.7 us) from /a to /b because ..`. */
+static void write_quantization(struct page *page, const struct cm_result *result) {
+    const struct cm_quantization *from = result->measure->quantization;
+    if (!from) return;
+    label_sentence(page, "int8", from->verdict);
+    if (from->conversion_bytes > 0)
+        label_line(page, "conversions", "%s, %s",
+                   page_number(page, NUMBER_BYTES, from->conversion_bytes),
+                   page_time(page, from->conversion_ps));
+    for (size_t i = 0; i < from->n_regions && i < MAX_REGIONS; i++) {
+        const struct cm_quantized_region *region = &from->regions[i];
+        label_list(page, i == 0 ? "regions" : "", " ", 2);
+        page_add(page, "%s %s (%s: %s)", region->state, page_time(page, region->latency_ps),
+                 from->float_precision, page_time(page, region->float_latency_ps));
+        page_add(page, "from");
+        write_node(page, result, region->first);
+        page_add(page, "to");
+        write_node(page, result, region->last);
+        if (*region->reason != '\0') page_add(page, "because");
+        page_words(page, STYLE_PLAIN, region->reason);
+        page_end_line(page);
+    }
+    label_rest(page, from->n_regions, MAX_REGIONS);
+}
+
 void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -242,6 +277,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_network(page, result);
     write_rates(page, result);
     write_limiters(page, result);
+    write_quantization(page, result);
     if (measure->invented)
         label_sentence(page, "note",
                        "every latency is invented, taken from a table for tests: it stands for "

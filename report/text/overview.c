@@ -274,6 +274,7 @@ static void write_measure(struct page *page, const struct cm_result *result) {
     else
         write_device(page, result);
     write_untimed(page, result);
+    if (measure->quantization) label_sentence(page, "int8", measure->quantization->verdict);
     write_advice(page, result);
 }
 
