@@ -301,7 +301,7 @@ class Quantization(Record):
 
     float_precision: str  # "fp16"
     float_latency_ps: int
-    gain: float  # float latency / latency: below 1, int8 is slower
+    gain: float | None  # float latency / latency: below 1, int8 is slower
     verdict: str  # full sentences
     conversion_bytes: int | None
     conversion_ps: int | None
