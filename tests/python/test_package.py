@@ -218,7 +218,8 @@ class Package(unittest.TestCase):
                 _program.program()
 
 
-TYPES = {"integer": int, "string": str, "array": list, "boolean": bool, "null": type(None)}
+TYPES = {"integer": int, "number": float, "string": str, "array": list, "boolean": bool,
+         "null": type(None)}
 
 
 class Annotations(unittest.TestCase):
