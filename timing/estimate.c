@@ -430,6 +430,7 @@ int estimate_modelled(const struct timing *timing, const struct cm_primitive *it
             .expected_ps = has_time ? estimate_ps(time.cold.median) : DIM_UNKNOWN,
             .lower_bound_ps = has_time ? estimate_ps(time.lower_bound) : DIM_UNKNOWN,
             .limit = (enum cm_limit)time.limit};
+        if (has_time) ret[i].kernel = roofline_kernel_time(device, &items[i]);
     }
     if (opened == CM_BACKEND_OK) roofline_backend.close(device);
     return CM_OK;

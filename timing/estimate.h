@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "backends/device/ceilings.h"
+#include "backends/device/kernel_time.h"
 #include "costmodel/backend.h"
 #include "support/checked.h"
 #include "timing/timing.h"
@@ -109,6 +110,7 @@ const char *estimate_tensor_cores_name(int32_t tensor_cores);
 struct modelled_time {
     int64_t expected_ps, lower_bound_ps; /* DIM_UNKNOWN if the device cannot time it */
     enum cm_limit limit;
+    struct kernel_time kernel; /* if it is known */
 };
 
 /* Computes the times of primitives on the modelled device of the options. Returns CM_OK,

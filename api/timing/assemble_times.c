@@ -472,6 +472,65 @@ static void copy_error(struct assembly *assembly) {
     if (is_known(least) && ret->latency_high_ps < least) ret->latency_high_ps = least;
 }
 
+/* Returns how the device runs the node; NULL if it has no primitive or no time. */
+static const struct cm_explained_time *explain_time(struct assembly *assembly, size_t node) {
+    const struct timing *timing = assembly->timing;
+    const uint32_t index = timing->primitives->of_node[node];
+    struct modelled_time found = {.expected_ps = DIM_UNKNOWN};
+    if (index == ID_NONE) return NULL;
+    if (estimate_modelled(timing, &timing->primitives->items[index], 1, &found) < 0)
+        arena_set_failed(assembly->arena);
+    struct cm_explained_time *ret = arena_array(assembly->arena, 1, sizeof(*ret));
+    if (!ret || !is_known(found.expected_ps)) return NULL;
+    const struct kernel_time *kernel = &found.kernel;
+    const struct kernel_tiles *tiles = &kernel->arithmetic;
+    *ret = (struct cm_explained_time){
+        .latency_ps = public_count(estimate_ps(timing->estimate->items[index].cold.median)),
+        .compute_ps = public_count(estimate_ps(tiles->seconds)),
+        .memory_ps = public_count(estimate_ps(kernel->memory)),
+        .extra_ps = public_count(estimate_ps(kernel->extra)),
+        .launch_ps = public_count(estimate_ps(kernel->launch)),
+        .launches = public_rounded(kernel->launches),
+        .host_ps =
+            public_count(estimate_ps(kernel->launches * timing->estimate->facts.fit.host)),
+        .tile_m = known_if(public_rounded(tiles->m)),
+        .tile_n = known_if(public_rounded(tiles->n)),
+        .splits = known_if(public_rounded(tiles->splits)),
+        .tiles = known_if(public_rounded(tiles->n_tiles)),
+        .waves = known_if(public_rounded(tiles->waves)),
+        .memory_bytes = public_rounded(kernel->memory_bytes),
+        .cache_bytes = public_rounded(kernel->cache_bytes),
+        .bandwidth_share = public_ratio(kernel->bandwidth_share),
+        .rate = kernel->rate == RATE_NONE ? "" : device_rate_name(kernel->rate),
+        .rate_share = public_ratio(kernel->rate_share),
+        .limited_by = roofline_bounds_name((enum limited_by)kernel->limit),
+        .without_ps = public_count(estimate_ps(kernel->without)),
+        .next = roofline_bounds_name((enum limited_by)kernel->next),
+    };
+    return ret;
+}
+
+/* Adds the times of a modelled device to the explanations. */
+static void explain_times(struct assembly *assembly) {
+    struct cm_result *result = assembly->result;
+    const size_t n = result->n_explanations;
+    if (!assembly->timing->estimate->done || !assembly->timing->estimate->facts.modelled ||
+        n == 0)
+        return;
+    struct cm_explanation *items =
+        arena_copy(assembly->arena, result->explanations, n * sizeof(*items));
+    for (size_t i = 0; items && i < n; i++) {
+        const size_t n_nodes = items[i].n_nodes;
+        struct cm_explained_node *nodes =
+            n_nodes ? arena_copy(assembly->arena, items[i].nodes, n_nodes * sizeof(*nodes))
+                    : NULL;
+        for (size_t k = 0; nodes && k < n_nodes; k++)
+            nodes[k].time = explain_time(assembly, nodes[k].node);
+        items[i].nodes = nodes;
+    }
+    result->explanations = items;
+}
+
 /* Sets the times of nodes and modules, whose rows are complete otherwise. */
 static void set_times(struct assembly *assembly) {
     const struct times_table *times = assembly->timing->times;
@@ -508,6 +567,7 @@ void half_assemble(struct assembly *assembly, const struct timing *timing) {
         result->n_operators = timing->breakdown->n_operators;
         result->operators = timing->breakdown->operators;
     }
+    explain_times(assembly);
     result->n_advice = timing->advice->n;
     result->advice = timing->advice->items;
     result->input_pipeline = timing->input_pipeline->pipeline;

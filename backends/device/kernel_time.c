@@ -11,7 +11,7 @@ struct geometry {
     double batch, m, n, k;
 };
 
-/* Tile shapes of the libraries; product_seconds also tries the transposed shapes. */
+/* Tile shapes of the libraries; fastest_tiles also tries the transposed shapes. */
 static const struct {
     double m, n;
 } tiles[] = {{256, 128}, {192, 128}, {128, 128}, {128, 64}, {128, 32},
@@ -96,13 +96,14 @@ static double tile_seconds(const struct device_model *model,
     return sqrt(sqrt(squared * squared + moved * moved)) + efficiency->tile_seconds;
 }
 
-/* Returns the seconds of a product in whole waves of tiles, for the fastest tile shape and
- * number of splits. `bytes` is the size of an element. */
-static double product_seconds(const struct device_model *model,
-                              const struct device_efficiency *efficiency,
-                              const struct geometry *product, double rate, double bytes) {
+/* Returns the fastest tile shape and number of splits of a product in whole waves of tiles.
+ * `bytes` is the size of an element. */
+static struct kernel_tiles fastest_tiles(const struct device_model *model,
+                                         const struct device_efficiency *efficiency,
+                                         const struct geometry *product, double rate,
+                                         double bytes) {
     const double units = model->n_units > 0 ? model->n_units : 1;
-    double best = INFINITY;
+    struct kernel_tiles best = {.seconds = INFINITY};
     for (size_t i = 0; i < 2 * sizeof(tiles) / sizeof(*tiles); i++) {
         const double m = i % 2 ? tiles[i / 2].n : tiles[i / 2].m;
         const double n = i % 2 ? tiles[i / 2].m : tiles[i / 2].n;
@@ -112,12 +113,13 @@ static double product_seconds(const struct device_model *model,
             const double n_tiles =
                 product->batch * ceil(product->m / m) * ceil(product->n / n) * splits;
             if (splits > 1 && product->k / splits < MIN_SPLIT_K) break;
-            double seconds =
-                ceil(n_tiles / units) * tile_seconds(model, efficiency, m, n, k, rate, bytes);
+            const double waves = ceil(n_tiles / units);
+            double seconds = waves * tile_seconds(model, efficiency, m, n, k, rate, bytes);
             if (splits > 1) /* a kernel adds the partial sums: 4 bytes written and read */
                 seconds += efficiency->launch + 8 * product->batch * product->m * product->n *
                                                     splits / efficiency->cache_bandwidth;
-            best = fmin(best, seconds);
+            if (seconds < best.seconds)
+                best = (struct kernel_tiles){seconds, m, n, splits, n_tiles, waves};
         }
     }
     return best;
@@ -152,33 +154,37 @@ static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
 }
 
-/* Returns the seconds of the arithmetic. Requires FLOPs > 0 and a known rate. */
-static double compute_seconds(const struct device_model *model,
-                              const struct device_efficiency *efficiency,
-                              const struct cm_primitive *primitive, enum device_rate rate) {
+/* Returns the arithmetic. Requires FLOPs > 0 and a known rate. */
+static struct kernel_tiles compute(const struct device_model *model,
+                                   const struct device_efficiency *efficiency,
+                                   const struct cm_primitive *primitive,
+                                   enum device_rate rate) {
     const int32_t element = primitive->inputs[0].element;
     const bool is_int8 = element == CM_I8 || element == CM_U8;
     const double peak = model->rates[rate] * (is_int8 ? efficiency->int8_product : 1);
     const double bytes = (double)primitive_element_size(element);
     const double flops = (double)primitive->flops;
+    struct kernel_tiles ret = {.seconds = flops / peak};
     if (primitive->kind == CM_ATTENTION) { /* queries and columns of a head in tiles of 64 */
         const struct cm_tensor *query = &primitive->inputs[0];
-        return flops * (padding(size(query, 2), 64) * padding(size(query, 3), 64)) /
-               (peak * efficiency->attention);
+        ret.seconds = flops * (padding(size(query, 2), 64) * padding(size(query, 3), 64)) /
+                      (peak * efficiency->attention);
+        return ret;
     }
     if (primitive->kind == CM_GEMM) {
         const struct geometry product = matrix_geometry(primitive);
-        return product_seconds(model, efficiency, &product, peak * efficiency->product, bytes);
+        return fastest_tiles(model, efficiency, &product, peak * efficiency->product, bytes);
     }
-    if (!is_convolution(primitive))
-        return flops / (primitive_is_product(primitive) ? peak * efficiency->product : peak);
-    if (is_depthwise(primitive)) return flops / peak;
+    if (!is_convolution(primitive) && primitive_is_product(primitive))
+        ret.seconds /= efficiency->product;
+    if (!is_convolution(primitive) || is_depthwise(primitive)) return ret;
     const struct geometry product = convolution_geometry(primitive);
     const double reached = peak * efficiency->convolution;
     if (primitive->groups > 1) { /* libraries have dedicated kernels for some widths */
         const double n = product.n;
         const bool is_usual = n == 2 || n == 4 || n == 8 || n == 16 || n == 32;
-        return flops * fmax(1, is_usual ? 1 : efficiency->group_tile / n) / reached;
+        ret.seconds = flops * fmax(1, is_usual ? 1 : efficiency->group_tile / n) / reached;
+        return ret;
     }
     double saving = square_kernel(primitive) == 3 && !device_rate_is_matrix(rate)
                         ? efficiency->winograd
@@ -186,20 +192,25 @@ static double compute_seconds(const struct device_model *model,
     if (is_int8) /* Winograd's transformed integers have 16 bits: at most twice as fast as fp32
                   */
         saving = fmax(1, saving * fmin(1, 2 * model->rates[RATE_FP32] / model->rates[rate]));
-    return product_seconds(model, efficiency, &product, reached, bytes) / saving;
+    ret = fastest_tiles(model, efficiency, &product, reached, bytes);
+    ret.seconds /= saving;
+    return ret;
 }
 
-/* Returns the seconds of the arithmetic, 0 if *rate is RATE_NONE. If *rate is tf32, kernels may
+/* Returns the arithmetic, of 0 seconds if *rate is RATE_NONE. If *rate is tf32, kernels may
  * also compute in fp32: the faster of both is chosen, and *rate is set to its rate. */
-static double fastest_seconds(const struct device_model *model,
-                              const struct device_efficiency *efficiency,
-                              const struct cm_primitive *primitive, enum device_rate *rate) {
-    if (*rate == RATE_NONE || model->rates[*rate] <= 0) return 0;
-    const double seconds = compute_seconds(model, efficiency, primitive, *rate);
-    if (*rate != RATE_MATRIX_TF32 || model->rates[RATE_FP32] <= 0) return seconds;
-    const double plain = compute_seconds(model, efficiency, primitive, RATE_FP32);
-    if (plain < seconds) *rate = RATE_FP32;
-    return fmin(plain, seconds);
+static struct kernel_tiles fastest(const struct device_model *model,
+                                   const struct device_efficiency *efficiency,
+                                   const struct cm_primitive *primitive,
+                                   enum device_rate *rate) {
+    const struct kernel_tiles none = {.seconds = 0};
+    if (*rate == RATE_NONE || model->rates[*rate] <= 0) return none;
+    const struct kernel_tiles matrix = compute(model, efficiency, primitive, *rate);
+    if (*rate != RATE_MATRIX_TF32 || model->rates[RATE_FP32] <= 0) return matrix;
+    const struct kernel_tiles plain = compute(model, efficiency, primitive, RATE_FP32);
+    if (plain.seconds >= matrix.seconds) return matrix;
+    *rate = RATE_FP32;
+    return plain;
 }
 
 /* Returns the seconds of the kernel that quantizes the rows of a matrix product's first
@@ -215,13 +226,13 @@ static double quantization_seconds(const struct device_model *model,
            (row_seconds + product.k / elements_per_second);
 }
 
-/* Returns the seconds of the memory traffic at the share of the peak bandwidth that kernels of
+/* Sets the memory traffic, and its seconds at the share of the peak bandwidth that kernels of
  * this kind reach. Part of it is read from the last-level cache, where earlier kernels left
  * operands. A BatchNormalization in training reads its operands twice: computing the batch
  * statistics is a separate pass. */
-static double memory_seconds(const struct device_model *model,
-                             const struct device_efficiency *efficiency,
-                             const struct cm_primitive *primitive) {
+static void move_bytes(const struct device_model *model,
+                       const struct device_efficiency *efficiency,
+                       const struct cm_primitive *primitive, struct kernel_time *ret) {
     const int32_t kind = primitive->kind;
     const bool is_training = kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH_TRAINING;
     const bool is_batch_norm =
@@ -237,8 +248,11 @@ static double memory_seconds(const struct device_model *model,
     if (is_training && primitive->fusion.gradient == CM_GRADIENT_NONE)
         moved += (double)primitive->bytes_read;
     const double resident = fmin(moved, efficiency->resident * (double)model->cache_bytes);
-    return (moved - resident) / (model->bandwidth * share) +
-           resident / efficiency->cache_bandwidth;
+    ret->memory_bytes = moved - resident;
+    ret->cache_bytes = resident;
+    ret->bandwidth_share = share;
+    ret->memory = (moved - resident) / (model->bandwidth * share) +
+                  resident / efficiency->cache_bandwidth;
 }
 
 /* Returns the bytes of operand 0 that no window covers: a convolution of 1x1 and stride 2 reads
@@ -327,37 +341,55 @@ enum device_rate kernel_rate(const struct device_model *model,
     return rate == RATE_FP16 && !device_sums_in_fp16(model) ? RATE_FP32 : rate;
 }
 
+/* Returns what takes most of the time. */
+static enum cm_limit limit_of(double compute, double memory, double launch) {
+    if (launch > fmax(compute, memory)) return CM_LIMIT_LAUNCH;
+    return compute > memory ? CM_LIMIT_COMPUTE : CM_LIMIT_MEMORY;
+}
+
+/* Returns the expected seconds of the parts. `share`: of the forward rates that it reaches. */
+static double sum_parts(double compute, double memory, double extra, double launch,
+                        double share) {
+    const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
+    return (together + extra) / share + launch;
+}
+
 struct kernel_time kernel_time(const struct device_model *model,
                                const struct device_efficiency *efficiency,
                                const struct cm_primitive *primitive,
                                enum cm_precision precision) {
-    enum device_rate rate =
-        primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE;
+    struct kernel_time ret = {
+        .rate = primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE};
     const struct cm_fusion *fusion = &primitive->fusion;
-    const double lower_bound = bound_seconds(model, primitive, rate);
-    const double launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
     const bool is_grouped =
         primitive->groups > 1 && is_convolution(primitive) && !is_depthwise(primitive);
-    const double launch =
-        launches * (model->floor > 0 ? model->floor : efficiency->launch) +
-        (is_grouped ? (double)primitive->groups * efficiency->group_launch : 0);
-    const double around =
-        (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
-        (fusion->quantizes ? quantization_seconds(model, primitive) : 0);
-    const double compute = fastest_seconds(model, efficiency, primitive, &rate);
-    const double memory = memory_seconds(model, efficiency, primitive);
-    const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
-    double share = 1; /* of the forward rates that the kernel reaches */
+    double share = 1;
+    ret.lower_bound = bound_seconds(model, primitive, ret.rate);
+    ret.launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
+    ret.launch = ret.launches * (model->floor > 0 ? model->floor : efficiency->launch) +
+                 (is_grouped ? (double)primitive->groups * efficiency->group_launch : 0);
+    ret.extra = (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
+                (fusion->quantizes ? quantization_seconds(model, primitive) : 0);
+    ret.arithmetic = fastest(model, efficiency, primitive, &ret.rate);
+    if (ret.arithmetic.seconds > 0)
+        ret.rate_share =
+            (double)primitive->flops / (ret.arithmetic.seconds * model->rates[ret.rate]);
+    move_bytes(model, efficiency, primitive, &ret);
     if (fusion->gradient != CM_GRADIENT_NONE)
         share = is_convolution(primitive) && primitive->groups > 1
                     ? efficiency->grouped_gradient
                     : efficiency->gradient;
-    struct kernel_time ret = {.expected = (together + around) / share + launch,
-                              .lower_bound = lower_bound,
-                              .rate = rate};
-    ret.expected = fmax(ret.expected, ret.lower_bound);
-    ret.limit = launch > fmax(compute, memory + around) ? CM_LIMIT_LAUNCH
-                : compute > memory + around             ? CM_LIMIT_COMPUTE
-                                                        : CM_LIMIT_MEMORY;
+    double compute_s = ret.arithmetic.seconds;
+    double memory_s = ret.memory;
+    double extra_s = ret.extra;
+    double launch_s = ret.launch;
+    ret.expected =
+        fmax(sum_parts(compute_s, memory_s, extra_s, launch_s, share), ret.lower_bound);
+    ret.limit = limit_of(compute_s, memory_s + extra_s, launch_s);
+    if (ret.limit == CM_LIMIT_COMPUTE) compute_s = 0;
+    if (ret.limit == CM_LIMIT_MEMORY) memory_s = extra_s = 0;
+    if (ret.limit == CM_LIMIT_LAUNCH) launch_s = 0;
+    ret.without = sum_parts(compute_s, memory_s, extra_s, launch_s, share);
+    ret.next = limit_of(compute_s, memory_s + extra_s, launch_s);
     return ret;
 }

@@ -12,11 +12,30 @@
 #include "backends/device/devices.h"
 #include "costmodel/backend.h"
 
+/* The tiles of a product and the seconds of its arithmetic. */
+struct kernel_tiles {
+    double seconds;
+    double m, n;   /* of a tile; 0: the time is not that of tiles */
+    double splits; /* parts of the sum, each with tiles of its own */
+    double n_tiles, waves;
+};
+
 struct kernel_time {
     double expected;       /* seconds */
     double lower_bound;    /* seconds, <= expected */
     enum cm_limit limit;   /* of the expected time */
     enum device_rate rate; /* of the arithmetic; RATE_NONE if it has no FLOPs */
+    /* Parts of the expected time: */
+    struct kernel_tiles arithmetic;
+    double memory; /* seconds */
+    double extra;  /* seconds of extra kernels, without their launches */
+    double launch; /* seconds */
+    double launches;
+    double memory_bytes, cache_bytes; /* moved from memory, and from the last-level cache */
+    double bandwidth_share;           /* of the peak bandwidth, for memory_bytes */
+    double rate_share;                /* of the rate, by the arithmetic; 0: it has none */
+    double without;                   /* expected seconds without the part that limits it */
+    enum cm_limit next;               /* what then limits it */
 };
 
 /* Returns the rate of the primitive's arithmetic, RATE_NONE if the device has none for it. */
@@ -29,5 +48,10 @@ struct kernel_time kernel_time(const struct device_model *model,
                                const struct device_efficiency *efficiency,
                                const struct cm_primitive *primitive,
                                enum cm_precision precision);
+
+/* Returns the same for an opened device of roofline_backend, if it can estimate the primitive.
+ */
+struct kernel_time roofline_kernel_time(const struct cm_device *device,
+                                        const struct cm_primitive *primitive);
 
 #endif

@@ -25,6 +25,12 @@ struct cm_device {
     struct device_calibration calibration;
 };
 
+struct kernel_time roofline_kernel_time(const struct cm_device *device,
+                                        const struct cm_primitive *primitive) {
+    return kernel_time(&device->model, &device->calibration.efficiency, primitive,
+                       (enum cm_precision)device->precision);
+}
+
 static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
                              struct cm_measurement *ret, struct cm_reason *reason) {
     const struct device_model *model = &device->model;
@@ -39,8 +45,7 @@ static int roofline_estimate(struct cm_device *device, const struct cm_primitive
     if (primitive->flops > 0 && kernel_rate(model, primitive, precision) == RATE_NONE)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the device has no rate for %s",
                            primitive_element_name(primitive->inputs[0].element));
-    const struct kernel_time time =
-        kernel_time(model, &device->calibration.efficiency, primitive, precision);
+    const struct kernel_time time = roofline_kernel_time(device, primitive);
     const double s = time.expected;
     if (!(s < MAX_SECONDS))
         return reason_fail(reason, CM_BACKEND_REFUSED, "takes more than 100 days");

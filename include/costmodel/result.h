@@ -365,6 +365,25 @@ struct cm_term {
     bool of_integers; /* part of int_ops, not of flops */
 };
 
+/* How a modelled device runs a node, once. */
+struct cm_explained_time {
+    int64_t latency_ps;            /* expected */
+    int64_t compute_ps, memory_ps; /* overlap */
+    int64_t extra_ps;              /* kernels around it: casts, layouts, quantization */
+    int64_t launch_ps, launches;   /* 0: part of another node's kernel */
+    int64_t host_ps;               /* in which the host launches them */
+    int64_t tile_m, tile_n; /* of a product; CM_UNKNOWN, as the next three: it is not tiled */
+    int64_t splits;         /* parts of the sum */
+    int64_t tiles, waves;
+    int64_t memory_bytes, cache_bytes; /* moved from and to */
+    int64_t bandwidth_share;           /* ratio: of the peak bandwidth, for memory_bytes */
+    const char *rate;                  /* "matrix_fp16"; "": no arithmetic */
+    int64_t rate_share;                /* ratio: of this rate, for compute_ps */
+    const char *limited_by;
+    int64_t without_ps; /* expected without the part that limits it */
+    const char *next;   /* what then limits it */
+};
+
 /* Derivation of a node's costs in one run: MACs are a product of factors; FLOPs and integer
  * operations are sums of terms. */
 struct cm_explained_node {
@@ -374,6 +393,7 @@ struct cm_explained_node {
     const struct cm_named_size *factors;
     size_t n_terms; /* by the result's convention; 0: no operations */
     const struct cm_term *terms;
+    const struct cm_explained_time *time; /* NULL: not modelled, or no kernel of its own */
 };
 
 /* The costs by one convention. */

@@ -272,11 +272,34 @@ static const struct json_record term_record = RECORD(struct cm_term, "term", "On
     VALUE("count", JSON_COUNT, struct cm_term, count, "count"),
     OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: a term of int_ops, not of flops"));
 
+static const struct json_record explained_time_record = RECORD(struct cm_explained_time, "explained_time", "How a modelled device runs a node",
+    VALUE("latency_ps", JSON_COUNT, struct cm_explained_time, latency_ps, "expected time of one run"),
+    VALUE("compute_ps", JSON_COUNT, struct cm_explained_time, compute_ps, "arithmetic; overlaps with memory_ps"),
+    VALUE("memory_ps", JSON_COUNT, struct cm_explained_time, memory_ps, "memory traffic"),
+    VALUE("extra_ps", JSON_COUNT, struct cm_explained_time, extra_ps, "kernels around it: casts, changes of layout, quantization"),
+    VALUE("launch_ps", JSON_COUNT, struct cm_explained_time, launch_ps, "launches"),
+    VALUE("launches", JSON_COUNT, struct cm_explained_time, launches, "number of launches; 0: part of another node's kernel"),
+    VALUE("host_ps", JSON_COUNT, struct cm_explained_time, host_ps, "time in which the host launches them"),
+    VALUE("tile_m", JSON_COUNT, struct cm_explained_time, tile_m, "rows of a tile; `null` if the product is not cut into tiles"),
+    VALUE("tile_n", JSON_COUNT, struct cm_explained_time, tile_n, "columns of a tile"),
+    VALUE("splits", JSON_COUNT, struct cm_explained_time, splits, "parts of the sum"),
+    VALUE("tiles", JSON_COUNT, struct cm_explained_time, tiles, "number of tiles"),
+    VALUE("waves", JSON_COUNT, struct cm_explained_time, waves, "waves of tiles: each multiprocessor computes one tile per wave"),
+    VALUE("memory_bytes", JSON_COUNT, struct cm_explained_time, memory_bytes, "bytes from and to memory"),
+    VALUE("cache_bytes", JSON_COUNT, struct cm_explained_time, cache_bytes, "bytes from and to the last-level cache"),
+    VALUE("bandwidth_share", JSON_RATIO, struct cm_explained_time, bandwidth_share, "share of the peak bandwidth"),
+    VALUE("rate", JSON_TEXT, struct cm_explained_time, rate, "peak rate of the arithmetic: `matrix_fp16`"),
+    VALUE("rate_share", JSON_RATIO, struct cm_explained_time, rate_share, "share of this rate that the arithmetic reaches"),
+    VALUE("limited_by", JSON_TEXT, struct cm_explained_time, limited_by, "as in achieved"),
+    VALUE("without_ps", JSON_COUNT, struct cm_explained_time, without_ps, "expected time without the part that limits it"),
+    VALUE("next", JSON_TEXT, struct cm_explained_time, next, "what then limits it"));
+
 static const struct json_record explained_node_record = RECORD(struct cm_explained_node, "explained_node", "How the figures of a node are computed",
     VALUE("node", JSON_INDEX, struct cm_explained_node, node, "index into nodes"),
     VALUE("runs", JSON_COUNT, struct cm_explained_node, runs, "runs in one forward pass; 0 for a branch that is not counted"),
     MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors, "factors of the MACs of one run"),
-    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "terms of the flops of one run, by options.convention, and the terms of int_ops"));
+    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "terms of the flops of one run, by options.convention, and the terms of int_ops"),
+    POINTER("time", struct cm_explained_node, time, explained_time_record, "on a modelled device, if the node has a kernel"));
 
 static const struct json_record explained_by_record = RECORD(struct cm_explained_by, "explained_by", "The result of one convention",
     VALUE("convention", JSON_TEXT, struct cm_explained_by, convention, "name"),

@@ -77,6 +77,50 @@ static void write_operations(struct page *page, const char *label,
     write_sum(page, node->runs, sum);
 }
 
+/* Writes `12,845,056 read + 12,845,056 written = 25,690,112` */
+static void write_bytes(struct page *page, const struct cm_costs *costs) {
+    write_label(page, "bytes");
+    page_add(page, "%s read", page_exact(page, costs->bytes_read));
+    page_add(page, "+ %s written", page_exact(page, costs->bytes_written));
+    page_item_print(page, STYLE_TITLE, "= %s",
+                    page_exact(page, checked_add(costs->bytes_read, costs->bytes_written)));
+    page_end_line(page);
+}
+
+/* Writes how the device runs the node once. */
+static void write_time(struct page *page, const struct cm_explained_time *time) {
+    write_label(page, "kernel");
+    if (time->launches == 0) page_add(page, "part of the kernel of another node,");
+    if (is_known(time->tile_m))
+        page_add(page, "%s of %" PRId64 " x %" PRId64 " in %s,",
+                 page_count(page, time->tiles, "tile"), time->tile_m, time->tile_n,
+                 page_count(page, time->waves, "wave"));
+    if (is_known(time->splits) && time->splits > 1)
+        page_add(page, "%" PRId64 " parts of the sum,", time->splits);
+    page_add(page, "%s from memory at %s of the bandwidth,",
+             page_number(page, NUMBER_BYTES, time->memory_bytes),
+             page_percent(page, time->bandwidth_share, CM_RATIO_ONE));
+    page_add(page, "%s from the cache", page_number(page, NUMBER_BYTES, time->cache_bytes));
+    page_end_line(page);
+    write_label(page, "time");
+    if (time->rate[0] != '\0')
+        page_add(page, "arithmetic %s at %s of %s,", page_time(page, time->compute_ps),
+                 page_percent(page, time->rate_share, CM_RATIO_ONE), time->rate);
+    page_add(page, "memory %s,", page_time(page, time->memory_ps));
+    if (time->extra_ps != 0)
+        page_add(page, "kernels around it %s,", page_time(page, time->extra_ps));
+    if (time->launches != 0)
+        page_add(page, "launch of %s %s (by the host %s)",
+                 page_count(page, time->launches, "kernel"), page_time(page, time->launch_ps),
+                 page_time(page, time->host_ps));
+    page_item_print(page, STYLE_TITLE, "= %s", page_time(page, time->latency_ps));
+    page_end_line(page);
+    write_label(page, "limit");
+    page_add(page, "%s; without it %s, limited by %s", time->limited_by,
+             page_time(page, time->without_ps), time->next);
+    page_end_line(page);
+}
+
 static void write_node(struct page *page, const struct cm_result *result,
                        const struct cm_explained_node *explained) {
     if (explained->node >= result->n_nodes) {
@@ -119,6 +163,14 @@ static void write_node(struct page *page, const struct cm_result *result,
     }
     write_operations(page, "FLOPs", explained, false, node->costs.flops);
     write_operations(page, "int ops", explained, true, node->costs.int_ops);
+    write_bytes(page, &node->costs);
+    if (explained->time != NULL) {
+        write_time(page, explained->time);
+    } else if (cm_result_modelled(result) && node->costs.latency_ps == 0) {
+        write_label(page, "kernel");
+        page_add(page, "none: a view, or part of the kernel of another node");
+        page_end_line(page);
+    }
 }
 
 static void write_padded(struct page *page, const char *name, size_t width) {

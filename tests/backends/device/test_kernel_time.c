@@ -72,6 +72,34 @@ static void lower_bound_is_the_larger_of_arithmetic_and_memory(void **state) {
     expect_near(time_of(&relu).lower_bound, 0.3 * 9e6 / 1e12);
 }
 
+/* 1000 x 1000: each tile shape of the libraries covers at least the matrix, in whole waves. */
+static void parts_explain_the_expected_time(void **state) {
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 1000, 4096, 1000);
+    const struct kernel_time time = time_of(&gemm);
+    const struct kernel_tiles *tiles = &time.arithmetic;
+    (void)state;
+    expect_near(tiles->n_tiles, ceil(1000 / tiles->m) * ceil(1000 / tiles->n) * tiles->splits);
+    expect_near(tiles->waves, ceil(tiles->n_tiles / 100));
+    expect_near(time.rate_share, (double)gemm.flops / (tiles->seconds * 1e13));
+    expect_near(time.memory_bytes + time.cache_bytes,
+                (double)gemm.bytes_read + (double)gemm.bytes_written);
+    assert_true(time.expected <= tiles->seconds + time.memory + time.launch);
+    assert_int_equal(time.limit, CM_LIMIT_COMPUTE);
+    expect_near(time.without, time.memory + time.launch);
+    assert_int_equal(time.next, CM_LIMIT_MEMORY);
+}
+
+/* Without arithmetic that matters: without its bytes a ReLU takes a launch. */
+static void without_its_bytes_a_kernel_is_limited_by_launch(void **state) {
+    const struct cm_primitive relu = fixture_relu(1 << 24);
+    const struct kernel_time time = time_of(&relu);
+    (void)state;
+    assert_int_equal(time.limit, CM_LIMIT_MEMORY);
+    assert_true(time.arithmetic.m == 0 && time.launches == 1);
+    expect_near(time.without, time.arithmetic.seconds + time.launch);
+    assert_int_equal(time.next, CM_LIMIT_LAUNCH);
+}
+
 static void excludes_cached_bytes_from_the_bound(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(1000);
@@ -441,6 +469,8 @@ static void norms_in_training_have_a_second_pass_in_the_bound(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
+        cmocka_unit_test(parts_explain_the_expected_time),
+        cmocka_unit_test(without_its_bytes_a_kernel_is_limited_by_launch),
         cmocka_unit_test(excludes_cached_bytes_from_the_bound),
         cmocka_unit_test(winograd_divides_the_bound_of_square_kernels),
         cmocka_unit_test(clock_headroom_divides_the_arithmetic_of_the_bound),
