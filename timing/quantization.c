@@ -57,7 +57,7 @@ static const char *const causes[N_CAUSES] = {
     [BY_MEMORY] = "int8 only speeds up products, and memory limits these layers",
     [BY_CONVERSION] = "converting to int8 takes longer than it saves",
     [BY_SPLIT] = "tensors quantized between layers split kernels that are one in float",
-    [BY_FP32] = "what stays in float runs in fp32, unless --precision fp16 is given",
+    [BY_FP32] = "layers that stay in float run in fp32, unless --precision fp16 is given",
     [BY_ATTENTION] = "attention and recurrences stay in float",
     [BY_FILE] = "the file does not quantize both operands of the products",
     [BY_SCALE] = "scales that vary along a sum keep the products in float",
@@ -162,8 +162,7 @@ static enum cause cause_of(const struct comparison *comparison, uint32_t id) {
         (double)time_of(now, id) < FASTER * (double)time_of(comparison->before, id))
         return GAINS;
     if (role == QDQ_QUANTIZES || role == QDQ_DEQUANTIZES) return BY_CONVERSION;
-    if (is_product(primitive) && before && primitive->inputs[0].element == CM_F32 &&
-        before->inputs[0].element == CM_F16)
+    if (before && primitive->inputs[0].element == CM_F32 && before->inputs[0].element == CM_F16)
         return BY_FP32;
     if (is_product(primitive) && before)
         return is_int8(primitive) ? int8_cause(comparison, id) : float_cause(now, id);
