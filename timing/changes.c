@@ -270,7 +270,7 @@ int changes_evaluate(struct timing *timing) {
         /* A larger batch helps if launches take most of the time. */
         const bool is_unknown = best + 1 == N_CHANGES && isinf(next.seconds) &&
                                 timing->times->kind == CM_TIME_LAUNCH;
-        if (status < 0 || (!is_unknown && now.seconds - next.seconds < MIN_GAIN * all))
+        if (status < 0 || (!is_unknown && now.seconds - next.seconds <= MIN_GAIN * all))
             continue;
         status = add_change(timing, &changes[best], &now, &next, table);
         const struct outcome last = now;

@@ -129,8 +129,7 @@ static void add_host(const struct timing *timing, struct times_table *table) {
     }
     const double expected = run_time_expected(&table->run, fit->host, fit->run);
     table->kind = run_time_kind(&table->run, expected);
-    table->host_ps =
-        table->run.kernels > 0 ? estimate_ps(fmax(0, expected - table->run.seconds)) : 0;
+    table->host_ps = estimate_ps(fmax(0, expected - table->run.seconds));
     root->latency_ps = checked_add_known(root->latency_ps, table->host_ps);
 }
 

@@ -21,6 +21,7 @@ void run_time_add(struct run_time *sum, const struct cm_primitive *primitive, do
 }
 
 double run_time_expected(const struct run_time *sum, double host, double run) {
+    if (sum->kernels <= 0) return sum->seconds;
     return fmax(sum->seconds, sum->kernels * host) + run;
 }
 

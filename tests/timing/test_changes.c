@@ -183,6 +183,15 @@ static void batch_that_does_not_fit_has_no_gain(void **state) {
     bench_close(bench);
 }
 
+/* A run without kernels takes no time. */
+static void a_model_of_views_gets_no_advice(void **state) {
+    struct bench *bench = run("in x float[1,4,8]\nnode f Flatten x -> y\nout y\n", &base);
+    (void)state;
+    assert_int_equal(bench->timing->times->of_module[0].latency_ps, 0);
+    assert_int_equal(bench->timing->advice->n, 0);
+    bench_close(bench);
+}
+
 static void a_device_without_matrix_units_gets_no_half_precision(void **state) {
     struct cm_options options = base;
     (void)state;
@@ -202,6 +211,7 @@ int main(void) {
         cmocka_unit_test(copies_are_left_out),
         cmocka_unit_test(a_graph_saves_the_time_of_the_host),
         cmocka_unit_test(batch_is_doubled_last),
+        cmocka_unit_test(a_model_of_views_gets_no_advice),
         cmocka_unit_test(batch_that_does_not_fit_has_no_gain),
         cmocka_unit_test(a_device_without_matrix_units_gets_no_half_precision),
     };
