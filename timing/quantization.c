@@ -359,7 +359,7 @@ static int compare(struct timing *timing, const struct timing *before) {
     struct cm_quantization *ret = arena_array(timing->core.result_arena, 1, sizeof *ret);
     struct tally all = {{0}, {0}};
     if (!ret) return diag_no_memory(timing->core.diag);
-    ret->float_precision = option_precision_name(before->core.options->precision);
+    ret->float_precision = option_precision_name((int32_t)before->core.options->precision);
     ret->float_latency_ps = before->times->of_module[0].latency_ps;
     int status = find_conversions(timing, ret);
     if (status == CM_OK) status = find_regions(&comparison, &all, ret);
