@@ -380,7 +380,7 @@ DEVICES = {  # those that the tables name
     "Tesla V100-PCIE-32GB": "v100", "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4",
     "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210", "AMD Instinct MI250": "mi250",
     "GeForce GTX 1080": "gtx-1080", "GeForce GTX 1080 Ti": "gtx-1080-ti",
-    "GeForce GTX TITAN X": "gtx-titan-x", "TITAN X": "titan-x",
+    "GeForce GTX TITAN X": "gtx-titan-x", "TITAN X": "titan-x-pascal",
 }
 RUNTIMES = {"TensorRT": "tensorrt", "torch.compile": "torch-compile", "cuDNN": "torch-eager",
             "eager": "torch-eager", "PyTorch": "torch-eager"}
