@@ -16,6 +16,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/json/json_writer.h"
+#include "support/option_names.h"
 #include "support/text.h"
 
 #define MAX_COLUMNS ((size_t)76)
@@ -108,9 +109,13 @@ static const char *kind_of(const struct cm_backend *backend) {
     return backend->estimate ? "models" : "measures";
 }
 
-static void print_safe(const struct listing *listing, const char *label, const char *string) {
+static void print_label(struct arena *arena, const char *label, const char *string) {
     if (string == NULL || string[0] == '\0') return;
-    printf("  %-8s %s\n", label, text_name(listing->call->arena, string));
+    printf("  %-8s %s\n", label, text_name(arena, string));
+}
+
+static void print_safe(const struct listing *listing, const char *label, const char *string) {
+    print_label(listing->call->arena, label, string);
 }
 
 static void print_text(const struct listing *listing, const struct found *found) {
@@ -174,6 +179,41 @@ static int print_figures(const struct listing *listing) {
         print_figure(5, (double)model.memory_bytes / 1e9);
         printf("\n");
     }
+    return CM_OK;
+}
+
+/* Prints the calibrations of a device, each with the error of its modelled times. */
+static int print_calibrations(const struct invocation *call, const char *name) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    const int status = device_find(name, call->arena, &model, &reason);
+    if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(call->diag);
+    if (status != CM_BACKEND_OK) return options_fault(call, "%s", reason.text);
+    printf("%s\n", text_name(call->arena, model.title));
+    if (model.basis) print_label(call->arena, "fitted to", model.basis);
+    if (model.n_calibrations == 0) {
+        printf("  not calibrated: expected times use defaults of the device's generation\n");
+        return CM_OK;
+    }
+    printf("  %-14s %-6s %6s %13s %16s %9s\n", "runtime", "width", "times", "median error",
+           "90th percentile", "coverage");
+    for (size_t i = 0; i < model.n_calibrations; i++) {
+        const struct device_calibration *item = &model.calibrations[i];
+        const struct cm_calibration *fit = &item->fit;
+        printf("  %-14s %-6s", option_runtime_name((int32_t)item->runtime),
+               item->width == WIDTH_ANY ? "any" : device_width_name(item->width));
+        if (fit->n_times > 0)
+            printf(" %6d %11.1f %% %14.1f %% %7.0f %%\n", (int)fit->n_times,
+                   100 * fit->median_error, 100 * fit->p90_error, 100 * fit->coverage);
+        else
+            printf(" %6s %13s %16s %9s\n", "-", "-", "-", "-");
+    }
+    printf("\nErrors are those of models whose family the fit did not see. Other combinations "
+           "have\n"
+           "the calibration of the nearest one, and an interval of %.1f to %.1f times the "
+           "expected\n"
+           "time (docs/times.md).\n",
+           DEVICE_UNSEEN_LOW, DEVICE_UNSEEN_HIGH);
     return CM_OK;
 }
 
@@ -284,7 +324,15 @@ int command_backends(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     int status = options_parse(backends_options, call, &listing, &operands);
     if (status == CM_OK && operands.n > 1)
-        status = options_fault(call, "backends takes at most one backend, got %zu", operands.n);
+        status = options_fault(call, "backends takes at most one backend or device, got %zu",
+                               operands.n);
+    const char *device = NULL;
+    struct cm_reason reason = {""};
+    if (status == CM_OK && operands.n == 1 && listing.format == FORMAT_TEXT &&
+        device_resolve(operands.values[0], &device, &reason) == CM_BACKEND_OK) {
+        status = print_calibrations(call, device);
+        return status != CM_OK ? command_exit(status) : command_finish(call, EXIT_DONE);
+    }
     if (status == CM_OK && loader_places(call->arena, &listing.places) != CM_OK)
         status = diag_no_memory(call->diag);
     if (status != CM_OK) return command_exit(status);

@@ -63,11 +63,12 @@ static const struct command commands[] = {
     {"ops", command_ops, ops_options, "ops [--markdown]", "list the supported operators",
      "Lists the supported operators and the opsets since which each version applies.\n",
      NULL, EXIT_REFUSED},
-    {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]]",
+    {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]|DEVICE]",
      "list backends and devices",
      "Lists the backends that can measure or model a device on this machine (or why they\n"
      "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
-     "that backend with these settings.\n", NULL, EXIT_REFUSED},
+     "that backend with these settings. With DEVICE: what its expected times were fitted to, and\n"
+     "their errors.\n", NULL, EXIT_REFUSED},
     {"passes", command_passes, command_no_options, "passes", "list the passes in order",
      "Lists the passes in execution order.\n", NULL, EXIT_REFUSED},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
