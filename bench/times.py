@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares modelled times with published measurements, and writes docs/times.svg and the table of
-docs/times.md.
+Compares modelled times with published measurements, and writes the error card of docs/times.md
+and docs/times.svg.
 
-usage: times.py --costmodel PROG --measured FOLDER [--report] [--calibrate] [--only DEVICE]
+usage: times.py --costmodel PROG --measured FOLDER --rows FOLDER [--report] [--calibrate]
+                [--only DEVICE]
 
-FOLDER holds gemm.csv, gemm_deepbench.csv, conv_deepbench.csv, timm.csv and timm_models.tar.xz
-(docs/times.md, Sources). The parameters of each device are fitted to one half of its models or
-shapes; its modelled times are compared with both halves. --report writes the documents;
---calibrate fits to all rows and writes the calibrations into devices/.
+--measured holds gemm.csv, gemm_deepbench.csv, conv_deepbench.csv, timm.csv and
+timm_models.tar.xz; --rows the models/ and rows_*.csv that times_models.py, ncnn_models.py and
+ncnn_rows.py write (docs/times.md, Sources). The parameters of each device and runtime are fitted
+to one half of its models or shapes, and compared with both halves, beside two rivals: the lower
+bound, and the lower bound divided by one share. --report writes the documents; --calibrate fits
+to all rows and writes the calibrations into devices/.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -19,7 +22,6 @@ import collections
 import csv
 import json
 import math
-import os
 import subprocess
 import tarfile
 import tempfile
@@ -33,16 +35,13 @@ FLOAT, EXTERNAL, INT, INTS = 1, 1, 2, 7
 IR_VERSION, OPSET = 8, 17
 HEADER = "model,node,batch,precision,layout,seconds,optimizer"
 COLORS = {"0": "#9aa5b1", "1": "#1f6feb"}  # fitted, held out
-SOURCES = {
-    "timm.csv": "huggingface/pytorch-image-models (results/benchmark-*.csv)",
-    "gemm.csv": "ai-dynamo/aiconfigurator 095f58a5 (vLLM tables)",
-    "gemm_deepbench.csv": "baidu-research/DeepBench (results/train)",
-    "conv_deepbench.csv": "baidu-research/DeepBench (results/train)",
-}
+SHORTEST = 50e-6  # of a kernel, seconds: shorter ones were timed with the host that launches them
+ORDER = ("torch-compile", "torch-eager", "tensorrt", "ort-cuda", "ort-cpu", "openvino", "ncnn")
+WIDTHS = {"fp32": "fp32", "tf32": "tf32", "fp16": "fp16", "bf16": "fp16", "amp": "fp16",
+          "fp8": "fp8", "int8": "int8"}
 
-Row = collections.namedtuple("Row", "model node batch precision layout seconds optimizer",
-                             defaults=("",))
-Table = collections.namedtuple("Table", "title device runtime panel file where row")
+Row = collections.namedtuple("Row", "source device runtime model node batch precision layout "
+                             "seconds optimizer", defaults=("",))
 
 
 # --- models of single products ---------------------------------------------------------------
@@ -98,6 +97,12 @@ def write_model(path, nodes):
 # --- rows of the published files ---------------------------------------------------------------
 
 CONV = "w h c n k filter_w filter_h pad_w pad_h stride_w stride_h".split()
+GEMM_DEVICES = {"a100_sxm": "a100-80gb", "h100_sxm": "h100-sxm", "h200_sxm": "h200", "b200_sxm": "b200",
+                "l40s": "l40s"}
+GEMM_DTYPES = {"bfloat16": "bf16", "fp8": "fp8"}
+OLD_PRECISIONS = {"fp32": "fp32", "fp16": "fp16", "fp16-storage": "fp16"}
+PROCESSORS = {"cpu-i7-12700h": "core-i7-12700h", "cpu-i9-10940x": "core-i9-10940x"}
+MODES = {"compiled": "torch-compile", "eager": "torch-eager", "train": "torch-eager"}
 
 
 def gemm_shape(row):
@@ -108,73 +113,42 @@ def conv_shape(row):
     return tuple(int(row[key]) for key in CONV)
 
 
-def gemm_rows(precision):
-    return lambda row: Row("gemm.onnx", gemm_node(gemm_shape(row))[0], "", precision, "",
-                           float(row["latency_us"]) * 1e-6 if "latency_us" in row else
-                           float(row["ms"]) * 1e-3)
+def gemm_rows(row):
+    if row["device"] in GEMM_DEVICES and row["dtype"] in GEMM_DTYPES:
+        yield Row("aiconfigurator", GEMM_DEVICES[row["device"]], "torch-compile", "gemm.onnx",
+                  gemm_node(gemm_shape(row))[0], "", GEMM_DTYPES[row["dtype"]], "",
+                  float(row["latency_us"]) * 1e-6)
 
 
-def conv_rows(precision):
-    return lambda row: Row("conv.onnx", conv_node(conv_shape(row))[0], "", precision, "",
-                           float(row["forward_ms"] or 0) * 1e-3)
+def old_gemm_rows(row):
+    yield Row("DeepBench", row["device"], "torch-compile", "gemm.onnx", gemm_node(gemm_shape(row))[0],
+              "", OLD_PRECISIONS[row["precision"]], "", float(row["ms"]) * 1e-3)
 
 
-def network_row(row):
-    return Row(row["model"] + ".onnx", "", row["batch"],
-               "amp" if row["dtype"] == "amp" else "fp32",
-               row["layout"] if row["mode"] in ("eager", "train") else "",
-               float(row["step_ms"]) * 1e-3, "momentum" if row["mode"] == "train" else "")
+def conv_rows(row):
+    yield Row("DeepBench", row["device"], "torch-compile", "conv.onnx", conv_node(conv_shape(row))[0],
+              "", OLD_PRECISIONS[row["precision"]], "", float(row["forward_ms"] or 0) * 1e-3)
 
 
-def networks(title, device, runtime, pytorch, name=None):
-    return Table(f"networks, {title}", device, runtime, f"networks, {runtime}", "timm.csv",
-                 {"device": name or device, "mode": runtime, "pytorch": pytorch}, network_row)
+def timm_rows(row):
+    layout = row["layout"] if row["mode"] != "compiled" else ""
+    yield Row("timm", PROCESSORS.get(row["device"], row["device"]), MODES[row["mode"]],
+              row["model"] + ".onnx", "", row["batch"],
+              "amp" if row["dtype"] == "amp" else "fp32", layout, float(row["step_ms"]) * 1e-3,
+              "momentum" if row["mode"] == "train" else "")
 
 
-def training(title, device, pytorch):
-    return Table(f"training steps, {title}", device, "eager", "training steps", "timm.csv",
-                 {"device": device, "mode": "train", "pytorch": pytorch}, network_row)
+def common_rows(row):
+    """A row of times_models.py or ncnn_rows.py."""
+    node = row["dims"].removeprefix("node=") if row["dims"].startswith("node=") else ""
+    source = row["table"].split()[0].partition(" ")[0]
+    yield Row(source, row["device"], row["runtime"], "models/" + row["model"], node,
+              "" if node else row["batch"], row["precision"], "", float(row["ms"]) * 1e-3,
+              "sgd" if row["mode"] in ("training", "backward") else "")
 
 
-def gemms(title, device, name, dtype, precision):
-    return Table(f"GEMM, {title} {precision}", device, "compiled", "matrix products", "gemm.csv",
-                 {"device": name, "dtype": dtype}, gemm_rows(precision))
-
-
-def deepbench(title, device, precisions):
-    for name, precision in precisions:
-        where = {"device": device, "precision": name}
-        yield Table(f"convolution, {title} {name}", device, "compiled", "convolutions",
-                    "conv_deepbench.csv", where, conv_rows(precision))
-        yield Table(f"GEMM, {title} {name}", device, "compiled", "matrix products",
-                    "gemm_deepbench.csv", where, gemm_rows(precision))
-
-
-TABLES = [
-    networks("RTX 4090, PyTorch 2.4", "rtx-4090", "compiled", "240"),
-    networks("RTX 4090, PyTorch 2.9.1", "rtx-4090", "compiled", "291"),
-    networks("RTX 5090, PyTorch 2.9.1", "rtx-5090", "compiled", "291"),
-    networks("RTX PRO 6000 Max-Q, PyTorch 2.9.1", "rtx-pro-6000-maxq", "compiled", "291"),
-    networks("RTX 3090, PyTorch 2.4", "rtx-3090", "eager", "240"),
-    training("RTX 3090, PyTorch 1.12", "rtx-3090", "112"),
-    networks("RTX 4090, PyTorch 2.4", "rtx-4090", "eager", "240"),
-    networks("RTX 5090, PyTorch 2.9.1", "rtx-5090", "eager", "291"),
-    networks("batch 1, Core i7-12700H", "core-i7-12700h", "compiled", "240", "cpu-i7-12700h"),
-    networks("batch 1, Core i9-10940X", "core-i9-10940x", "compiled", "240", "cpu-i9-10940x"),
-    gemms("A100", "a100-80gb", "a100_sxm", "bfloat16", "bf16"),
-    gemms("H100", "h100-sxm", "h100_sxm", "bfloat16", "bf16"),
-    gemms("H200", "h200", "h200_sxm", "bfloat16", "bf16"),
-    gemms("B200", "b200", "b200_sxm", "bfloat16", "bf16"),
-    gemms("L40S", "l40s", "l40s", "bfloat16", "bf16"),
-    gemms("H100", "h100-sxm", "h100_sxm", "fp8", "fp8"),
-    gemms("H200", "h200", "h200_sxm", "fp8", "fp8"),
-    gemms("B200", "b200", "b200_sxm", "fp8", "fp8"),
-    gemms("L40S", "l40s", "l40s", "fp8", "fp8"),
-    *deepbench("V100", "v100", (("fp32", "fp32"), ("fp16", "fp16"))),
-    *deepbench("P100", "p100", (("fp32", "fp32"), ("fp16-storage", "fp16"))),
-    *deepbench("GTX 1080 Ti", "gtx-1080-ti", (("fp32", "fp32"),)),
-    *deepbench("T4", "t4", (("fp32", "fp32"), ("fp16", "fp16"))),
-]
+SOURCES = {"timm.csv": timm_rows, "gemm.csv": gemm_rows, "gemm_deepbench.csv": old_gemm_rows,
+           "conv_deepbench.csv": conv_rows}
 
 
 def read(path):
@@ -182,27 +156,8 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def rows_of(table, files):
-    rows = [table.row(row) for row in files[table.file]
-            if all(row[key] == value for key, value in table.where.items())]
-    return sorted(row for row in rows if row.seconds > 0)
-
-
-def write_rows(path, rows):
-    path.write_text("\n".join([HEADER, *(",".join(map(str, row)) for row in rows)]) + "\n")
-
-
-def is_refused(args, path):
-    result = subprocess.run([args.costmodel, str(path), "--batch", "2", "-o", os.devnull],
-                            stderr=subprocess.PIPE, text=True, check=False)
-    if result.returncode in (0, 3):
-        return False
-    print(f"skipped: {path.name}: {result.stderr.splitlines()[0]}", file=sys.stderr)
-    return True
-
-
-def prepare(args, measured, work):
-    """Reads the published files and writes the models that they measured."""
+def prepare(measured, folder, work):
+    """Writes the models into `work`; returns the rows by device and runtime."""
     files = {name: read(measured / name) for name in SOURCES}
     shapes = {gemm_shape(row) for name in ("gemm.csv", "gemm_deepbench.csv") for row in files[name]}
     write_model(work / "gemm.onnx", map(gemm_node, sorted(shapes)))
@@ -211,43 +166,55 @@ def prepare(args, measured, work):
     with tarfile.open(measured / "timm_models.tar.xz") as archive:
         for member in archive.getmembers():
             if member.isfile() and member.name.endswith(".onnx"):
-                path = work / Path(member.name).name
-                path.write_bytes(archive.extractfile(member).read())
-                if is_refused(args, path):
-                    files["timm.csv"] = [row for row in files["timm.csv"]
-                                         if row["model"] != path.stem]
-    return files
+                (work / Path(member.name).name).write_bytes(archive.extractfile(member).read())
+    (work / "models").symlink_to((folder / "models").resolve())
+    found = {row for name, rows_of in SOURCES.items() for row in files[name] for row in rows_of(row)}
+    for path in sorted(folder.glob("rows_*.csv")):
+        found |= {row for line in read(path) for row in common_rows(line)}
+    groups = collections.defaultdict(list)
+    for row in sorted(found, key=str):
+        known = (work / row.model).exists() and (ROOT / "devices" / f"{row.device}.json").exists()
+        if known and row.seconds > (SHORTEST if row.source == "NeuSight" and row.node else 0):
+            groups[row.device, row.runtime].append(row)
+    return groups
+
+
+def write_times(path, rows):
+    path.write_text("\n".join([HEADER, *(",".join(map(str, row[3:])) for row in rows)]) + "\n")
 
 
 def fit(args, device, runtime, rows, work):
     """Returns the rows with modelled times, fitted to one half of them; None if fit fails."""
-    write_rows(work / "times.csv", rows)
-    file = work / "device.json"
+    write_times(work / "times.csv", rows)
     figures = json.loads((ROOT / "devices" / f"{device}.json").read_text())
     figures.pop("calibration", None)  # it was fitted to all rows
-    file.write_text(json.dumps(figures))
-    command = [args.costmodel, "fit", str(file), str(work / "times.csv"), "--runtime", runtime,
-               "--models", str(work), "--hold-out", "--rows", str(work / "rows.csv")]
+    (work / "device.json").write_text(json.dumps(figures))
+    command = [args.costmodel, "fit", "device.json", "times.csv", "--runtime", runtime,
+               "--hold-out", "--rows", "rows.csv"]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            check=False)
+                            cwd=work, check=False)
     if args.verbose:
         print(device, runtime, result.stdout.replace("\n", ""), file=sys.stderr)
     if result.returncode != 0:
-        print(f"{device}: {result.stderr.strip()}", file=sys.stderr)
+        print(f"{device} {runtime}: {result.stderr.strip()}", file=sys.stderr)
         return None
     return read(work / "rows.csv")
 
 
-def calibrate(args, device, rows_by_runtime, work):
-    """Fits to all rows and writes the calibration into the device's file."""
+def basis_of(rows):
+    counts = collections.Counter(row.source for row in rows)
+    return ", ".join(f"{n} times of {source}" for source, n in sorted(counts.items()))
+
+
+def calibrate(args, device, by_runtime, work):
+    """Fits to all rows and writes the calibrations into the device's file."""
     command = [sys.executable, str(ROOT / "tools" / "fit_device"), "--costmodel", args.costmodel,
-               "--models", str(work), str(ROOT / "devices" / f"{device}.json")]
-    basis = []
-    for runtime, (rows, what) in rows_by_runtime.items():
-        write_rows(work / f"{runtime}.csv", rows)
+               str(ROOT / "devices" / f"{device}.json")]
+    for runtime in sorted(by_runtime, key=ORDER.index):
+        write_times(work / f"{runtime}.csv", by_runtime[runtime])
         command += ["--times", f"{runtime}={work / f'{runtime}.csv'}"]
-        basis.append(what)
-    subprocess.run([*command, "--basis", "; ".join(dict.fromkeys(basis))], check=True)
+    rows = [row for part in by_runtime.values() for row in part]
+    subprocess.run([*command, "--basis", basis_of(rows)], cwd=work, check=True)
 
 
 # --- the report --------------------------------------------------------------------------------
@@ -257,30 +224,38 @@ def quantile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))] if values else math.nan
 
 
-def errors(rows):
-    return [abs(float(row["expected"]) / float(row["seconds"]) - 1) for row in rows
-            if float(row["expected"]) > 0]
+def errors(rows, key="expected", share=1):
+    """Errors of the times rows[key] / share; 1 share: the error of the modelled times."""
+    return [abs(float(row[key]) / share / float(row["seconds"]) - 1) for row in rows
+            if float(row[key]) > 0]
 
 
 def percent(value):
     return "–" if math.isnan(value) else f"{100 * value:.0f} %"
 
 
-def line(table, rows):
-    """Returns one line of the table in docs/times.md."""
-    held = errors([row for row in rows if row["held_out"] == "1"])
-    fitted = errors([row for row in rows if row["held_out"] == "0"])
-    ratios = [float(row["seconds"]) / float(row["lower_bound"]) for row in rows
-              if float(row["lower_bound"]) > 0]
-    above = sum(ratio < 1 for ratio in ratios)
-    return (f"| {table.title} | {table.runtime} | {len(rows)} | {above} "
-            f"| {quantile(ratios, 0.5):.2f} | {percent(quantile(fitted, 0.5))} "
-            f"| {percent(quantile(held, 0.5))} | {percent(quantile(held, 0.9))} |")
+def line(device, runtime, width, what, rows):
+    """Returns one line of the error card."""
+    held = [row for row in rows if row["held_out"] == "1"]
+    fitted = [row for row in rows if row["held_out"] == "0"]
+    bounded = [row for row in rows if float(row["lower_bound"]) > 0]
+    ratios = [float(row["seconds"]) / float(row["lower_bound"]) for row in bounded]
+    share = 1 / quantile([float(row["seconds"]) / float(row["lower_bound"]) for row in fitted
+                          if float(row["lower_bound"]) > 0], 0.5)
+    inside = [float(row["low"]) <= float(row["seconds"]) <= float(row["high"]) for row in held
+              if float(row["expected"]) > 0]
+    covered = sum(inside) / len(inside) if inside else math.nan
+    cells = (device, runtime, width, what, len(rows), percent(quantile(errors(fitted), 0.5)),
+             percent(quantile(errors(held), 0.5)), percent(quantile(errors(held), 0.9)),
+             percent(covered), percent(quantile(errors(held, "lower_bound"), 0.5)),
+             percent(quantile(errors(held, "lower_bound", share), 0.5)),
+             f"{quantile(ratios, 0.5):.2f}", sum(ratio < 1 for ratio in ratios))
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
-HEAD = """| measured | runtime | rows | lower bound above measured | measured ÷ bound, median \
-| error, fitted half | held-out half | its 90th percentile |
-|---|---|---|---|---|---|---|---|"""
+HEAD = """| device | runtime | width | of | times | error, fitted half | held-out half | its 90th \
+percentile | in interval | rival: bound | rival: one share | measured ÷ bound | bound above measured |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def ticks(low, high):
@@ -346,50 +321,53 @@ def write_report(lines, panels):
     (ROOT / "docs" / "times.svg").write_text(scatter(panels))
 
 
+def panel_of(row, runtime):
+    if row.optimizer:
+        return "training steps"
+    if not row.node:
+        return f"networks, {runtime}"
+    return "convolutions" if "conv" in row.model else "matrix products and other operators"
+
+
 def run(args, work):
-    files = prepare(args, Path(args.measured), work)
-    groups = collections.defaultdict(list)
-    for table in TABLES:
-        if not args.only or args.only in (table.device, table.title):
-            groups[table.device, table.runtime].append(table)
-    lines, panels, bases = {}, collections.defaultdict(list), collections.defaultdict(dict)
-    for (device, runtime), tables in groups.items():
-        rows = [rows_of(table, files) for table in tables]
-        together = [row for part in rows for row in part]
-        counts = collections.Counter()
-        for table, part in zip(tables, rows):
-            counts[SOURCES[table.file]] += len(part)
-        bases[device][runtime] = (together, " and ".join(f"{n} times of {source} ({runtime})"
-                                                         for source, n in counts.items()))
-        timed = fit(args, device, runtime, together, work)
-        for table, part in zip(tables, rows):
-            if timed is None:
-                break
-            mine, timed = timed[:len(part)], timed[len(part):]
-            lines[table.title, runtime] = line(table, mine)
-            panels[table.panel] += [(float(row["seconds"]), float(row["expected"]), row["held_out"])
-                                    for row in mine if float(row["expected"]) > 0]
-            print(lines[table.title, runtime], flush=True)
-    if args.calibrate:
-        for device, by_runtime in bases.items():
-            calibrate(args, device, by_runtime, work)
+    groups = prepare(args.measured, args.rows, work)
+    lines, panels, by_device = [], collections.defaultdict(list), collections.defaultdict(dict)
+    for (device, runtime), rows in sorted(groups.items()):
+        if args.only and args.only != device:
+            continue
+        by_device[device][runtime] = rows
+        timed = fit(args, device, runtime, rows, work) if not args.skip else None
+        parts = collections.defaultdict(list)
+        for row, time in zip(rows, timed or ()):
+            what = "kernels" if row.node else "steps" if row.optimizer else "networks"
+            parts[WIDTHS[row.precision], what].append(time)
+            if float(time["expected"]) > 0:
+                panels[panel_of(row, runtime)].append((row.seconds, float(time["expected"]),
+                                                       time["held_out"]))
+        for (width, what), times in sorted(parts.items()):
+            lines.append(line(device, runtime, width, what, times))
+            print(lines[-1], flush=True)
     if args.report:
-        write_report([lines[t.title, t.runtime] for t in TABLES if (t.title, t.runtime) in lines],
-                     panels)
+        write_report(lines, panels)
+    if args.calibrate:
+        for device, by_runtime in by_device.items():
+            calibrate(args, device, by_runtime, work)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--costmodel", required=True, help="the program")
-    parser.add_argument("--measured", required=True, help="folder of the published measurements")
-    parser.add_argument("--work", help="folder for the models and rows; default: a temporary one")
-    parser.add_argument("--only", help="a device or the title of a table")
+    parser.add_argument("--measured", required=True, type=Path, help="published measurements")
+    parser.add_argument("--rows", required=True, type=Path, help="models/ and rows_*.csv")
+    parser.add_argument("--only", help="a device")
     parser.add_argument("--calibrate", action="store_true", help="write devices/*.json")
     parser.add_argument("--report", action="store_true", help="write docs/times.md and times.svg")
+    parser.add_argument("--skip", action="store_true", help="calibrate only: do not compare")
     parser.add_argument("--verbose", action="store_true", help="print the fitted parameters")
     args = parser.parse_args()
+    args.costmodel = str(Path(args.costmodel).resolve())
     with tempfile.TemporaryDirectory() as temporary:
-        run(args, Path(args.work or temporary))
+        run(args, Path(temporary))
     return 0
 
 

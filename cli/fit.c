@@ -179,18 +179,20 @@ static int print_errors(const struct invocation *call, const char *title,
     return CM_OK;
 }
 
-/* Writes all rows as CSV, with their modelled times (expected, lower_bound) in seconds. */
+/* Writes all rows as CSV, with their modelled times and intervals (expected, lower_bound, low,
+ * high) in seconds. */
 static int write_rows(const struct invocation *call, const char *path,
                       const struct cm_measured_time *times, size_t n) {
     struct output *output = NULL;
     const int status = output_open(path, call->diag, &output);
     if (status < 0) return status;
     FILE *out = output_stream(output);
-    fputs("model,node,batch,seconds,expected,lower_bound,held_out\n", out);
+    fputs("model,node,batch,seconds,expected,lower_bound,low,high,held_out\n", out);
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "%s,%s,%lld,%.6g,%.6g,%.6g,%d\n", times[i].model,
+        fprintf(out, "%s,%s,%lld,%.6g,%.6g,%.6g,%.6g,%.6g,%d\n", times[i].model,
                 times[i].node ? times[i].node : "", (long long)times[i].batch, times[i].seconds,
-                times[i].expected, times[i].lower_bound, times[i].held_out);
+                times[i].expected, times[i].lower_bound, times[i].low, times[i].high,
+                times[i].held_out);
     return output_commit(output, call->diag);
 }
 
