@@ -380,7 +380,7 @@ static int time_step(const struct listing *listing, size_t n_backward) {
             checked_add(lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
     }
     const struct cm_calibration *fit = &timing->estimate->facts.fit;
-    const double expected = run_time_expected(&step, fit->host, fit->run);
+    const double expected = run_time_expected(&step, fit);
     table->iteration_ps = estimate_ps(expected);
     table->kind = run_time_kind(&step, expected);
     table->iteration_lower_bound_ps = lower_bound;

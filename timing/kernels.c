@@ -693,6 +693,11 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t value = 0; value < model->n_values; value++)
         if (model->values[value].is_graph_output)
             mapping.is_output[table->source[value]] = true;
+    for (uint32_t value = 0; value < model->n_values; value++)
+        if (is_model_input(&mapping, value) ||
+            (model->values[value].is_graph_output && model->values[value].graph == 0))
+            table->moved_bytes = checked_add(
+                table->moved_bytes, bytes_at(&mapping, value, elements_of(&mapping, value), 0));
     if (rule(&mapping, RUNTIME_FUSES_EPILOGUES)) find_epilogues(&mapping);
     for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t id = 0; id < model->n_nodes; id++) {

@@ -33,7 +33,8 @@ struct kernels_table {
     bool *stored;     /* a kernel writes it to memory */
     uint8_t *outside; /* enum readers outside of its group */
     /* Of a run: */
-    int64_t run_bytes; /* weights, inputs and outputs of the model, each moved once */
+    int64_t moved_bytes; /* inputs and outputs of the model */
+    int64_t run_bytes;   /* weights, inputs and outputs of the model, each moved once */
 };
 
 pass_run pass_kernels;

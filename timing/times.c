@@ -14,6 +14,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "timing/estimate.h"
+#include "timing/kernels.h"
 #include "timing/primitives.h"
 
 /* Sets the time of one run of a node. The latency is 0 if the node does nothing, and
@@ -120,6 +121,8 @@ static void add_host(const struct timing *timing, struct times_table *table) {
     struct node_time *root = &table->of_module[0];
     table->host_ps = DIM_UNKNOWN;
     if (!timing->estimate->facts.modelled || timing->estimate->imported) return;
+    if (is_known(timing->kernels->moved_bytes))
+        table->run.moved = (double)timing->kernels->moved_bytes;
     for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
         const struct cm_measurement *time = estimate_of_node(timing, id);
         const int64_t runs = timing->core.count->runs[timing->core.model->nodes[id].graph];
@@ -127,7 +130,7 @@ static void add_host(const struct timing *timing, struct times_table *table) {
         run_time_add(&table->run, &timing->primitives->items[estimate_primitive(timing, id)],
                      time->cold.median, (enum cm_limit)time->limit, (double)runs);
     }
-    const double expected = run_time_expected(&table->run, fit->host, fit->run);
+    const double expected = run_time_expected(&table->run, fit);
     table->kind = run_time_kind(&table->run, expected);
     table->host_ps = estimate_ps(fmax(0, expected - table->run.seconds));
     root->latency_ps = checked_add_known(root->latency_ps, table->host_ps);

@@ -8,7 +8,8 @@
 
 /* Tables that pass times reads. */
 #define TIMES_READS                                                                            \
-    (TABLE_INFER | TABLE_PRIMITIVES | TABLE_ESTIMATE | TABLE_COUNT | TABLE_MODULES)
+    (TABLE_INFER | TABLE_KERNELS | TABLE_PRIMITIVES | TABLE_ESTIMATE | TABLE_COUNT |           \
+     TABLE_MODULES)
 
 /* Times of all runs, in picoseconds. */
 struct node_time {

@@ -40,6 +40,7 @@
 #define SMALL_CHANGE     0.005
 #define N_FOLDS          5   /* of the families of models, to find the error of the fit */
 #define FOLD_ROUNDS      8   /* at most, from the fit to all */
+#define FAMILIES         2   /* families with the error of an unseen device, added to all */
 #define POOLED           8   /* times of all kinds that an interval of one kind is mixed with */
 #define OUTSIDE          0.1 /* share of the times below an interval, and above it */
 
@@ -49,8 +50,10 @@ struct timed_work {
     const struct cm_primitive *primitives;
     const double *runs;
     enum cm_precision precision;
-    int64_t run_bytes; /* of a whole model: as in kernels_table */
+    int64_t run_bytes;   /* of a whole model: as in kernels_table */
+    int64_t moved_bytes; /* inputs and outputs of the model */
     enum device_width width;
+    uint32_t family; /* hash of the family of models */
     uint32_t fold;
     double log_error;       /* log(measured / expected) of a fit without its fold */
     enum cm_time_kind kind; /* in that fit */
@@ -64,22 +67,23 @@ struct fitting {
     enum cm_runtime runtime;
     enum device_width width; /* this and the next: the fit uses only these times */
     uint32_t left_out;       /* a fold; N_FOLDS: none */
+    bool has_models;         /* some of them, of all folds, are times of models */
     size_t n_used[2];        /* number of these times: of models, of nodes */
     size_t n_times;
     struct cm_measured_time *times;
     struct timed_work *works; /* by index of `times`; n is 0 if the time covers no primitive */
 };
 
-/* Returns the fold of a time. Models of one family, whose file names begin with the same
- * letters, are in the same one: their errors are alike. */
-static uint32_t fold_of(const struct cm_measured_time *time) {
+/* Returns a hash of the family of a time: models whose file names begin with the same letters,
+ * or one node. Errors within a family are alike. */
+static uint32_t family_of(const struct cm_measured_time *time) {
     const char *at = strrchr(time->model, '/') ? strrchr(time->model, '/') + 1 : time->model;
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'); at++)
         hash = (hash ^ (unsigned char)(*at | ' ')) * 16777619u;
     for (at = time->node ? time->node : ""; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
-    return (hash >> 16) % N_FOLDS;
+    return hash >> 16;
 }
 
 /* Collects the primitives of the nodes that the time covers. */
@@ -107,7 +111,9 @@ static int collect_work(struct fitting *fitting, const struct timing *timing,
                                .runs = runs,
                                .precision = analysis->options->precision,
                                .run_bytes = time->node ? 0 : timing->kernels->run_bytes,
-                               .fold = fold_of(time)};
+                               .moved_bytes = timing->kernels->moved_bytes,
+                               .family = family_of(time)};
+    ret->fold = ret->family % N_FOLDS;
     for (size_t i = 0; i < table->n; i++) {
         if (runs_of[i] == 0) continue;
         items[ret->n] = table->items[i];
@@ -205,7 +211,9 @@ static struct kernel_time time_of(const struct fitting *fitting, size_t index,
                                   enum cm_time_kind *ret_kind) {
     const struct timed_work *work = &fitting->works[index];
     struct kernel_time sum = {0};
-    struct run_time run = {0};
+    struct run_time run = {.moved = (double)work->moved_bytes};
+    const struct cm_calibration fit = {
+        .host = efficiency->host, .run = efficiency->run, .transfer = efficiency->transfer};
     for (size_t i = 0; i < work->n; i++) {
         const struct cm_primitive *primitive = &work->primitives[i];
         if (primitive->flops > 0 &&
@@ -220,7 +228,7 @@ static struct kernel_time time_of(const struct fitting *fitting, size_t index,
     sum.lower_bound = fmax(sum.lower_bound, from_memory / fitting->model.bandwidth);
     sum.expected = fitting->times[index].node || run.seconds <= 0
                        ? run.seconds
-                       : run_time_expected(&run, efficiency->host, efficiency->run);
+                       : run_time_expected(&run, &fit);
     *ret_kind = run_time_kind(&run, sum.expected);
     return sum;
 }
@@ -394,26 +402,50 @@ static double quantile(const double *sorted, size_t n, double share) {
     return sorted[below] + (below + 1 < n ? rest * (sorted[below + 1] - sorted[below]) : 0);
 }
 
-/* Sets the intervals from the errors of the used times that are not in the left-out fold.
+/* Returns true if the error of a time decides the intervals: that of models, if there are any.
+ */
+static bool is_judged(const struct fitting *fitting, size_t i) {
+    return fitting->works[i].n > 0 && fitting->works[i].width == fitting->width &&
+           !fitting->times[i].held_out &&
+           (!fitting->has_models || fitting->times[i].node == NULL);
+}
+
+/* Returns the number of different families of the times that decide. `values` is scratch. */
+static double count_families(const struct fitting *fitting, double *values) {
+    size_t n = 0;
+    size_t n_families = 0;
+    for (size_t i = 0; i < fitting->n_times; i++)
+        if (is_judged(fitting, i) && is_used(fitting, i))
+            values[n++] = fitting->works[i].family;
+    if (n > 0) qsort(values, n, sizeof(*values), compare_doubles);
+    for (size_t i = 0; i < n; i++) n_families += i == 0 || values[i] > values[i - 1];
+    return (double)n_families;
+}
+
+/* Sets the intervals from the errors of the times that decide and are not in the left-out fold.
+ * That of few families is mixed with that of an unseen device.
  * `values` is scratch. An interval of a kind with few times is mixed with that of all kinds. */
 static void find_intervals(const struct fitting *fitting, double *values,
                            struct cm_calibration *ret) {
-    double pooled[2] = {0, 0};
+    double pooled[2] = {log(DEVICE_UNSEEN_LOW), log(DEVICE_UNSEEN_HIGH)};
+    const double families = count_families(fitting, values);
     for (int kind = CM_N_TIME_KINDS; kind >= 0; kind--) { /* first: all kinds */
         size_t n = 0;
         for (size_t i = 0; i < fitting->n_times; i++)
-            if (is_used(fitting, i) &&
+            if (is_judged(fitting, i) && is_used(fitting, i) &&
                 (kind == CM_N_TIME_KINDS || (int)fitting->works[i].kind == kind))
                 values[n++] = fitting->works[i].log_error;
         if (n > 0) qsort(values, n, sizeof(*values), compare_doubles);
-        const double weight = (double)n / (double)(n + (kind < CM_N_TIME_KINDS ? POOLED : 0));
+        const double weight = kind < CM_N_TIME_KINDS ? (double)n / (double)(n + POOLED)
+                                                     : families / (families + FAMILIES);
         for (int side = 0; side < 2; side++) {
             double at = n > 0 ? quantile(values, n, side == 0 ? OUTSIDE : 1 - OUTSIDE) : 0;
+            at = weight * at + (1 - weight) * pooled[side];
             if (kind == CM_N_TIME_KINDS) {
                 pooled[side] = at;
                 continue;
             }
-            at = exp(weight * at + (1 - weight) * pooled[side]);
+            at = exp(at);
             *(side == 0 ? &ret->intervals[kind].low : &ret->intervals[kind].high) = at;
         }
     }
@@ -429,9 +461,7 @@ static void find_errors(struct fitting *fitting, const struct scratch *scratch,
         find_intervals(fitting, scratch->errors, ret);
         for (size_t i = 0; i < fitting->n_times; i++) {
             const struct timed_work *work = &fitting->works[i];
-            if (work->n == 0 || work->width != fitting->width || fitting->times[i].held_out ||
-                work->fold != fitting->left_out)
-                continue;
+            if (!is_judged(fitting, i) || work->fold != fitting->left_out) continue;
             const double ratio = exp(work->log_error);
             n_inside += ratio >= ret->intervals[work->kind].low &&
                         ratio <= ret->intervals[work->kind].high;
@@ -458,6 +488,7 @@ static struct device_calibration fit_width(struct fitting *fitting,
         scratch->prior[i] = log(*device_efficiency_at(&ret.efficiency, i));
     fitting->left_out = N_FOLDS;
     optimize(fitting, scratch, MAX_ROUNDS, &ret.efficiency);
+    fitting->has_models = fitting->n_used[0] > 0;
     leave_out(fitting, scratch, &ret.efficiency);
     find_errors(fitting, scratch, &ret.fit);
     for (size_t i = 0; i < fitting->n_times; i++) {

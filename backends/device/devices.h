@@ -59,6 +59,7 @@ struct device_efficiency {
     double group_launch;    /* seconds per group of a grouped convolution */
     double host;            /* seconds in which the host launches a kernel */
     double run;             /* seconds of a run besides its kernels */
+    double transfer;        /* bytes per second from and to the host: inputs, outputs */
     double gradient;        /* of the forward rates: backward kernels */
     double grouped_gradient; /* the same for grouped and depthwise convolutions */
     double int8_product;     /* of `product` and `convolution`: kernels on 8-bit integers */
@@ -70,8 +71,13 @@ struct device_calibration {
     enum device_width width;
     const char *basis; /* the measured times, as reports name them; NULL: none */
     struct device_efficiency efficiency;
-    struct cm_calibration fit; /* the error; `host` and `run` are those of `efficiency` */
+    struct cm_calibration fit; /* the error; host, run and transfer are those of `efficiency` */
 };
+
+/* Eight of ten times of a device that no calibration has seen are within this interval, as
+ * multiples of the expected time. */
+#define DEVICE_UNSEEN_LOW  0.6
+#define DEVICE_UNSEEN_HIGH 1.8
 
 #define DEVICE_MAX_CALIBRATIONS (CM_N_RUNTIMES * N_WIDTHS)
 

@@ -19,10 +19,7 @@
 #define HOST         1e-6
 #define HOST_EAGER   8e-6
 #define RUN          1e-5
-
-/* Eight of ten times of a device that no calibration has seen are within this interval. */
-#define UNSEEN_LOW  0.6
-#define UNSEEN_HIGH 1.8
+#define TRANSFER     1e11 /* inputs are on the device already */
 
 /* Weights of a fit. Constants of a runtime differ by powers of ten; shares of a rate do not. */
 #define SHARE    0.25
@@ -36,16 +33,16 @@ static const struct {
     size_t offset;
     double prior;
 } members[] = {
-    MEMBER(product, SHARE),      MEMBER(convolution, SHARE),
-    MEMBER(attention, SHARE),    MEMBER(bandwidth, SHARE),
-    MEMBER(reduction, SHARE),    MEMBER(pool, SHARE),
-    MEMBER(depthwise, SHARE),    MEMBER(cache_bandwidth, SHARE),
-    MEMBER(resident, SHARE),     MEMBER(group_tile, SHARE),
-    MEMBER(winograd, SHARE),     MEMBER(tile_seconds, SHARE),
-    MEMBER(launch, SHARE),       MEMBER(group_launch, CONSTANT),
-    MEMBER(host, CONSTANT),      MEMBER(run, CONSTANT),
-    MEMBER(gradient, SHARE),     MEMBER(grouped_gradient, SHARE),
-    MEMBER(int8_product, SHARE),
+    MEMBER(product, SHARE),          MEMBER(convolution, SHARE),
+    MEMBER(attention, SHARE),        MEMBER(bandwidth, SHARE),
+    MEMBER(reduction, SHARE),        MEMBER(pool, SHARE),
+    MEMBER(depthwise, SHARE),        MEMBER(cache_bandwidth, SHARE),
+    MEMBER(resident, SHARE),         MEMBER(group_tile, SHARE),
+    MEMBER(winograd, SHARE),         MEMBER(tile_seconds, SHARE),
+    MEMBER(launch, SHARE),           MEMBER(group_launch, CONSTANT),
+    MEMBER(host, CONSTANT),          MEMBER(run, CONSTANT),
+    MEMBER(transfer, CONSTANT),      MEMBER(gradient, SHARE),
+    MEMBER(grouped_gradient, SHARE), MEMBER(int8_product, SHARE),
 };
 
 double device_efficiency_prior(size_t index) {
@@ -139,7 +136,7 @@ static const struct generation {
 } generations[] = {
 /* clang-format off */
 #define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
-    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, GRADIENT, GROUPED_GRADIENT, 0}
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0}
 #define SMALL_CORES(product) ROW(product, product, 0.50, 0.40, 0.45, 0.35, 0.80, 2.8, 0.07, 256, 1.30, 1.5e-6, 8.0e-6)
     /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
     {"sm_6",   false, 1, {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
@@ -227,11 +224,12 @@ struct device_calibration device_calibration_find(const struct device_model *mod
     }
     for (int kind = 0; kind < CM_N_TIME_KINDS; kind++) {
         if (ret.fit.match == CM_CALIBRATION_EXACT && ret.fit.intervals[kind].high > 0) continue;
-        ret.fit.intervals[kind].low = UNSEEN_LOW;
-        ret.fit.intervals[kind].high = UNSEEN_HIGH;
+        ret.fit.intervals[kind].low = DEVICE_UNSEEN_LOW;
+        ret.fit.intervals[kind].high = DEVICE_UNSEEN_HIGH;
     }
     ret.fit.host = ret.efficiency.host;
     ret.fit.run = ret.efficiency.run;
+    ret.fit.transfer = ret.efficiency.transfer;
     return ret;
 }
 

@@ -20,9 +20,10 @@ void run_time_add(struct run_time *sum, const struct cm_primitive *primitive, do
     sum->by_kind[kind_of(primitive, limit)] += runs * seconds;
 }
 
-double run_time_expected(const struct run_time *sum, double host, double run) {
+double run_time_expected(const struct run_time *sum, const struct cm_calibration *fit) {
     if (sum->kernels <= 0) return sum->seconds;
-    return fmax(sum->seconds, sum->kernels * host) + run;
+    return fmax(sum->seconds, sum->kernels * fit->host) + fit->run +
+           (fit->transfer > 0 ? sum->moved / fit->transfer : 0);
 }
 
 enum cm_time_kind run_time_kind(const struct run_time *sum, double expected) {

@@ -13,13 +13,15 @@ struct run_time {
     double seconds;
     double kernels;
     double by_kind[CM_N_TIME_KINDS]; /* seconds */
+    double moved; /* bytes of inputs and outputs of the run, set by the caller */
 };
 
 /* Adds `runs` runs of a kernel that takes `seconds`, limited by `limit`. */
 void run_time_add(struct run_time *sum, const struct cm_primitive *primitive, double seconds,
                   enum cm_limit limit, double runs);
-/* Returns the seconds of the run: those of its kernels, or of the host that launches them. */
-double run_time_expected(const struct run_time *sum, double host, double run);
+/* Returns the seconds of the run: those of its kernels, or of the host that launches them; and
+ * what a run costs besides. */
+double run_time_expected(const struct run_time *sum, const struct cm_calibration *fit);
 /* Returns the kind of work that takes most of the expected time. */
 enum cm_time_kind run_time_kind(const struct run_time *sum, double expected);
 

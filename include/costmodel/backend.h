@@ -332,8 +332,9 @@ struct cm_calibration {
     struct {
         double low, high;
     } intervals[CM_N_TIME_KINDS];
-    double host; /* seconds in which the host launches a kernel */
-    double run;  /* seconds of a run besides its kernels */
+    double host;     /* seconds in which the host launches a kernel */
+    double run;      /* seconds of a run besides its kernels */
+    double transfer; /* bytes per second at which a run copies its inputs and outputs */
 };
 
 /* Origin of a time, or why there is none. */
