@@ -476,7 +476,8 @@ static void find_errors(struct fitting *fitting, const struct scratch *scratch,
     ret->coverage = (double)n_inside / (double)n;
 }
 
-/* Fits to the times of one width. */
+/* Fits to the times of one width. The priors are those of the nearest calibration, which may be
+ * one of another width that was just fitted. */
 static struct device_calibration fit_width(struct fitting *fitting,
                                            const struct scratch *scratch) {
     struct device_calibration ret =
@@ -491,15 +492,37 @@ static struct device_calibration fit_width(struct fitting *fitting,
     fitting->has_models = fitting->n_used[0] > 0;
     leave_out(fitting, scratch, &ret.efficiency);
     find_errors(fitting, scratch, &ret.fit);
+    ret.fit.match = CM_CALIBRATION_EXACT;
+    return ret;
+}
+
+/* Sets the modelled times of one width. */
+static void model_times(struct fitting *fitting, const struct device_calibration *calibration) {
     for (size_t i = 0; i < fitting->n_times; i++) {
         struct cm_measured_time *time = &fitting->times[i];
         enum cm_time_kind kind;
         if (fitting->works[i].width != fitting->width) continue;
-        const struct kernel_time modelled = time_of(fitting, i, &ret.efficiency, &kind);
+        const struct kernel_time modelled =
+            time_of(fitting, i, &calibration->efficiency, &kind);
         time->expected = modelled.expected;
         time->lower_bound = modelled.lower_bound;
-        time->low = modelled.expected * ret.fit.intervals[kind].low;
-        time->high = modelled.expected * ret.fit.intervals[kind].high;
+        time->low = modelled.expected * calibration->fit.intervals[kind].low;
+        time->high = modelled.expected * calibration->fit.intervals[kind].high;
+    }
+}
+
+/* Returns the width with the most times to fit to that has no calibration yet; N_WIDTHS: none. */
+static enum device_width next_width(struct fitting *fitting, const bool *is_done) {
+    size_t most = 0;
+    enum device_width ret = N_WIDTHS;
+    fitting->left_out = N_FOLDS;
+    for (int width = 0; width < N_WIDTHS; width++) {
+        size_t n_used = 0;
+        fitting->width = (enum device_width)width;
+        for (size_t i = 0; i < fitting->n_times; i++) n_used += is_used(fitting, i);
+        if (is_done[width] || n_used <= most) continue;
+        most = n_used;
+        ret = (enum device_width)width;
     }
     return ret;
 }
@@ -507,26 +530,40 @@ static struct device_calibration fit_width(struct fitting *fitting,
 /* Fits to the times of each width, and writes the calibrations. */
 static int fit(struct fitting *fitting, const char *basis, FILE *out) {
     const size_t n_times = fitting->n_times;
+    struct device_model *model = &fitting->model;
     struct scratch scratch = {.n = 0};
     struct json_writer json = {.out = out};
+    bool is_done[N_WIDTHS] = {false};
     while (device_efficiency_name(scratch.n) != NULL) scratch.n++;
     scratch.prior = arena_array(fitting->arena, scratch.n, sizeof(*scratch.prior));
     scratch.errors = arena_array(fitting->arena, n_times, sizeof(*scratch.errors));
     scratch.moved = arena_array(fitting->arena, n_times, sizeof(*scratch.moved));
     scratch.slopes = arena_array(fitting->arena, scratch.n * n_times, sizeof(*scratch.slopes));
+    struct device_calibration *all =
+        arena_array(fitting->arena, model->n_calibrations + N_WIDTHS, sizeof(*all));
     if (arena_failed(fitting->arena)) return diag_no_memory(fitting->diag);
+    struct device_calibration *fitted = &all[model->n_calibrations];
+    for (size_t i = 0; i < model->n_calibrations; i++) all[i] = model->calibrations[i];
+    model->calibrations = all;
     json_begin(&json, '{');
     json_break_line(&json, 2, false);
     json_key_string(&json, "basis", basis);
-    for (int width = 0; width < N_WIDTHS; width++) {
-        size_t n_used = 0;
-        fitting->width = (enum device_width)width;
-        fitting->left_out = N_FOLDS;
-        for (size_t i = 0; i < n_times; i++) n_used += is_used(fitting, i);
-        if (n_used == 0) continue;
-        const struct device_calibration calibration = fit_width(fitting, &scratch);
+    size_t n_fitted = 0;
+    enum device_width width;
+    while ((width = next_width(fitting, is_done)) != N_WIDTHS) {
+        fitting->width = width;
+        is_done[width] = true;
+        fitted[n_fitted] = fit_width(fitting, &scratch);
+        model_times(fitting, &fitted[n_fitted]);
         json_break_line(&json, 2, false);
-        device_calibration_write(&calibration, &json);
+        device_calibration_write(&fitted[n_fitted++], &json);
+        model->n_calibrations++;
+    }
+    for (int other = 0; other < N_WIDTHS; other++) { /* all of their times are held out */
+        fitting->width = (enum device_width)other;
+        const struct device_calibration nearest =
+            device_calibration_find(model, fitting->runtime, fitting->width);
+        if (!is_done[other]) model_times(fitting, &nearest);
     }
     json_break_line(&json, 0, true);
     json_end(&json, '}');
