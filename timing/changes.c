@@ -23,6 +23,7 @@
 #include "support/text.h"
 #include "timing/advice.h"
 #include "timing/estimate.h"
+#include "timing/kernels.h"
 #include "timing/pipeline.h"
 #include "timing/primitives.h"
 #include "timing/times.h"
@@ -134,9 +135,12 @@ static const struct change {
 /* Sums the times of a model whose passes have run. */
 static void sum_times(const struct timing *timing, const struct variant *variant,
                       struct outcome *ret) {
-    const struct cm_calibration *fit = &timing->estimate->facts.fit;
+    struct cm_calibration fit = timing->estimate->facts.fit;
     const size_t n_nodes = timing->core.model->n_nodes;
-    struct run_time run = {0};
+    struct run_time run = {.moved = timing->estimate->facts.host_link > 0
+                                        ? (double)timing->kernels->moved_bytes
+                                        : 0};
+    if (variant->has_graph) fit.host = 0;
     memset(ret->of_node, 0, n_nodes * sizeof *ret->of_node);
     for (uint32_t id = 0; id < n_nodes; id++) {
         const struct cm_measurement *time = estimate_of_node(timing, id);
@@ -151,9 +155,8 @@ static void sum_times(const struct timing *timing, const struct variant *variant
         run_time_add(&run, primitive, time->cold.median, (enum cm_limit)time->limit,
                      (double)runs);
     }
-    ret->seconds = run_time_expected(&run, variant->has_graph ? 0 : fit->host, fit->run) /
-                   variant->batches;
-    ret->match = (enum cm_calibration_match)fit->match;
+    ret->seconds = run_time_expected(&run, &fit) / variant->batches;
+    ret->match = (enum cm_calibration_match)fit.match;
 }
 
 /* Runs the passes for a variant; those of the core only if it changes what they read. Sets the

@@ -121,7 +121,7 @@ static void add_host(const struct timing *timing, struct times_table *table) {
     struct node_time *root = &table->of_module[0];
     table->host_ps = DIM_UNKNOWN;
     if (!timing->estimate->facts.modelled || timing->estimate->imported) return;
-    if (is_known(timing->kernels->moved_bytes))
+    if (is_known(timing->kernels->moved_bytes) && timing->estimate->facts.host_link > 0)
         table->run.moved = (double)timing->kernels->moved_bytes;
     for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
         const struct cm_measurement *time = estimate_of_node(timing, id);

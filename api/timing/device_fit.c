@@ -111,7 +111,8 @@ static int collect_work(struct fitting *fitting, const struct timing *timing,
                                .runs = runs,
                                .precision = analysis->options->precision,
                                .run_bytes = time->node ? 0 : timing->kernels->run_bytes,
-                               .moved_bytes = timing->kernels->moved_bytes,
+                               .moved_bytes =
+                                   fitting->model.host_link > 0 ? timing->kernels->moved_bytes : 0,
                                .family = family_of(time)};
     ret->fold = ret->family % N_FOLDS;
     for (size_t i = 0; i < table->n; i++) {

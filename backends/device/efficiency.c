@@ -19,6 +19,10 @@
 #define HOST         1e-6
 #define HOST_EAGER   8e-6
 #define RUN          1e-5
+
+/* Of processors, where no host waits for a device. */
+#define CORE_GROUP_LAUNCH 5e-6
+#define CORE_HOST         1e-9
 #define TRANSFER     1e11 /* inputs are on the device already */
 
 /* Weights of a fit. Constants of a runtime differ by powers of ten; shares of a rate do not. */
@@ -137,7 +141,9 @@ static const struct generation {
 /* clang-format off */
 #define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
     {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0}
-#define SMALL_CORES(product) ROW(product, product, 0.50, 0.40, 0.45, 0.35, 0.80, 2.8, 0.07, 256, 1.30, 1.5e-6, 8.0e-6)
+#define CORES(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, CORE_GROUP_LAUNCH, CORE_HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0}
+#define SMALL_CORES(product) CORES(product, 0.8 * (product), 0.50, 0.35, 0.44, 0.34, 0.65, 2.8, 0.075, 256, 1.90, 1.45e-6, 9.0e-6)
     /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
     {"sm_6",   false, 1, {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
                 ROW(0.80, 0.60, 0.50, 0.60, 0.30, 0.35, 0.60, 3.4, 0.10, 200, 1.65, 1.0e-6, 5.5e-6)}},
@@ -151,16 +157,17 @@ static const struct generation {
                 ROW(0.80, 0.75, 0.50, 1.00, 0.30, 0.35, 0.65, 4.2, 0.06, 200, 1.70, 0.7e-6, 3.3e-6)}},
     {"sm_1",   false, 1, {ROW(0.90, 1.00, 0.65, 0.78, 0.45, 0.37, 0.90, 4.2, 0.08, 280, 1.70, 0.6e-6, 2.5e-6),    /* Blackwell */
                 ROW(0.65, 0.77, 0.40, 1.10, 0.30, 0.32, 0.90, 4.5, 0.10, 150, 1.70, 0.9e-6, 3.2e-6)}},
-    {"x86_64", false, 0.5, {ROW(0.50, 0.60, 0.50, 0.16, 0.60, 0.40, 0.75, 2.0, 0.07, 120, 1.00, 1.0e-6, 2.2e-5),    /* CPU */
-                ROW(0.45, 0.50, 0.40, 0.16, 0.50, 0.40, 0.60, 2.0, 0.07, 120, 1.00, 1.0e-6, 3.0e-5)}},
-    {"aarch64", true, 0.5, {SMALL_CORES(0.56), SMALL_CORES(0.56)}},
-    {"armv7", false, 0.5, {SMALL_CORES(0.56), SMALL_CORES(0.56)}},
+    {"x86_64", false, 0.5, {CORES(0.45, 0.52, 0.50, 0.20, 0.55, 0.40, 0.70, 2.0, 0.07, 120, 1.15, 1.0e-6, 1.8e-5),    /* CPU */
+                CORES(0.45, 0.48, 0.40, 0.22, 0.50, 0.42, 0.60, 2.0, 0.09, 120, 1.30, 1.0e-6, 1.5e-5)}},
+    {"aarch64", true, 0.5, {SMALL_CORES(0.6), SMALL_CORES(0.6)}},
+    {"armv7", false, 0.5, {SMALL_CORES(0.6), SMALL_CORES(0.6)}},
     {"loongarch", false, 0.5, {SMALL_CORES(0.45), SMALL_CORES(0.45)}},
     /* ncnn has no kernels for int8 on RISC-V: its generic loops are slower than fp32 */
     {"riscv", true, 0.125, {SMALL_CORES(0.15), SMALL_CORES(0.15)}},
     {"",       false, 1, {ROW(0.80, 0.80, 0.50, 0.75, 0.45, 0.37, 0.85, 3.0, 0.10, 256, 1.60, 1.5e-6, 4.0e-6),    /* others */
                 ROW(0.70, 0.65, 0.45, 0.80, 0.30, 0.35, 0.60, 3.0, 0.10, 200, 1.60, 1.5e-6, 5.0e-6)}},
 #undef SMALL_CORES
+#undef CORES
 #undef ROW
     /* clang-format on */
 };
@@ -181,7 +188,7 @@ static struct device_efficiency defaults(const struct device_model *model, bool 
     struct device_efficiency ret = generation->efficiency[eager];
     ret.int8_product = generation->int8_product;
     ret.cache_bandwidth *= model->bandwidth;
-    if (eager) ret.host = HOST_EAGER;
+    if (eager && ret.host > CORE_HOST) ret.host = HOST_EAGER;
     return ret;
 }
 
