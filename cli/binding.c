@@ -174,9 +174,8 @@ static int check_unique(const struct invocation *call, const char *option, struc
     return options_fault(call, "option --%s gives '%s' twice", option, name);
 }
 
-/* Parses NAME=N of --dim and --trip-count. */
-static int read_dims(const struct invocation *call, const char *option,
-                     const struct option_list *given, const struct cm_dim_option **ret) {
+int binding_read_dims(const struct invocation *call, const char *option,
+                      const struct option_list *given, const struct cm_dim_option **ret) {
     struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
     struct map names;
     if (dims == NULL) return diag_no_memory(call->diag);
@@ -361,11 +360,11 @@ int binding_read(const struct invocation *call, struct binding *binding,
     options->n_dims = binding->dims.n;
     options->n_trip_counts = binding->trip_counts.n;
     int status = read_shard(call, binding->shard, options);
-    if (status == CM_OK) status = read_dims(call, "dim", &binding->dims, &options->dims);
+    if (status == CM_OK) status = binding_read_dims(call, "dim", &binding->dims, &options->dims);
     if (status == CM_OK) status = read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = read_values(call, &binding->values, options);
     if (status == CM_OK)
-        status = read_dims(call, "trip-count", &binding->trip_counts, &options->trip_counts);
+        status = binding_read_dims(call, "trip-count", &binding->trip_counts, &options->trip_counts);
     if (status == CM_OK) status = read_op_costs(call, binding, options);
     return status;
 }

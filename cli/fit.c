@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/timing.h"
@@ -16,7 +17,7 @@
 #include "support/text.h"
 
 #define MAX_BYTES ((size_t)16 << 20) /* of TIMES.csv */
-#define N_COLUMNS 7
+#define N_COLUMNS 8
 
 struct request {
     int runtime; /* enum cm_runtime */
@@ -24,10 +25,12 @@ struct request {
     const char *models_folder;
     const char *rows_path;
     bool hold_out;
+    struct option_list dims;
 };
 
-static const char header[] = "model,node,batch,precision,layout,seconds,optimizer";
-static const char old_header[] = "model,node,batch,precision,layout,seconds";
+/* The last columns may be missing. */
+static const char header[] = "model,node,batch,precision,layout,seconds,optimizer,dims";
+#define N_REQUIRED 6
 
 #define INTO(kind, member) OPTION_INTO(kind, struct request, member)
 
@@ -41,6 +44,9 @@ const struct option fit_options[] = {
      .help = "what was measured, for reports; default: the path of TIMES.csv"},
     {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER",
      .help = "folder of the models; default: the current folder"},
+    {.name = "dim", INTO(LIST, dims), .value = "NAME=N",
+     .help = "size of a symbolic dim of all models without one in the column dims;\n"
+             "repeatable"},
     {.name = "hold-out", INTO(SET, hold_out),
      .help = "fit to one half of the models and nodes; print the errors of both halves"},
     {.name = "rows", INTO(TEXT, rows_path), .value = "FILE",
@@ -80,9 +86,9 @@ static int read_row(const struct invocation *call, const struct request *request
     char *end = NULL;
     size_t commas = 0;
     for (const char *at = line; *at; at++) commas += *at == ',';
-    if (commas != N_COLUMNS - 1 && commas != N_COLUMNS - 2)
-        return line_fault(call, path, line_number, "must have 6 or 7 columns");
-    /* split at commas; an absent seventh column is "" */
+    if (commas < N_REQUIRED - 1 || commas >= N_COLUMNS)
+        return line_fault(call, path, line_number, "must have 6 to 8 columns");
+    /* split at commas; an absent column is "" */
     for (size_t i = 0; i < N_COLUMNS; i++) {
         columns[i] = line;
         line += strcspn(line, ",");
@@ -110,7 +116,23 @@ static int read_row(const struct invocation *call, const struct request *request
         return line_fault(call, path, line_number,
                           "node must be empty if optimizer is given: a training step is that "
                           "of a whole model");
+    struct option_list dims = request->dims;
+    if (columns[7][0] != '\0') {
+        dims = (struct option_list){0, arena_array(call->arena, strlen(columns[7]),
+                                                   sizeof(*dims.values))};
+        if (!dims.values) return diag_no_memory(call->diag);
+        for (char *at = columns[7]; *at;) { /* split at spaces */
+            dims.values[dims.n++] = at;
+            at += strcspn(at, " ");
+            if (*at != '\0') *at++ = '\0';
+        }
+    }
+    const struct cm_dim_option *sizes = NULL;
+    const int status = binding_read_dims(call, "dim", &dims, &sizes);
+    if (status != CM_OK) return status;
     *ret = (struct cm_measured_time){.model = model,
+                                     .n_dims = dims.n,
+                                     .dims = sizes,
                                      .optimizer = columns[6][0] ? columns[6] : NULL,
                                      .node = columns[1][0] ? columns[1] : NULL,
                                      .batch = batch,
@@ -144,10 +166,13 @@ static int read_times(const struct invocation *call, const struct request *reque
         char *next = text + length + (text[length] == '\n');
         text[length] = '\0';
         if (length > 0 && text[length - 1] == '\r') text[length - 1] = '\0';
-        const bool is_header = text_equal(text, header) || text_equal(text, old_header);
+        size_t n_columns = 1;
+        for (const char *at = text; *at; at++) n_columns += *at == ',';
+        const bool is_header = n_columns >= N_REQUIRED && text_starts_with(header, text) &&
+                               strchr(",", header[strlen(text)]) != NULL;
         if (line == 1 && !is_header)
             return line_fault(call, path, line,
-                              "must be model,node,batch,precision,layout,seconds[,optimizer]");
+                              "must be model,node,batch,precision,layout,seconds[,optimizer[,dims]]");
         if (line > 1 && text[0] != '\0')
             status = read_row(call, request, path, line, text, &times[(*ret_n)++]);
         if (status < 0) return status;

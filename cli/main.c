@@ -76,7 +76,8 @@ static const struct command commands[] = {
      "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, and\n"
      "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
      "model,node,batch,precision,layout,seconds; all but model and seconds may be empty. In a\n"
-     "seventh column, optimizer makes it the time of a training step.\n", NULL, EXIT_REFUSED},
+     "seventh column, optimizer makes it the time of a training step; in an eighth, dims has\n"
+     "sizes of symbolic dims, as in \"seq=128 past=0\".\n", NULL, EXIT_REFUSED},
     {"sweep", command_sweep, sweep_options, "sweep MODEL... -o FOLDER",
      "profile models for many batches and devices",
      "Profiles models at several batches and precisions on several devices: all combinations. The\n"

@@ -140,6 +140,8 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     options.runtime = fitting->runtime;
     options.optimizer = time->optimizer;
     if (time->optimizer) options.mode = CM_MODE_TRAINING;
+    options.n_dims = time->n_dims;
+    options.dims = time->dims;
     options.backend = arena_printf(fitting->arena, "roofline:device=%s", fitting->device);
     struct analysis analysis = {
         .options = &options, .arena = arena_new("fit", 0), .diag = diag};
@@ -158,6 +160,10 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
 
 /* Returns true if one analysis covers both times: their settings differ at most in the node. */
 static bool share_analysis(const struct cm_measured_time *a, const struct cm_measured_time *b) {
+    if (a->n_dims != b->n_dims) return false;
+    for (size_t i = 0; i < a->n_dims; i++)
+        if (a->dims[i].size != b->dims[i].size || !text_equal(a->dims[i].name, b->dims[i].name))
+            return false;
     return text_equal(a->model, b->model) && a->batch == b->batch &&
            a->precision == b->precision && a->layout == b->layout &&
            text_equal(a->optimizer, b->optimizer);

@@ -235,6 +235,7 @@ static const struct member of_time[] = {
     T(model),
     E(precision, CM_N_PRECISIONS),
     E(layout, CM_N_LAYOUTS),
+    L(dims),
 #undef S
 };
 static const struct member of_description[] = {
