@@ -483,8 +483,7 @@ static void find_errors(struct fitting *fitting, const struct scratch *scratch,
     ret->coverage = (double)n_inside / (double)n;
 }
 
-/* Fits to the times of one width. The priors are those of the nearest calibration, which may be
- * one of another width that was just fitted. */
+/* Fits to the times of one width. */
 static struct device_calibration fit_width(struct fitting *fitting,
                                            const struct scratch *scratch) {
     struct device_calibration ret =
@@ -518,22 +517,6 @@ static void model_times(struct fitting *fitting, const struct device_calibration
     }
 }
 
-/* Returns the width with the most times to fit to that has no calibration yet; N_WIDTHS: none. */
-static enum device_width next_width(struct fitting *fitting, const bool *is_done) {
-    size_t most = 0;
-    enum device_width ret = N_WIDTHS;
-    fitting->left_out = N_FOLDS;
-    for (int width = 0; width < N_WIDTHS; width++) {
-        size_t n_used = 0;
-        fitting->width = (enum device_width)width;
-        for (size_t i = 0; i < fitting->n_times; i++) n_used += is_used(fitting, i);
-        if (is_done[width] || n_used <= most) continue;
-        most = n_used;
-        ret = (enum device_width)width;
-    }
-    return ret;
-}
-
 /* Fits to the times of each width, and writes the calibrations. */
 static int fit(struct fitting *fitting, const char *basis, FILE *out) {
     const size_t n_times = fitting->n_times;
@@ -556,21 +539,23 @@ static int fit(struct fitting *fitting, const char *basis, FILE *out) {
     json_break_line(&json, 2, false);
     json_key_string(&json, "basis", basis);
     size_t n_fitted = 0;
-    enum device_width width;
-    while ((width = next_width(fitting, is_done)) != N_WIDTHS) {
-        fitting->width = width;
-        is_done[width] = true;
+    for (int width = 0; width < N_WIDTHS; width++) {
+        fitting->width = (enum device_width)width;
+        fitting->left_out = N_FOLDS;
+        for (size_t i = 0; i < n_times && !is_done[width]; i++)
+            is_done[width] = is_used(fitting, i);
+        if (!is_done[width]) continue;
         fitted[n_fitted] = fit_width(fitting, &scratch);
         model_times(fitting, &fitted[n_fitted]);
         json_break_line(&json, 2, false);
         device_calibration_write(&fitted[n_fitted++], &json);
-        model->n_calibrations++;
     }
-    for (int other = 0; other < N_WIDTHS; other++) { /* all of their times are held out */
-        fitting->width = (enum device_width)other;
+    model->n_calibrations += n_fitted;
+    for (int width = 0; width < N_WIDTHS; width++) { /* times that are all held out */
+        fitting->width = (enum device_width)width;
         const struct device_calibration nearest =
             device_calibration_find(model, fitting->runtime, fitting->width);
-        if (!is_done[other]) model_times(fitting, &nearest);
+        if (!is_done[width]) model_times(fitting, &nearest);
     }
     json_break_line(&json, 0, true);
     json_end(&json, '}');
