@@ -188,7 +188,7 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
         diag_repeat(diag, cm_diagnostics_get(sweeping->analysis_messages, k));
     diag->n_dropped += sweeping->analysis_messages->n_dropped;
     if (sweeping->analysed != CM_OK) return sweeping->analysed;
-    sweeping->profiling.of_sweep = true;
+    sweeping->profiling.of_sweep = sweeping->first == NULL || *sweeping->first != NULL;
     return profiling_finish(&sweeping->profiling, &sweeping->options, diag, 0, ret);
 }
 

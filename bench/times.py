@@ -141,7 +141,7 @@ def timm_rows(row):
 def common_rows(row):
     """A row of times_models.py or ncnn_rows.py."""
     node = row["dims"].removeprefix("node=") if row["dims"].startswith("node=") else ""
-    source = row["table"].split()[0].partition(" ")[0]
+    source = row["table"].split()[0].replace("Hugging", "Hugging Face")
     yield Row(source, row["device"], row["runtime"], "models/" + row["model"], node,
               "" if node else row["batch"], row["precision"], "", float(row["ms"]) * 1e-3,
               "sgd" if row["mode"] in ("training", "backward") else "")

@@ -360,11 +360,13 @@ int binding_read(const struct invocation *call, struct binding *binding,
     options->n_dims = binding->dims.n;
     options->n_trip_counts = binding->trip_counts.n;
     int status = read_shard(call, binding->shard, options);
-    if (status == CM_OK) status = binding_read_dims(call, "dim", &binding->dims, &options->dims);
+    if (status == CM_OK)
+        status = binding_read_dims(call, "dim", &binding->dims, &options->dims);
     if (status == CM_OK) status = read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = read_values(call, &binding->values, options);
     if (status == CM_OK)
-        status = binding_read_dims(call, "trip-count", &binding->trip_counts, &options->trip_counts);
+        status =
+            binding_read_dims(call, "trip-count", &binding->trip_counts, &options->trip_counts);
     if (status == CM_OK) status = read_op_costs(call, binding, options);
     return status;
 }

@@ -55,8 +55,8 @@ void binding_defaults(struct binding *binding);
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
 
-/* Sets *ret to the sizes of a list of NAME=N; messages name `option` ("dim", "trip-count"). CM_OK,
- * CM_USAGE, CM_NO_MEMORY. */
+/* Sets *ret to the sizes of a list of NAME=N; messages name `option` ("dim", "trip-count").
+ * CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int binding_read_dims(const struct invocation *call, const char *option,
                       const struct option_list *given,
                       const struct cm_dim_option **ret) CM_MUST_CHECK;

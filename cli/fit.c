@@ -118,8 +118,8 @@ static int read_row(const struct invocation *call, const struct request *request
                           "of a whole model");
     struct option_list dims = request->dims;
     if (columns[7][0] != '\0') {
-        dims = (struct option_list){0, arena_array(call->arena, strlen(columns[7]),
-                                                   sizeof(*dims.values))};
+        dims = (struct option_list){
+            0, arena_array(call->arena, strlen(columns[7]), sizeof(*dims.values))};
         if (!dims.values) return diag_no_memory(call->diag);
         for (char *at = columns[7]; *at;) { /* split at spaces */
             dims.values[dims.n++] = at;
@@ -171,8 +171,9 @@ static int read_times(const struct invocation *call, const struct request *reque
         const bool is_header = n_columns >= N_REQUIRED && text_starts_with(header, text) &&
                                strchr(",", header[strlen(text)]) != NULL;
         if (line == 1 && !is_header)
-            return line_fault(call, path, line,
-                              "must be model,node,batch,precision,layout,seconds[,optimizer[,dims]]");
+            return line_fault(
+                call, path, line,
+                "must be model,node,batch,precision,layout,seconds[,optimizer[,dims]]");
         if (line > 1 && text[0] != '\0')
             status = read_row(call, request, path, line, text, &times[(*ret_n)++]);
         if (status < 0) return status;

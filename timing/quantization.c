@@ -52,7 +52,7 @@ enum cause {
 
 static const char *const causes[N_CAUSES] = {
     [GAINS] = "",
-    [BY_HOST] = "the device waits for the host, which launches as many kernels",
+    [BY_HOST] = "the time of a run besides its kernels, as of the host, stays as it is",
     [BY_LAUNCH] = "the launch of a kernel takes longer than its work",
     [BY_MEMORY] = "int8 only speeds up products, and memory limits these layers",
     [BY_CONVERSION] = "converting to int8 takes longer than it saves",

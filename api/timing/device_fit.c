@@ -107,13 +107,13 @@ static int collect_work(struct fitting *fitting, const struct timing *timing,
     double *runs = arena_array(fitting->arena, n, sizeof(*runs));
     struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
     if (!runs || !items) return diag_no_memory(fitting->diag);
-    *ret = (struct timed_work){.primitives = items,
-                               .runs = runs,
-                               .precision = analysis->options->precision,
-                               .run_bytes = time->node ? 0 : timing->kernels->run_bytes,
-                               .moved_bytes =
-                                   fitting->model.host_link > 0 ? timing->kernels->moved_bytes : 0,
-                               .family = family_of(time)};
+    *ret = (struct timed_work){
+        .primitives = items,
+        .runs = runs,
+        .precision = analysis->options->precision,
+        .run_bytes = time->node ? 0 : timing->kernels->run_bytes,
+        .moved_bytes = fitting->model.host_link > 0 ? timing->kernels->moved_bytes : 0,
+        .family = family_of(time)};
     ret->fold = ret->family % N_FOLDS;
     for (size_t i = 0; i < table->n; i++) {
         if (runs_of[i] == 0) continue;

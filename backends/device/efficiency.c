@@ -23,7 +23,7 @@
 /* Of processors, where no host waits for a device. */
 #define CORE_GROUP_LAUNCH 5e-6
 #define CORE_HOST         1e-9
-#define TRANSFER     1e11 /* inputs are on the device already */
+#define TRANSFER          1e12 /* above any link: inputs are on the device already */
 
 /* Weights of a fit. Constants of a runtime differ by powers of ten; shares of a rate do not. */
 #define SHARE    0.25
@@ -89,15 +89,19 @@ double *device_efficiency_at(struct device_efficiency *efficiency, size_t index)
     return member;
 }
 
+/* Writes a value above 0; others are left out, as unknown. */
+static void write_figure(struct json_writer *json, const char *key, double value, int digits) {
+    if (value <= 0) return;
+    json_write_key(json, key);
+    json_write_double(json, value, digits);
+}
+
 static void write_error(const struct cm_calibration *fit, struct json_writer *json) {
     if (fit->n_times <= 0) return;
     json_key_integer(json, "times", fit->n_times);
-    json_write_key(json, "median_error");
-    json_write_double(json, fit->median_error, 3);
-    json_write_key(json, "p90_error");
-    json_write_double(json, fit->p90_error, 3);
-    json_write_key(json, "coverage");
-    json_write_double(json, fit->coverage, 3);
+    write_figure(json, "median_error", fit->median_error, 3);
+    write_figure(json, "p90_error", fit->p90_error, 3);
+    write_figure(json, "coverage", fit->coverage, 3);
     json_open(json, "intervals", '{');
     for (int kind = 0; kind < CM_N_TIME_KINDS; kind++) {
         if (fit->intervals[kind].high <= 0) continue;
@@ -120,12 +124,8 @@ void device_calibration_write(const struct device_calibration *calibration,
     json_open(json, key, '{');
     if (calibration->basis) json_key_string(json, "basis", calibration->basis);
     write_error(&calibration->fit, json);
-    for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
-        const double value = *device_efficiency_at(&efficiency, i);
-        if (value <= 0) continue;
-        json_write_key(json, device_efficiency_name(i));
-        json_write_double(json, value, 4);
-    }
+    for (size_t i = 0; device_efficiency_name(i) != NULL; i++)
+        write_figure(json, device_efficiency_name(i), *device_efficiency_at(&efficiency, i), 4);
     json_end(json, '}');
 }
 
@@ -236,7 +236,7 @@ struct device_calibration device_calibration_find(const struct device_model *mod
     }
     ret.fit.host = ret.efficiency.host;
     ret.fit.run = ret.efficiency.run;
-    ret.fit.transfer = ret.efficiency.transfer;
+    if (ret.efficiency.transfer <= model->host_link) ret.fit.transfer = ret.efficiency.transfer;
     return ret;
 }
 

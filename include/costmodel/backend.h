@@ -334,7 +334,7 @@ struct cm_calibration {
     } intervals[CM_N_TIME_KINDS];
     double host;     /* seconds in which the host launches a kernel */
     double run;      /* seconds of a run besides its kernels */
-    double transfer; /* bytes per second at which a run copies its inputs and outputs */
+    double transfer; /* bytes per second at which a run copies inputs and outputs; 0: never */
 };
 
 /* Origin of a time, or why there is none. */

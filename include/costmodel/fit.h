@@ -16,7 +16,7 @@ struct cm_measured_time {
     int64_t batch;     /* 0: that of the file */
     enum cm_precision precision;
     enum cm_layout layout;
-    size_t n_dims;         /* sizes of symbolic dims */
+    size_t n_dims; /* sizes of symbolic dims */
     const struct cm_dim_option *dims;
     const char *optimizer; /* the time is that of a training step; NULL: of forward */
     double seconds;        /* > 0 */

@@ -46,7 +46,7 @@ static const struct cm_advice *find(const struct bench *bench, const char *name)
 }
 
 static const struct cm_options base = {.memory_alignment = 1,
-                                       .backend = "roofline:device=v100",
+                                       .backend = "roofline:device=titan-rtx",
                                        .runtime = CM_RUNTIME_TORCH_EAGER};
 
 static void assert_gain(const struct cm_advice *advice, int64_t before, int64_t after) {

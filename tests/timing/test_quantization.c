@@ -44,7 +44,7 @@ static struct bench *run(const char *lines, const char *device, enum cm_runtime 
 }
 
 static int64_t time_of(const char *lines, enum cm_precision precision) {
-    struct bench *bench = run(lines, "t4", CM_RUNTIME_TENSORRT, precision);
+    struct bench *bench = run(lines, "titan-rtx", CM_RUNTIME_TENSORRT, precision);
     const int64_t time = bench->timing->times->of_module[0].latency_ps;
     assert_null(bench->timing->quantization); /* floats only */
     bench_close(bench);
@@ -52,7 +52,7 @@ static int64_t time_of(const char *lines, enum cm_precision precision) {
 }
 
 static void qdq_file_is_compared_with_its_float_model(void **state) {
-    struct bench *bench = run(qdq, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_AS_STORED);
+    struct bench *bench = run(qdq, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_AS_STORED);
     const struct cm_quantization *found = bench->timing->quantization;
     (void)state;
     assert_non_null(found);
@@ -71,7 +71,7 @@ static void qdq_file_is_compared_with_its_float_model(void **state) {
 
 /* A float file in int8: the gain is that of two runs, and fp16 is the faster of the floats. */
 static void gain_is_the_ratio_of_two_runs(void **state) {
-    struct bench *bench = run(floats, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8);
+    struct bench *bench = run(floats, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8);
     const struct cm_quantization *found = bench->timing->quantization;
     const int64_t fp16 = time_of(floats, CM_PRECISION_FP16);
     const int64_t int8 = bench->timing->times->of_module[0].latency_ps;
@@ -142,29 +142,27 @@ static void verdict_names_what_limits_the_gain(void **state) {
         enum cm_precision precision;
         const char *words;
     } cases[] = {
-        {floats, "v100", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
+        {floats, "atom-x5-z8350", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
          "because the device has no units for int8."},
         {floats, "jh7110", CM_RUNTIME_NCNN, CM_PRECISION_INT8, "as long as fp32, because"},
-        {wide_3x3, "raspberry-pi-5", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
+        {wide_3x3, "apple-m1", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
          "because 3x3 convolutions gain as much from Winograd's algorithm in float."},
-        {relu, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
+        {relu, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
          "int8 will not help here: it takes as long as fp16, because int8 only speeds up "
          "products, and memory limits these layers."},
-        {tiny, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
+        {tiny, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
          "the launch of a kernel takes longer than its work."},
         {attention, "h200", CM_RUNTIME_TENSORRT, CM_PRECISION_INT8,
          "converting to int8 takes longer than it saves."},
-        {half_quantized, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_AS_STORED,
+        {half_quantized, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_AS_STORED,
          "because layers that stay in float run in fp32, unless --precision fp16 is given."},
-        {half_quantized, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
+        {half_quantized, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
          "the file does not quantize both operands of the products."},
-        {scaled_along_sum, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
+        {scaled_along_sum, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
          "scales that vary along a sum keep the products in float."},
-        {split, "t4", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
+        {split, "titan-rtx", CM_RUNTIME_TENSORRT, CM_PRECISION_FP16,
          "because tensors quantized between layers split kernels that are one in float."},
-        {floats, "rk3399", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
-         "it takes as long as fp32, because widening"},
-        {floats, "raspberry-pi-5", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
+        {floats, "apple-m1", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
          "because widening, summing and requantizing take what the higher rate saves."},
         {floats, "spacemit-k1", CM_RUNTIME_NCNN, CM_PRECISION_INT8,
          "because the device has no units for int8."},
