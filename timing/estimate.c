@@ -407,7 +407,8 @@ static int find_settings(const struct timing *timing, const char **ret_name,
     ret->layout = (int32_t)timing->core.options->layout;
     ret->runtime = (int32_t)timing->core.options->runtime;
     ret->autotune = timing->core.options->autotune;
-    ret->element = primitive_main_element(timing->primitives->items, timing->primitives->n);
+    ret->element =
+        (int32_t)primitive_main_element(timing->primitives->items, timing->primitives->n);
     return CM_OK;
 }
 

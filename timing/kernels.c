@@ -268,7 +268,7 @@ static bool is_elementwise(const struct mapping *mapping, uint32_t id) {
 /* Makes the group that alone reads the product's result its epilogue, if all nodes of the group
  * are elementwise. A group that reads several products is run by the last. */
 static void find_epilogue(const struct mapping *mapping, uint32_t id) {
-    const enum cm_primitive_kind kind = lowering_of(mapping, id)->kind;
+    const int32_t kind = lowering_of(mapping, id)->kind;
     if (mapping->role[id] != ROLE_PRODUCT ||
         (kind != CM_CONV && kind != CM_DECONV && kind != CM_GEMM))
         return;

@@ -125,7 +125,7 @@ static void winograd_divides_the_bound_of_square_kernels(void **state) {
     (void)state;
     for (size_t i = 0; i < N(cases); i++) {
         struct cm_primitive conv = convolution(512, 512, 1, cases[i].kernel);
-        conv.inputs[0].element = cases[i].element;
+        conv.inputs[0].element = (int32_t)cases[i].element;
         conv.window.strides[1] = cases[i].stride;
         conv.window.dilations[0] = cases[i].dilation;
         conv.bytes_read = conv.bytes_written = 0;
