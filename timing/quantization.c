@@ -123,6 +123,7 @@ static bool has_rate_of_fp16(const struct timing *timing) {
 /* Returns true if float kernels may use Winograd's algorithm. */
 static bool has_winograd(const struct timing *timing, uint32_t node) {
     const struct cm_primitive *primitive = primitive_of(timing, node);
+    if (primitive == NULL) return false;
     const struct cm_window *window = &primitive->window;
     return primitive->kind == CM_CONV && window->n_spatial == 2 && window->kernel[0] == 3 &&
            window->kernel[1] == 3 && window->strides[0] == 1 && window->strides[1] == 1 &&
@@ -134,7 +135,8 @@ static enum cause float_cause(const struct timing *timing, uint32_t id) {
     const struct cm_primitive *primitive = primitive_of(timing, id);
     const scale_axes *scales = timing->core.count->dequantized;
     const struct node *node = &timing->core.model->nodes[id];
-    if (primitive->kind == CM_ATTENTION || primitive->kind == CM_RNN) return BY_ATTENTION;
+    if (primitive == NULL || primitive->kind == CM_ATTENTION || primitive->kind == CM_RNN)
+        return BY_ATTENTION;
     for (size_t i = 0; i < 2 && i < node->n_inputs && scales; i++)
         if (node->inputs[i] == ID_NONE || scales[node->inputs[i]] == SCALE_NONE) return BY_FILE;
     return scales ? BY_SCALE : BY_ATTENTION;
