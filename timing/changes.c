@@ -12,7 +12,6 @@
 #include "backends/device/run_time.h"
 #include "backends/primitive.h"
 #include "passes/batch/batch.h"
-#include "passes/cost/count.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/public_figures.h"
 #include "passes/summary/memory_required.h"
@@ -23,7 +22,6 @@
 #include "support/text.h"
 #include "timing/advice.h"
 #include "timing/estimate.h"
-#include "timing/kernels.h"
 #include "timing/pipeline.h"
 #include "timing/primitives.h"
 #include "timing/times.h"
@@ -47,22 +45,15 @@ struct outcome {
 /* Changes how the model runs; returns false if the change does not apply. */
 typedef bool change_apply(const struct timing *timing, struct variant *variant);
 
-static bool has_rate(const struct timing *timing, const char *name) {
-    const struct cm_device_facts *facts = &timing->estimate->facts;
-    for (int32_t i = 0; i < facts->n_rates; i++)
-        if (text_equal(facts->rates[i].name, name)) return true;
-    return false;
-}
-
 static bool is_gpu_of_cuda(const struct timing *timing) {
     return text_starts_with(timing->estimate->facts.architecture, "sm_");
 }
 
 static bool use_half(const struct timing *timing, struct variant *variant) {
     const struct primitives_table *primitives = timing->primitives;
-    const bool has_fp16 = has_rate(timing, "matrix_fp16");
+    const bool has_fp16 = estimate_rate(timing, "matrix_fp16") > 0;
     variant->options.precision = has_fp16 ? CM_PRECISION_FP16 : CM_PRECISION_BF16;
-    return (has_fp16 || has_rate(timing, "matrix_bf16")) &&
+    return (has_fp16 || estimate_rate(timing, "matrix_bf16") > 0) &&
            timing->core.options->precision != CM_PRECISION_AMP &&
            primitive_main_element(primitives->items, primitives->n) == CM_F32;
 }
@@ -132,29 +123,24 @@ static const struct change {
 
 #define N_CHANGES (sizeof changes / sizeof *changes)
 
+/* Returns true if the node only moves elements. */
+static bool is_move(const struct timing *timing, uint32_t node) {
+    const uint32_t at = estimate_primitive(timing, node);
+    const int32_t kind = at == ID_NONE ? CM_PRIMITIVE_NONE : timing->primitives->items[at].kind;
+    return kind == CM_COPY || kind == CM_GATHER;
+}
+
 /* Sums the times of a model whose passes have run. */
 static void sum_times(const struct timing *timing, const struct variant *variant,
                       struct outcome *ret) {
     struct cm_calibration fit = timing->estimate->facts.fit;
     const size_t n_nodes = timing->core.model->n_nodes;
-    struct run_time run = {.moved = timing->estimate->facts.host_link > 0
-                                        ? (double)timing->kernels->moved_bytes
-                                        : 0};
+    struct run_time run = {.moved = timing->times->run.moved};
     if (variant->has_graph) fit.host = 0;
     memset(ret->of_node, 0, n_nodes * sizeof *ret->of_node);
-    for (uint32_t id = 0; id < n_nodes; id++) {
-        const struct cm_measurement *time = estimate_of_node(timing, id);
-        const int64_t runs = timing->core.count->runs[timing->core.model->nodes[id].graph];
-        if (time == NULL || !is_known(runs)) continue;
-        const struct cm_primitive *primitive =
-            &timing->primitives->items[estimate_primitive(timing, id)];
-        if (variant->avoids_moves &&
-            (primitive->kind == CM_COPY || primitive->kind == CM_GATHER))
-            continue;
-        ret->of_node[id] = (double)runs * time->cold.median / variant->batches;
-        run_time_add(&run, primitive, time->cold.median, (enum cm_limit)time->limit,
-                     (double)runs);
-    }
+    for (uint32_t id = 0; id < n_nodes; id++)
+        if (!variant->avoids_moves || !is_move(timing, id))
+            ret->of_node[id] = times_add_runs(timing, id, &run) / variant->batches;
     ret->seconds = run_time_expected(&run, &fit) / variant->batches;
     ret->match = (enum cm_calibration_match)fit.match;
 }

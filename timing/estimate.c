@@ -36,6 +36,13 @@ bool estimate_has_time(const struct cm_measurement *measurement) {
            measurement->state == CM_IMPORTED || measurement->state == CM_SPLIT;
 }
 
+double estimate_rate(const struct timing *timing, const char *name) {
+    const struct cm_device_facts *facts = &timing->estimate->facts;
+    for (int32_t i = 0; i < facts->n_rates; i++)
+        if (text_equal(facts->rates[i].name, name)) return facts->rates[i].flops_per_s;
+    return 0;
+}
+
 double estimate_kernels_sum(const struct cm_how *how) {
     double sum = 0;
     if (how->n_kernels < 2 || how->n_kernels > CM_MAX_KERNELS) return 0;

@@ -104,20 +104,11 @@ static const struct cm_measurement *modelled(const struct timing *timing, uint32
 
 /* Returns the operations per second of the rate of the product. */
 static double rate_of(const struct timing *timing, uint32_t node) {
-    const struct cm_device_facts *facts = &timing->estimate->facts;
-    for (int32_t i = 0; i < facts->n_rates; i++)
-        if (text_equal(facts->rates[i].name, modelled(timing, node)->how.algorithm))
-            return facts->rates[i].flops_per_s;
-    return 0;
+    return estimate_rate(timing, modelled(timing, node)->how.algorithm);
 }
 
 static bool has_rate_of_fp16(const struct timing *timing) {
-    const struct cm_device_facts *facts = &timing->estimate->facts;
-    for (int32_t i = 0; i < facts->n_rates; i++)
-        if (text_equal(facts->rates[i].name, "fp16") ||
-            text_equal(facts->rates[i].name, "matrix_fp16"))
-            return true;
-    return false;
+    return estimate_rate(timing, "fp16") > 0 || estimate_rate(timing, "matrix_fp16") > 0;
 }
 
 /* Returns true if float kernels may use Winograd's algorithm. */

@@ -115,6 +115,15 @@ static void time_modules(const struct timing *timing, const struct times_table *
             of_module[i].latency_ps = DIM_UNKNOWN;
 }
 
+double times_add_runs(const struct timing *timing, uint32_t node, struct run_time *sum) {
+    const struct cm_measurement *time = estimate_of_node(timing, node);
+    const int64_t runs = timing->core.count->runs[timing->core.model->nodes[node].graph];
+    if (time == NULL || !is_known(runs)) return 0;
+    run_time_add(sum, &timing->primitives->items[estimate_primitive(timing, node)],
+                 time->cold.median, (enum cm_limit)time->limit, (double)runs);
+    return (double)runs * time->cold.median;
+}
+
 /* Adds the time in which the device waits for the host to the root module: no node takes it. */
 static void add_host(const struct timing *timing, struct times_table *table) {
     const struct cm_calibration *fit = &timing->estimate->facts.fit;
@@ -123,13 +132,8 @@ static void add_host(const struct timing *timing, struct times_table *table) {
     if (!timing->estimate->facts.modelled || timing->estimate->imported) return;
     if (is_known(timing->kernels->moved_bytes) && timing->estimate->facts.host_link > 0)
         table->run.moved = (double)timing->kernels->moved_bytes;
-    for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
-        const struct cm_measurement *time = estimate_of_node(timing, id);
-        const int64_t runs = timing->core.count->runs[timing->core.model->nodes[id].graph];
-        if (time == NULL || !is_known(runs)) continue;
-        run_time_add(&table->run, &timing->primitives->items[estimate_primitive(timing, id)],
-                     time->cold.median, (enum cm_limit)time->limit, (double)runs);
-    }
+    for (uint32_t id = 0; id < timing->core.model->n_nodes; id++)
+        (void)times_add_runs(timing, id, &table->run);
     const double expected = run_time_expected(&table->run, fit);
     table->kind = run_time_kind(&table->run, expected);
     table->host_ps = estimate_ps(fmax(0, expected - table->run.seconds));

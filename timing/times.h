@@ -30,6 +30,9 @@ struct times_table {
     struct run_time run; /* of one run of the model */
 };
 
+/* Adds the runs of a node to *sum. Returns their seconds, 0 without a time. */
+double times_add_runs(const struct timing *timing, uint32_t node, struct run_time *sum);
+
 pass_run pass_times;
 
 #endif
