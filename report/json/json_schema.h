@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 #include "costmodel/check.h"
-#include "costmodel/formula.h"
 #include "costmodel/op_costs.h"
 #include "costmodel/result.h"
 
@@ -108,7 +107,6 @@ struct shard_header {
 
 extern const struct json_document json_profile;  /* struct cm_result */
 extern const struct json_document json_sweep;    /* struct cm_sweep */
-extern const struct json_document json_formula;  /* struct cm_formula */
 extern const struct json_document json_budget;   /* struct cm_budget */
 extern const struct json_document json_baseline; /* struct cm_baseline */
 extern const struct json_document json_campaign; /* struct cm_campaign */
