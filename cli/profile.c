@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "cli/messages.h"
 #include "cli/outputs.h"

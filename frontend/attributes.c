@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Imports AttributeProto as struct attr; resolves references to attributes of the caller. */
-#include <string.h>
 
 #include "frontend/importer.h"
 #include "support/arena.h"

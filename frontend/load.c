@@ -2,8 +2,6 @@
 /* Loads a file into the IR: skim, decode, import. */
 #include "frontend/load.h"
 
-#include <string.h>
-
 #include "frontend/importer.h"
 #include "frontend/reader.h"
 #include "frontend/wire/decode.h"

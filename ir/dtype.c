@@ -2,7 +2,6 @@
 /* Properties of element types, one row each. */
 #include "ir/dtype.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "support/checked.h"

@@ -6,7 +6,6 @@
 #include "ops/integers.h"
 
 #include "ops/op_context.h"
-#include "ops/product.h"
 #include "support/checked.h"
 
 static enum op_integers rule_of(const struct op *op) {

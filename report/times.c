@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "costmodel/costmodel.h"
 #include "report/number.h"
 #include "support/checked.h"
 #include "support/text.h"

@@ -11,8 +11,6 @@
 #include "timing/advice.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "backends/primitive.h"
 #include "passes/cost/count.h"

@@ -7,10 +7,7 @@
  */
 #include "timing/input_pipeline.h"
 
-#include <math.h>
-
 #include "passes/batch/batch.h"
-#include "passes/modules/modules.h"
 #include "passes/public_figures.h"
 #include "support/arena.h"
 #include "support/checked.h"

@@ -4,7 +4,6 @@
 #include "backends/backend_registry.h"
 #include "backends/device/devices.h"
 #include "backends/device/runtimes.h"
-#include "backends/plugin/reason.h"
 #include "backends/plugin/settings.h"
 #include "support/arena.h"
 #include "support/diag.h"

@@ -2,7 +2,6 @@
 #include "api/half.h"
 
 #include "backends/device/devices.h"
-#include "backends/plugin/reason.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "timing/changes.h"

@@ -13,7 +13,6 @@
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
-#include "support/checked.h"
 
 #define MAX_RESULTS   16
 #define MAX_WORKSPACE ((int64_t)32 << 20) /* bytes; recommended by NVIDIA for sm_90 */

@@ -7,8 +7,6 @@
  */
 #include "backends/onednn/plan.h"
 
-#include <string.h>
-
 #include "backends/primitive.h"
 
 /* Elements of plan->built per primitive: its own and the reorders of up to three operands. */

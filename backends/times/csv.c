@@ -2,8 +2,6 @@
 /* Times as CSV (RFC 4180) with the columns node,time_us. Rows of one node add up. */
 #include "backends/times/times.h"
 
-#include <string.h>
-
 #include "backends/times/times_names.h"
 #include "support/arena.h"
 #include "support/diag.h"

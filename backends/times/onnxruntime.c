@@ -22,13 +22,11 @@
  */
 #include "backends/times/times.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/times/times_names.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/diag.h"
 #include "support/json/json_value.h"
 #include "support/map.h"

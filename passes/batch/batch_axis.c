@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The batch axis of each value, one node at a time: see rebatch.h. */
 #include "passes/batch/rebatch.h"
-#include "support/arena.h"
 
 static bool has_grown(const struct search *search, int64_t small, int64_t large) {
     return is_known(small) && is_known(large) && small != large &&

@@ -4,7 +4,6 @@
  * few levels deep: a syntax error is a bug.
  */
 #include <ctype.h>
-#include <string.h>
 
 #include "passes/fusion/match.h"
 #include "support/arena.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/shape.h"
 #include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"

@@ -7,7 +7,6 @@
 
 #include "backends/coalesce_dims.h"
 #include "backends/cuda/cudnn/graph_shape.h"
-#include "backends/primitive.h"
 
 #define MAX_DIMS         3
 #define MAX_INSTRUCTIONS 4
