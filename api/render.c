@@ -1,53 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The formats of results and sweeps by name, written to a stream or into memory. */
-#include "costmodel/costmodel.h"
-
 #include <stdlib.h>
 
+#include "report/report.h"
+#include "support/arguments.h"
 #include "support/diag.h"
 #include "support/text.h"
 
 #define MODULE_TREE_DEPTH 2
 
-static int write_text(const struct cm_result *result, const struct cm_text_options *options,
-                      FILE *out) {
-    return result->n_explanations > 0 ? cm_result_write_explanations(result, options, out)
-                                      : cm_result_write_text(result, options, out);
+static int write_text(const struct report *report) {
+    if (report->result == NULL) return report_write_sweep(report);
+    return report->result->n_explanations > 0 ? report_write_explanations(report)
+                                              : report_write_text(report);
 }
 
-/* A format and its writers of results and sweeps, by the options that they use. A table uses
- * both, and a page none; write_one calls these. */
 static const struct format {
     struct cm_format public;
-    struct {
-        int (*result)(const struct cm_result *result, FILE *out);
-        int (*sweep)(const struct cm_sweep *sweep, FILE *out);
-    } plain;
-    struct {
-        int (*result)(const struct cm_result *result, const struct cm_text_options *options,
-                      FILE *out);
-        int (*sweep)(const struct cm_sweep *sweep, const struct cm_text_options *options,
-                     FILE *out);
-    } text;
-    struct {
-        int (*result)(const struct cm_result *result, const struct cm_table_options *options,
-                      struct cm_diagnostics *diag, FILE *out);
-        int (*sweep)(const struct cm_sweep *sweep, const struct cm_table_options *options,
-                     struct cm_diagnostics *diag, FILE *out);
-    } rows;
+    report_writer *write;
 } formats[] = {
     /* clang-format off */
-    {{"text", "default: one screen", .of_sweeps = true, .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, .text = {write_text, cm_sweep_write_text}},
-    {{"table", "rows and columns: --rows", .of_sweeps = true, .uses = CM_USES_TABLE | CM_USES_WIDTH}, .plain = {NULL, NULL}},
-    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, .text = {cm_result_write_deepspeed, NULL}},
-    {{"json", "", .of_sweeps = true, .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, .plain = {cm_result_write_json, cm_sweep_write_json}},
-    {{"csv", "", .of_sweeps = true, .uses = CM_USES_TABLE}, .rows = {cm_result_write_csv, cm_sweep_write_csv}},
-    {{"markdown", "", .of_sweeps = true, .uses = CM_USES_TABLE}, .rows = {cm_result_write_markdown, cm_sweep_write_markdown}},
-    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, .rows = {cm_result_write_folded, NULL}},
-    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .rows = {cm_result_write_dot, NULL}},
-    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, .rows = {cm_result_write_mermaid, NULL}},
-    {{"html", "page for a browser", .of_sweeps = true, .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, .plain = {NULL, NULL}},
-    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, .plain = {cm_result_write_trace, NULL}},
+    {{"text", "default: one screen", .of_sweeps = true, .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, write_text},
+    {{"table", "rows and columns: --rows", .of_sweeps = true, .uses = CM_USES_TABLE | CM_USES_WIDTH}, report_write_table},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, report_write_deepspeed},
+    {{"json", "", .of_sweeps = true, .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, report_write_json},
+    {{"csv", "", .of_sweeps = true, .uses = CM_USES_TABLE}, report_write_csv},
+    {{"markdown", "", .of_sweeps = true, .uses = CM_USES_TABLE}, report_write_markdown},
+    {{"folded", "stacks for a flame graph", .uses = CM_USES_DEPTH | CM_USES_METRIC}, report_write_folded},
+    {{"dot", "module tree for Graphviz", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, report_write_dot},
+    {{"mermaid", "module tree for Markdown", .uses = CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_UNITS, .depth = MODULE_TREE_DEPTH}, report_write_mermaid},
+    {{"html", "page for a browser", .of_sweeps = true, .uses = CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS, .is_page = true}, report_write_html},
+    {{"trace", "timeline for chrome://tracing and Perfetto; requires times", .uses = CM_USES_CURVE, .requires_times = true}, report_write_trace},
     /* clang-format on */
 };
 
@@ -68,53 +51,43 @@ const struct cm_format *cm_format_find(const char *name) {
     return format ? &format->public : NULL;
 }
 
-/* Writes the result, or the sweep if `result` is NULL. */
-static int write_one(const struct cm_result *result, const struct cm_sweep *sweep,
-                     const struct format *format, const struct cm_text_options *text,
-                     const struct cm_table_options *table, struct cm_diagnostics *diag,
-                     FILE *out) {
-    if (format->plain.result)
-        return result ? format->plain.result(result, out) : format->plain.sweep(sweep, out);
-    if (format->text.result)
-        return result ? format->text.result(result, text, out)
-                      : format->text.sweep(sweep, text, out);
-    if (format->rows.result)
-        return result ? format->rows.result(result, table, diag, out)
-                      : format->rows.sweep(sweep, table, diag, out);
-    if (format->public.is_page)
-        return result ? cm_result_write_html(result, NULL, diag, out)
-                      : cm_sweep_write_html(sweep, diag, out);
-    return result ? cm_result_write_table(result, table, text, diag, out)
-                  : cm_sweep_write_table(sweep, table, text, diag, out);
-}
-
-static int write_report(const struct cm_result *result, const struct cm_sweep *sweep,
-                        const char *name, const struct cm_report_options *options,
-                        struct cm_diagnostics *diag, FILE *out) {
+/* Writes report->result, or the sweep if that is NULL. */
+static int write_report(struct report report, const char *name,
+                        const struct cm_report_options *options) {
     struct cm_text_options text;
     struct cm_table_options table;
-    if ((result == NULL && sweep == NULL) || name == NULL || out == NULL)
-        return diag_null(diag);
+    if ((report.result == NULL && report.sweep == NULL) || name == NULL || report.out == NULL)
+        return diag_null(report.diag);
     const struct format *format = find(name);
-    if (format == NULL) return diag_error(diag, DIAG_USAGE, "unknown report format '%s'", name);
-    if (result == NULL && !format->public.of_sweeps)
-        return diag_error(diag, DIAG_USAGE, "format '%s' requires one batch", name);
+    if (format == NULL)
+        return diag_error(report.diag, DIAG_USAGE, "unknown report format '%s'", name);
+    if (report.result == NULL && !format->public.of_sweeps)
+        return diag_error(report.diag, DIAG_USAGE, "format '%s' requires one batch", name);
     cm_text_options_init(&text);
     cm_table_options_init(&table);
-    return write_one(result, sweep, format, options && options->text ? options->text : &text,
-                     options && options->table ? options->table : &table, diag, out);
+    report.text = ARGUMENTS_TAKE(
+        cm_text_options, options && options->text ? options->text : &text, true, report.diag);
+    report.table =
+        ARGUMENTS_TAKE(cm_table_options, options && options->table ? options->table : &table,
+                       true, report.diag);
+    return report.text && report.table ? format->write(&report) : CM_USAGE;
 }
 
 int cm_result_write(const struct cm_result *result, const char *format,
                     const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                     FILE *out) {
-    return write_report(result, NULL, format, options, diagnostics, out);
+    const struct report report = {.result = result,
+                                  .sweep = result && options ? options->batches : NULL,
+                                  .diag = diagnostics,
+                                  .out = out};
+    return write_report(report, format, options);
 }
 
 int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
                    const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                    FILE *out) {
-    return write_report(NULL, sweep, format, options, diagnostics, out);
+    const struct report report = {.sweep = sweep, .diag = diagnostics, .out = out};
+    return write_report(report, format, options);
 }
 
 int cm_result_render(const struct cm_result *result, const char *format,

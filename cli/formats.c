@@ -76,11 +76,11 @@ int format_write(const void *context, FILE *out) {
     const struct format *format = &report->request->format;
     const struct cm_text_options text = text_options(report->request, out);
     struct cm_table_options table = table_options(report->request);
-    const struct cm_report_options options = {&text, &table};
+    const struct cm_report_options options = {&text, &table, report->sweep};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
         table.depth = format->of.depth;
     if (report->sweep && format->of.is_page)
-        return cm_result_write_html(report->result, report->sweep, report->diag, out);
+        return cm_result_write(report->result, format->of.name, &options, report->diag, out);
     if (report->sweep)
         return cm_sweep_write(report->sweep, format->of.name, &options, report->diag, out);
     return cm_result_write(report->result, format->of.name, &options, report->diag, out);

@@ -256,10 +256,9 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 CM_API void cm_model_free(struct cm_model *model);
 
 /*
- * As cm_model_load_file, for a file that is an ONNX model or a profile: JSON
- * (cm_result_write_json) or HTML (cm_result_write_html). A file whose first non-blank byte is
- * '{' or '<' is read as a profile. On CM_OK one of *ret_model and *ret_result is set and owned
- * by the caller; the other is unchanged.
+ * As cm_model_load_file, for a file that is an ONNX model or a profile (formats "json" and
+ * "html"). A file whose first non-blank byte is '{' or '<' is read as a profile. On CM_OK one of
+ * *ret_model and *ret_result is set and owned by the caller; the other is unchanged.
  */
 CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
                         struct cm_model **ret_model,
@@ -431,62 +430,6 @@ static inline void cm_table_options_init(struct cm_table_options *options) {
 CM_API int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                                   struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
-/*
- * Write a table: aligned text for a terminal; CSV (RFC 4180); GitHub Markdown, cut at 60,000
- * bytes so that it fits into a comment. Names are escaped for each format. CM_OK, CM_USAGE
- * (this profile lacks a requested column; nothing is written), CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_result_write_table(const struct cm_result *result,
-                                 const struct cm_table_options *options,
-                                 const struct cm_text_options *text,
-                                 struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-CM_API int cm_result_write_csv(const struct cm_result *result,
-                               const struct cm_table_options *options,
-                               struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-CM_API int cm_result_write_markdown(const struct cm_result *result,
-                                    const struct cm_table_options *options,
-                                    struct cm_diagnostics *diagnostics,
-                                    FILE *out) CM_MUST_CHECK;
-
-/*
- * Writes folded stacks of options->metric for a flame graph, for example
- * `model;layer1;conv1;Conv 118013952`. Modules deeper than options->depth are added to their
- * ancestor at that depth, so the sum is always the total. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_result_write_folded(const struct cm_result *result,
-                                  const struct cm_table_options *options,
-                                  struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-
-/* Write the module tree down to options->depth for Graphviz or Mermaid, with options->columns
- * in each box. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
-CM_API int cm_result_write_dot(const struct cm_result *result,
-                               const struct cm_table_options *options,
-                               struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-CM_API int cm_result_write_mermaid(const struct cm_result *result,
-                                   const struct cm_table_options *options,
-                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-
-/*
- * Writes a report of one screen: the main figures, and the modules that cause most of the costs
- * in at most options->height lines; then the memory curve and the plan if the result has them,
- * and the sections that the options select. CM_OK, CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_result_write_text(const struct cm_result *result,
-                                const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
-
-/* Writes the listing of DeepSpeed's flops profiler (summary, costs by depth, module tree), the
- * memory curve and the advice if the result has them, and the sections that the options select.
- * CM_OK, CM_IO, CM_NO_MEMORY. */
-CM_API int cm_result_write_deepspeed(const struct cm_result *result,
-                                     const struct cm_text_options *options,
-                                     FILE *out) CM_MUST_CHECK;
-
-/* Writes only the answers to cm_options.explain: each formula with its numbers. CM_OK, CM_IO,
- * CM_NO_MEMORY. */
-CM_API int cm_result_write_explanations(const struct cm_result *result,
-                                        const struct cm_text_options *options,
-                                        FILE *out) CM_MUST_CHECK;
-
 /* Returns the name of a JSON schema by index, "profile" first; NULL past the last. */
 CM_API const char *cm_schema_at(size_t index);
 
@@ -495,34 +438,15 @@ CM_API const char *cm_schema_at(size_t index);
  * CM_IO. */
 CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
 
-/* Writes one JSON object, schema "costmodel/profile/2" (docs/json.md). CM_OK, CM_IO,
- * CM_NO_MEMORY. */
-CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
-
 /* Checks that the library was built with d3, which HTML pages embed. CM_OK, CM_USAGE. */
 CM_API int cm_html_check(struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
-/*
- * Writes an HTML page (docs/report.md): one file that shows the result in a browser and
- * embeds its JSON. `sweep` adds several batches of the same model; NULL: none. CM_OK, CM_USAGE
- * (cm_html_check), CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
-                                struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-
-/*
- * Writes a timeline for chrome://tracing and Perfetto (Trace Event Format): the median time of
- * each node back to back in execution order, the modules by depth above them, and the memory
- * curve if the result has one. CM_OK, CM_USAGE (the result has no times; nothing is written),
- * CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
-
-/* Options of cm_result_write and cm_result_render; a format ignores the options that it does
- * not use (docs/formats.md). NULL: the defaults. */
+/* Options of cm_result_write, cm_sweep_write and cm_result_render; a format ignores the options
+ * that it does not use (docs/formats.md). NULL: the defaults. */
 struct cm_report_options {
     const struct cm_text_options *text;
     const struct cm_table_options *table;
+    const struct cm_sweep *batches; /* for html: several batches of the model of the result */
 };
 
 /* Bits of cm_format.uses: what a format shows. It ignores other options. */
@@ -554,17 +478,17 @@ struct cm_format {
     bool of_sweeps;      /* also of cm_sweep_write */
 };
 
-/* Returns the name of a report format by index, "text" first; NULL past the last. "table" is
- * cm_result_write_table. */
+/* Returns the name of a report format by index, "text" first; NULL past the last. */
 CM_API const char *cm_format_at(size_t index);
 
 /* Returns the format with this name; NULL: none. */
 CM_API const struct cm_format *cm_format_find(const char *name);
 
 /*
- * Writes a report in a format of cm_format_at, by the function cm_result_write_<format>; "text"
- * writes the explanations alone if the result has some. `options` NULL: the defaults. CM_OK,
- * CM_USAGE (unknown format, or as the function of the format), CM_IO, CM_NO_MEMORY.
+ * Writes a report in a format of cm_format_at (docs/formats.md); "text" writes the explanations
+ * alone if the result has some. `options` NULL: the defaults. CM_OK, CM_USAGE (unknown format;
+ * the profile lacks a requested column, or the times of "trace"; cm_html_check), CM_REFUSED
+ * (a sum of "folded" exceeds 2^63), CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_result_write(const struct cm_result *result, const char *format,
                            const struct cm_report_options *options,
@@ -582,44 +506,22 @@ CM_API int cm_result_render(const struct cm_result *result, const char *format,
 CM_API void cm_report_free(char *text);
 
 /*
- * Reads a profile that cm_result_write_json wrote, or that a page embeds (cm_result_write_html,
- * cm_verdict_write_html); writing it again gives the same bytes.
- * `text` need not be NUL-terminated; `name` identifies the source in messages.
+ * Reads a profile of format "json" or "html", or that a page of cm_verdict_write_html embeds;
+ * writing it again gives the same bytes. `text` need not be NUL-terminated; `name` identifies
+ * the source in messages.
  */
 CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
                                struct cm_diagnostics *diagnostics,
                                struct cm_result **ret_result) CM_MUST_CHECK;
 
-/* Writes one line per batch. CM_OK, CM_IO, CM_NO_MEMORY. */
-CM_API int cm_sweep_write_text(const struct cm_sweep *sweep,
-                               const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
-
-/* Write one row per batch; as cm_result_write_table, _csv and _markdown. */
-CM_API int cm_sweep_write_table(const struct cm_sweep *sweep,
-                                const struct cm_table_options *options,
-                                const struct cm_text_options *text,
-                                struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-CM_API int cm_sweep_write_csv(const struct cm_sweep *sweep,
-                              const struct cm_table_options *options,
-                              struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
-                                   const struct cm_table_options *options,
-                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
-
-/* As cm_result_write, by the function cm_sweep_write_<format>. CM_USAGE also if the format is
- * not of sweeps. */
+/* As cm_result_write, with a row per batch or combination; "html" is a page that opens without
+ * network access: a heat map of models by devices, the fastest device of each model, all rows.
+ * CM_USAGE also if the format is not of sweeps. */
 CM_API int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
                           const struct cm_report_options *options,
                           struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* Writes a page that opens without network access: a heat map of models by devices, the fastest
- * device of each model, and all rows. CM_OK, CM_USAGE (built without d3), CM_IO, CM_NO_MEMORY.
- */
-CM_API int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
-                               FILE *out) CM_MUST_CHECK;
-
-/* Write and read one JSON object, schema "costmodel/sweep/2" (docs/json.md). */
-CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;
+/* Reads what format "json" wrote, schema "costmodel/sweep/2" (docs/json.md). */
 CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
                               struct cm_diagnostics *diagnostics,
                               struct cm_sweep **ret_sweep) CM_MUST_CHECK;

@@ -3,14 +3,12 @@
  * The module tree as boxes and arrows, down to a depth, for Graphviz and Mermaid. Parents
  * precede their children in a result, so one pass over the modules suffices.
  */
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include <string.h>
 
 #include "report/table/listing.h"
 #include "support/arena.h"
-#include "support/arguments.h"
-#include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -75,19 +73,17 @@ static void put_module(struct listing *listing, const struct diagram_language *l
     fprintf(out, "  m%zu%sm%zu%s", module->parent, language->arrow, index, language->arrow_end);
 }
 
-static int write_diagram(const struct diagram_language *language,
-                         const struct cm_result *result, const struct cm_table_options *options,
-                         struct cm_diagnostics *diag, FILE *out) {
-    struct cm_table_options tree;
+static int write_diagram(const struct diagram_language *language, const struct report *report) {
+    const struct cm_result *result = report->result;
+    struct cm_table_options tree = *report->table;
     struct listing listing;
-    if (!arguments_take(ARGUMENT_cm_table_options, options, &tree, result && out, diag))
-        return CM_USAGE;
+    FILE *out = report->out;
     tree.rows = CM_ROWS_MODULES;
     tree.sort = NULL;
     tree.n_filters = 0;
     tree.top = 0;
-    const int status =
-        listing_open(&tree, listing_rows(result, NULL, &tree), usual_columns, diag, &listing);
+    const int status = listing_open(&tree, (struct rows_of){ROWS_MODULES, result, NULL},
+                                    usual_columns, report->diag, &listing);
     if (status != CM_OK) return status;
     size_t *below = arena_array(listing.arena, result->n_modules,
                                 sizeof(*below)); /* number of descendants */
@@ -131,9 +127,8 @@ static const struct diagram_language dot = {
     .append = append_dot,
 };
 
-int cm_result_write_dot(const struct cm_result *result, const struct cm_table_options *options,
-                        struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_diagram(&dot, result, options, diagnostics, out);
+int report_write_dot(const struct report *report) {
+    return write_diagram(&dot, report);
 }
 
 /* Mermaid: labels are HTML; ASCII characters not in `plain` become entities such as #35;. */
@@ -159,8 +154,6 @@ static const struct diagram_language mermaid = {
     .append = append_mermaid,
 };
 
-int cm_result_write_mermaid(const struct cm_result *result,
-                            const struct cm_table_options *options,
-                            struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_diagram(&mermaid, result, options, diagnostics, out);
+int report_write_mermaid(const struct report *report) {
+    return write_diagram(&mermaid, report);
 }

@@ -4,14 +4,14 @@
  * from the root, the operator, and the cost of its nodes in that module. The lines sum to the
  * total.
  */
+#include "report/report.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
-#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -112,23 +112,19 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
     return output_flush(out);
 }
 
-int cm_result_write_folded(const struct cm_result *result,
-                           const struct cm_table_options *options,
-                           struct cm_diagnostics *diagnostics, FILE *out) {
-    options = ARGUMENTS_TAKE(cm_table_options, options, result && out, diagnostics);
-    if (options == NULL) return CM_USAGE;
+int report_write_folded(const struct report *report) {
+    const int depth = report->table->depth;
+    const int used_depth = depth < 0 || depth > MAX_FRAMES ? MAX_FRAMES : depth;
     const struct column *column = NULL;
-    const int depth =
-        options->depth < 0 || options->depth > MAX_FRAMES ? MAX_FRAMES : options->depth;
-    int status = columns_find_sum(options->metric, diagnostics, &column);
+    int status = columns_find_sum(report->table->metric, report->diag, &column);
     if (status != CM_OK) return status;
-    if (!column_is_there(column, result))
-        return diag_error(diagnostics, DIAG_USAGE,
+    if (!column_is_there(column, report->result))
+        return diag_error(report->diag, DIAG_USAGE,
                           "folded stacks of %s require times: use --measure, --device, --times "
                           "or --backend",
                           column->key);
     struct arena *arena = arena_new("stacks", 0);
     if (arena == NULL) return CM_NO_MEMORY;
-    status = put_stacks(result, column, depth, arena, diagnostics, out);
+    status = put_stacks(report->result, column, used_depth, arena, report->diag, report->out);
     return arena_end(arena, status);
 }

@@ -7,7 +7,7 @@
  * "C". The timeline is not a recording: it puts the median times of the nodes one after
  * another.
  */
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include "report/times.h"
 #include "support/arena.h"
@@ -197,10 +197,9 @@ static bool start(struct tracer *tracer) {
     return true;
 }
 
-int cm_result_write_trace(const struct cm_result *result, FILE *out) {
-    if (result == NULL || out == NULL) return CM_USAGE;
-    struct tracer tracer = {.result = result, .json = {.out = out}};
-    if (!cm_result_timed(result)) return CM_USAGE;
+int report_write_trace(const struct report *report) {
+    struct tracer tracer = {.result = report->result, .json = {.out = report->out}};
+    if (!cm_result_timed(report->result)) return CM_USAGE;
     tracer.arena = arena_new("trace", 0);
     if (tracer.arena == NULL) return CM_NO_MEMORY;
     if (start(&tracer)) {
@@ -216,7 +215,7 @@ int cm_result_write_trace(const struct cm_result *result, FILE *out) {
         json_break_line(&tracer.json, 0, true);
         json_end(&tracer.json, ']');
         json_end(&tracer.json, '}');
-        fputc('\n', out);
+        fputc('\n', report->out);
     }
-    return arena_end(tracer.arena, output_flush(out));
+    return arena_end(tracer.arena, output_flush(report->out));
 }

@@ -6,7 +6,7 @@
  * are data: they are escaped here and in json_document_write. End tags that are optional in
  * HTML, for example </td>, are omitted.
  */
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -277,7 +277,9 @@ static int put_overview(struct html *html, const struct cm_result *result) {
     cm_text_options_init(&options);
     options.detailed = false;
     options.depth = 0;
-    return end_overview(html, &text, cm_result_write_text(result, &options, text.out));
+    return end_overview(html, &text,
+                        report_write_text(&(struct report){
+                            .result = result, .text = &options, .out = text.out}));
 }
 
 /* Writes the estimate and the parts of the device memory, with their sources; nothing without
@@ -320,14 +322,13 @@ static int depth_of_rows(const struct cm_result *result) {
 }
 
 /* Writes the page of a profile; `sweep` adds a table of several batches, NULL none. */
-int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
-                         struct cm_diagnostics *diagnostics, FILE *out) {
+static int write_profile(const struct cm_result *result, const struct cm_sweep *sweep,
+                         struct cm_diagnostics *diag, FILE *out) {
     const struct rows_of modules = {ROWS_MODULES, result, NULL};
     const struct rows_of operators = {ROWS_OPERATORS, result, NULL};
     const struct rows_of batches = {ROWS_BATCHES, NULL, sweep};
     struct html html;
-    if (result == NULL || out == NULL) return diag_null(diagnostics);
-    int status = open_page(&html, diagnostics, out);
+    int status = open_page(&html, diag, out);
     if (status < 0) return status;
     append_file(&html, result->model.path); /* title "resnet50.onnx, batch 32, NVIDIA H200" */
     if (is_known(result->options.batch))
@@ -351,12 +352,10 @@ int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *
 }
 
 /* Writes the page of merged sweeps: a table of the first combinations, and all as data. */
-int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
-                        FILE *out) {
+static int write_sweep(const struct cm_sweep *sweep, struct cm_diagnostics *diag, FILE *out) {
     const struct rows_of rows = {ROWS_BATCHES, NULL, sweep};
     struct html html;
-    if (sweep == NULL || out == NULL) return diag_null(diagnostics);
-    int status = open_page(&html, diagnostics, out);
+    int status = open_page(&html, diag, out);
     if (status < 0) return status;
     text_append(&html.words, "sweep");
     begin_page(&html, "sweep", &html_assets.sweep_script);
@@ -364,6 +363,11 @@ int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *dia
     end_report(&html);
     status = put_data(&html, status, DATA_SWEEP, &json_sweep, sweep);
     return end_page(&html, status);
+}
+
+int report_write_html(const struct report *report) {
+    if (report->result == NULL) return write_sweep(report->sweep, report->diag, report->out);
+    return write_profile(report->result, report->sweep, report->diag, report->out);
 }
 
 /* Writes the page of a regression gate: the text report, the verdict and the profile. */

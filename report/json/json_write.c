@@ -3,7 +3,7 @@
  * Writes documents by their schema tables. Each top-level value, each module and each node is
  * one line, so that two files can be compared with diff.
  */
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
@@ -275,10 +275,8 @@ int json_line_write(const struct json_record *record, const void *base, FILE *ou
     return output_flush(out);
 }
 
-int cm_result_write_json(const struct cm_result *result, FILE *out) {
-    return json_document_write(&json_profile, result, false, out);
-}
-
-int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
-    return json_document_write(&json_sweep, sweep, false, out);
+int report_write_json(const struct report *report) {
+    if (report->result == NULL)
+        return json_document_write(&json_sweep, report->sweep, false, report->out);
+    return json_document_write(&json_profile, report->result, false, report->out);
 }

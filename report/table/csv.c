@@ -5,12 +5,11 @@
  * the cell as text. Control characters are escaped (text_append_name), so that each record is
  * one line.
  */
+#include "report/report.h"
+
 #include <string.h>
 
-#include "costmodel/costmodel.h"
 #include "report/table/listing.h"
-#include "support/arguments.h"
-#include "support/diag.h"
 #include "support/file.h"
 
 #define FORMULA_STARTS "=+-@"
@@ -32,14 +31,11 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 }
 
 /* Unknown figures and figures that the row lacks are empty cells. */
-static int write_csv(const struct cm_result *result, const struct cm_sweep *sweep,
-                     const struct cm_table_options *options, struct cm_diagnostics *diag,
-                     FILE *out) {
+int report_write_csv(const struct report *report) {
+    FILE *out = report->out;
     struct listing listing;
-    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && out, diag);
-    if (options == NULL) return CM_USAGE;
     const int status =
-        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
+        listing_open(report->table, listing_rows(report), NULL, report->diag, &listing);
     if (status != CM_OK) return status;
     struct text safe = {.arena = listing.arena};
     for (size_t i = 0; i < listing.n_fields; i++)
@@ -54,20 +50,10 @@ static int write_csv(const struct cm_result *result, const struct cm_sweep *swee
             if (cell.kind == CELL_TEXT)
                 put_text(text_string(cell.words), &safe, out);
             else if (cell_is_known(&cell))
-                cell_append(&safe, &cell, number_style_of(options->units, NUMBERS_EXACT));
+                cell_append(&safe, &cell, number_style_of(report->table->units, NUMBERS_EXACT));
             if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);
         }
         fputs("\r\n", out);
     }
     return listing_close(&listing, output_flush(out));
-}
-
-int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
-                        struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_csv(result, NULL, options, diagnostics, out);
-}
-
-int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
-                       struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_csv(NULL, sweep, options, diagnostics, out);
 }

@@ -237,11 +237,11 @@ static const enum rows rows_of_option[] = {
     [CM_ROWS_LAYERS] = ROWS_LAYERS,
 };
 
-struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
-                            const struct cm_table_options *options) {
-    const bool of_batches = sweep != NULL && options->rows != CM_ROWS_LAYERS;
-    return (struct rows_of){of_batches ? ROWS_BATCHES : rows_of_option[options->rows], result,
-                            sweep};
+struct rows_of listing_rows(const struct report *report) {
+    const enum cm_rows rows = report->table->rows;
+    const bool of_batches = report->sweep != NULL && rows != CM_ROWS_LAYERS;
+    return (struct rows_of){of_batches ? ROWS_BATCHES : rows_of_option[rows], report->result,
+                            report->sweep};
 }
 
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,

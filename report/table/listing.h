@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "report/report.h"
 #include "report/table/fields.h"
 #include "report/table/filter.h"
 #include "support/text.h"
@@ -40,8 +41,7 @@ int listing_open(const struct cm_table_options *options, struct rows_of of, cons
 int listing_close(struct listing *listing, int status) __attribute__((warn_unused_result));
 
 /* Returns the kind of rows that the options select. Either `result` or `sweep` is NULL. */
-struct rows_of listing_rows(const struct cm_result *result, const struct cm_sweep *sweep,
-                            const struct cm_table_options *options);
+struct rows_of listing_rows(const struct report *report);
 
 /* Returns the rank of each column (fields_rank), for struct table; NULL if out of memory. */
 const size_t *listing_ranks(const struct listing *listing);

@@ -8,11 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 #include "report/table/columns.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
-#include "support/arguments.h"
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -157,19 +156,15 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
     put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
 }
 
-static int write_markdown(const struct cm_result *result, const struct cm_sweep *sweep,
-                          const struct cm_table_options *options, struct cm_diagnostics *diag,
-                          FILE *out) {
+int report_write_markdown(const struct report *report) {
     struct listing listing;
-    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && out, diag);
-    if (options == NULL) return CM_USAGE;
-    const enum number_style style = number_style_of(options->units, NUMBERS_SI);
+    const enum number_style style = number_style_of(report->table->units, NUMBERS_SI);
     const int status =
-        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
+        listing_open(report->table, listing_rows(report), NULL, report->diag, &listing);
     if (status != CM_OK) return status;
     struct text text = {.arena = listing.arena};
-    if (sweep) put_sweep(&text, sweep, listing.arena);
-    if (result) put_result(&text, result, style, listing.arena);
+    if (report->sweep) put_sweep(&text, report->sweep, listing.arena);
+    if (report->result) put_result(&text, report->result, style, listing.arena);
     text_append(&text, "\n\n");
     for (size_t i = 0; i < listing.n_fields; i++)
         text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
@@ -177,18 +172,6 @@ static int write_markdown(const struct cm_result *result, const struct cm_sweep 
     for (size_t i = 0; i < listing.n_fields; i++)
         text_append(&text, listing.fields[i].is_text ? "|---" : "|---:");
     text_append(&text, "|\n");
-    put_rows(&text, &listing, style, out);
-    return listing_close(&listing, output_flush(out));
-}
-
-int cm_result_write_markdown(const struct cm_result *result,
-                             const struct cm_table_options *options,
-                             struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_markdown(result, NULL, options, diagnostics, out);
-}
-
-int cm_sweep_write_markdown(const struct cm_sweep *sweep,
-                            const struct cm_table_options *options,
-                            struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_markdown(NULL, sweep, options, diagnostics, out);
+    put_rows(&text, &listing, style, report->out);
+    return listing_close(&listing, output_flush(report->out));
 }

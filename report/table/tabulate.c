@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table for a terminal: texts left-aligned, figures right-aligned. */
-#include "costmodel/costmodel.h"
 #include "report/page.h"
+#include "report/report.h"
 #include "report/table/listing.h"
 #include "report/table/table.h"
 #include "support/arena.h"
-#include "support/arguments.h"
-#include "support/diag.h"
 
 /* Writes "?" for an unknown figure, "-" for one that the row does not have. `ranks`: see
  * table_fit. */
@@ -41,35 +39,16 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
     page_line(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
 }
 
-static int write_table(const struct cm_result *result, const struct cm_sweep *sweep,
-                       const struct cm_table_options *options,
-                       const struct cm_text_options *text, struct cm_diagnostics *diag,
-                       FILE *out) {
-    options = ARGUMENTS_TAKE(cm_table_options, options, (result || sweep) && text && out, diag);
-    if (options == NULL) return CM_USAGE;
-    text = ARGUMENTS_TAKE(cm_text_options, text, true, diag);
-    if (text == NULL) return CM_USAGE;
+int report_write_table(const struct report *report) {
+    const struct cm_table_options *options = report->table;
     const bool is_chosen = options->columns && !text_equal(options->columns, "all");
     struct listing listing;
     struct page page;
     const int status =
-        listing_open(options, listing_rows(result, sweep, options), NULL, diag, &listing);
+        listing_open(options, listing_rows(report), NULL, report->diag, &listing);
     if (status != CM_OK) return status;
-    page_init(&page, text, listing.arena, out);
+    page_init(&page, report->text, listing.arena, report->out);
     put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
              number_style_of(options->units, NUMBERS_SI));
     return listing_close(&listing, page_finish(&page));
-}
-
-int cm_result_write_table(const struct cm_result *result,
-                          const struct cm_table_options *options,
-                          const struct cm_text_options *text,
-                          struct cm_diagnostics *diagnostics, FILE *out) {
-    return write_table(result, NULL, options, text, diagnostics, out);
-}
-
-int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_options *options,
-                         const struct cm_text_options *text, struct cm_diagnostics *diagnostics,
-                         FILE *out) {
-    return write_table(NULL, sweep, options, text, diagnostics, out);
 }

@@ -5,12 +5,11 @@
  */
 #include <inttypes.h>
 
-#include "costmodel/costmodel.h"
 #include "ops/flops/names/convention_names.h"
 #include "report/page.h"
+#include "report/report.h"
 #include "report/types.h"
 #include "support/arena.h"
-#include "support/arguments.h"
 #include "support/checked.h"
 
 #define LABEL_WIDTH      11
@@ -232,14 +231,12 @@ static void write_explanation(struct page *page, const struct cm_result *result,
         write_by(page, explanation, &explanation->by[i]);
 }
 
-int cm_result_write_explanations(const struct cm_result *result,
-                                 const struct cm_text_options *options, FILE *out) {
-    options = ARGUMENTS_TAKE(cm_text_options, options, result && out, NULL);
-    if (options == NULL) return CM_USAGE;
+int report_write_explanations(const struct report *report) {
+    const struct cm_result *result = report->result;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
-    page_init(&page, options, arena, out);
+    page_init(&page, report->text, arena, report->out);
     for (size_t i = 0; i < result->n_explanations; i++)
         write_explanation(&page, result, &result->explanations[i]);
     page_rule(&page, NULL);

@@ -3,14 +3,13 @@
  * problem of a row is written below it. */
 #include <inttypes.h>
 
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 #include "report/table/columns.h"
 #include "report/table/listing.h"
 #include "report/table/table.h"
 #include "report/text/labels.h"
 #include "report/text/sections.h"
 #include "support/arena.h"
-#include "support/arguments.h"
 #include "support/checked.h"
 
 static const char usual_columns[] =
@@ -96,10 +95,8 @@ static void write_table(struct page *page, struct listing *listing) {
     table_end(&table);
 }
 
-int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
-                        FILE *out) {
-    options = ARGUMENTS_TAKE(cm_text_options, options, sweep && out, NULL);
-    if (options == NULL) return CM_USAGE;
+int report_write_sweep(const struct report *report) {
+    const struct cm_sweep *sweep = report->sweep;
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     const char *keys = sweep_is_by_precision(sweep) ? columns_by_precision : usual_columns;
     struct cm_table_options all;
@@ -109,7 +106,7 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
     cm_table_options_init(&all);
     const int status = listing_open(&all, of, keys, NULL, &listing);
     if (status != CM_OK) return status;
-    page_init(&page, options, listing.arena, out);
+    page_init(&page, report->text, listing.arena, report->out);
     for (size_t i = 0; i < listing.n_fields; i++)
         if (has_values(&listing, i)) listing.fields[n++] = listing.fields[i];
     listing.n_fields = n;

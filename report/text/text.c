@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text report and the listing of DeepSpeed's flops profiler: their options, and the order
  * of their sections. */
-#include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include "report/page.h"
 #include "report/text/sections.h"
 #include "support/arena.h"
-#include "support/arguments.h"
 
 #define LINES_OF_TABLE 3 /* an empty line, the headings, the row of all other modules */
 
-int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
-                         FILE *out) {
-    options = ARGUMENTS_TAKE(cm_text_options, options, result && out, NULL);
-    if (options == NULL) return CM_USAGE;
+int report_write_text(const struct report *report) {
+    const struct cm_result *result = report->result;
+    const struct cm_text_options *options = report->text;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
-    page_init(&page, options, arena, out);
+    page_init(&page, options, arena, report->out);
     page.units = number_style_of(options->units, NUMBERS_SI);
     overview_write(&page, result);
     if (options->depth != 0)
@@ -32,14 +30,13 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     return arena_end(arena, page_finish(&page));
 }
 
-int cm_result_write_deepspeed(const struct cm_result *result,
-                              const struct cm_text_options *options, FILE *out) {
-    options = ARGUMENTS_TAKE(cm_text_options, options, result && out, NULL);
-    if (options == NULL) return CM_USAGE;
+int report_write_deepspeed(const struct report *report) {
+    const struct cm_result *result = report->result;
+    const struct cm_text_options *options = report->text;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
-    page_init(&page, options, arena, out);
+    page_init(&page, options, arena, report->out);
     page.units = number_style_of(options->units, NUMBERS_DEEPSPEED);
     summary_write(&page, result);
     if (options->curve) curve_write(&page, result);

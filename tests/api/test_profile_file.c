@@ -66,7 +66,7 @@ static void reads_a_profile_back(void **state) {
     assert_int_equal(cm_model_profile(f.model, &options, f.diag, &f.result), CM_OK);
     FILE *out = fopen(path, "a");
     assert_non_null(out);
-    assert_int_equal(cm_result_write_json(f.result, out), CM_OK);
+    assert_int_equal(cm_result_write(f.result, "json", NULL, NULL, out), CM_OK);
     assert_int_equal(fclose(out), 0);
     assert_int_equal(cm_load_file(path, f.diag, &none, &back), CM_OK);
     assert_null(none);

@@ -67,7 +67,9 @@ static void expect_csv(const struct cm_sweep *sweep, const char *text) {
     size_t size = 0;
     FILE *out = open_memstream(&csv, &size);
     cm_table_options_init(&table);
-    assert_int_equal(cm_sweep_write_csv(sweep, &table, NULL, out), CM_OK);
+    assert_int_equal(
+        cm_sweep_write(sweep, "csv", &(struct cm_report_options){.table = &table}, NULL, out),
+        CM_OK);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, csv);
     free(csv);

@@ -58,12 +58,11 @@ static int write_tables(const struct cm_result *result, FILE *out) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_table_options options;
     cm_table_options_init(&options);
+    static const char *const formats[] = {"csv", "markdown", "folded", "dot", "mermaid"};
+    const struct cm_report_options report = {.table = &options};
     int status = diagnostics ? CM_OK : CM_NO_MEMORY;
-    if (status == CM_OK) status = cm_result_write_csv(result, &options, diagnostics, out);
-    if (status == CM_OK) status = cm_result_write_markdown(result, &options, diagnostics, out);
-    if (status == CM_OK) status = cm_result_write_folded(result, &options, diagnostics, out);
-    if (status == CM_OK) status = cm_result_write_dot(result, &options, diagnostics, out);
-    if (status == CM_OK) status = cm_result_write_mermaid(result, &options, diagnostics, out);
+    for (size_t i = 0; i < 5 && status == CM_OK; i++)
+        status = cm_result_write(result, formats[i], &report, diagnostics, out);
     cm_diagnostics_free(diagnostics);
     return status;
 }
@@ -72,10 +71,14 @@ static int write_all(const struct cm_result *result, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
     options.operators = true;
-    int status = cm_result_write_json(result, out);
-    if (status == CM_OK) status = cm_result_write_text(result, &options, out);
-    if (status == CM_OK) status = cm_result_write_deepspeed(result, &options, out);
-    if (status == CM_OK) status = cm_result_write_explanations(result, &options, out);
+    const struct cm_report_options report = {.text = &options};
+    struct cm_result plain =
+        *result; /* "text" writes explanations instead, if there are some */
+    plain.n_explanations = 0;
+    int status = cm_result_write(result, "json", NULL, NULL, out);
+    if (status == CM_OK) status = cm_result_write(&plain, "text", &report, NULL, out);
+    if (status == CM_OK) status = cm_result_write(result, "deepspeed", &report, NULL, out);
+    if (status == CM_OK) status = cm_result_write(result, "text", &report, NULL, out);
     return status == CM_OK ? write_tables(result, out) : status;
 }
 
@@ -126,7 +129,8 @@ static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char
     if (status == CM_OK)
         status = cm_model_sweep(model, &options, batches, 2, diagnostics, &made);
     FILE *out = status == CM_OK ? open_memstream(ret, &size) : NULL;
-    if (status == CM_OK) status = out ? cm_sweep_write_json(made, out) : CM_NO_MEMORY;
+    if (status == CM_OK)
+        status = out ? cm_sweep_write(made, "json", NULL, NULL, out) : CM_NO_MEMORY;
     if (out && fclose(out) != 0 && status == CM_OK) status = CM_NO_MEMORY;
     cm_sweep_free(made);
     cm_model_free(model);

@@ -133,7 +133,7 @@ static char *profile_json(struct cm_model *model, const struct cm_options *optio
     if (status != CM_OK) return NULL;
     FILE *out = open_memstream(&text, ret_size);
     FUZZ_REQUIRE(out != NULL);
-    FUZZ_REQUIRE(cm_result_write_json(*ret, out) == CM_OK && fclose(out) == 0);
+    FUZZ_REQUIRE(cm_result_write(*ret, "json", NULL, NULL, out) == CM_OK && fclose(out) == 0);
     return text;
 }
 

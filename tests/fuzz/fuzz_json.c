@@ -27,7 +27,7 @@ static char *write_sweep(const struct cm_sweep *sweep, size_t *ret_size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, ret_size);
     FUZZ_REQUIRE(out != NULL);
-    FUZZ_REQUIRE(cm_sweep_write_json(sweep, out) == CM_OK && fclose(out) == 0);
+    FUZZ_REQUIRE(cm_sweep_write(sweep, "json", NULL, NULL, out) == CM_OK && fclose(out) == 0);
     return text;
 }
 
@@ -45,7 +45,9 @@ static void write_sweep_again(const struct cm_sweep *sweep) {
     cm_text_options_init(&options);
     FILE *out = fopen("/dev/null", "w");
     FUZZ_REQUIRE(out != NULL);
-    FUZZ_REQUIRE(cm_sweep_write_text(sweep, &options, out) == CM_OK && fclose(out) == 0);
+    FUZZ_REQUIRE(cm_sweep_write(sweep, "text", &(struct cm_report_options){.text = &options},
+                                NULL, out) == CM_OK &&
+                 fclose(out) == 0);
     cm_sweep_free(back);
     cm_diagnostics_free(diagnostics);
     free(text);

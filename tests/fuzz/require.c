@@ -201,7 +201,7 @@ static char *write_json(const struct cm_result *result, size_t *ret_size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, ret_size);
     FUZZ_REQUIRE(out != NULL);
-    FUZZ_REQUIRE(cm_result_write_json(result, out) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write(result, "json", NULL, NULL, out) == CM_OK);
     FUZZ_REQUIRE(fclose(out) == 0);
     require_harmless(text, *ret_size, false);
     return text;
@@ -259,19 +259,18 @@ static void write_text(const struct cm_result *result, uint8_t flags) {
     options.width = (flags & 64) ? 0 : 100;
     options.units = (enum cm_units)(flags % 4);
     options.height = (flags & 2) ? 0 : 24;
-    FUZZ_REQUIRE(cm_result_write_text(result, &options, begin(&written)) == CM_OK);
-    FUZZ_REQUIRE(cm_result_write_deepspeed(result, &options, written.out) == CM_OK);
-    FUZZ_REQUIRE(cm_result_write_explanations(result, &options, written.out) == CM_OK);
+    const struct cm_report_options report = {.text = &options};
+    struct cm_result plain =
+        *result; /* "text" writes explanations instead, if there are some */
+    plain.n_explanations = 0;
+    FUZZ_REQUIRE(cm_result_write(&plain, "text", &report, NULL, begin(&written)) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write(result, "deepspeed", &report, NULL, written.out) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write(result, "text", &report, NULL, written.out) == CM_OK);
     end(&written, options.color);
 }
 
-typedef int table_writer(const struct cm_result *result, const struct cm_table_options *options,
-                         struct cm_diagnostics *diagnostics, FILE *out);
-
 static void write_tables(const struct cm_result *result, uint8_t flags) {
-    static table_writer *const writers[] = {cm_result_write_csv, cm_result_write_markdown,
-                                            cm_result_write_folded, cm_result_write_dot,
-                                            cm_result_write_mermaid};
+    static const char *const formats[] = {"csv", "markdown", "folded", "dot", "mermaid"};
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_table_options options;
     FUZZ_REQUIRE(diagnostics != NULL);
@@ -279,9 +278,11 @@ static void write_tables(const struct cm_result *result, uint8_t flags) {
     options.rows = (enum cm_rows)(flags % 3);
     options.depth = (flags & 4) ? -1 : 3;
     options.units = (enum cm_units)(flags / 16 % 4);
-    for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct written written;
-        const int status = writers[i](result, &options, diagnostics, begin(&written));
+        const int status =
+            cm_result_write(result, formats[i], &(struct cm_report_options){.table = &options},
+                            diagnostics, begin(&written));
         FUZZ_REQUIRE(status == CM_OK || status == CM_USAGE);
         end(&written, false);
     }
@@ -292,7 +293,7 @@ void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
     struct written written;
     write_text(result, flags);
     write_tables(result, flags);
-    const int status = cm_result_write_trace(result, begin(&written));
+    const int status = cm_result_write(result, "trace", NULL, NULL, begin(&written));
     FUZZ_REQUIRE(status == (cm_result_timed(result) ? CM_OK : CM_USAGE));
     end(&written, false);
 }

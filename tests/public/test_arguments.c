@@ -70,24 +70,22 @@ CALL(one_dim, struct cm_options o = g->options; o.n_dims = 1; o.dims = s; return
 CALL(one_trip_count, struct cm_options o = g->options; o.n_trip_counts = 1; o.trip_counts = s; return dims(g, &o, d))
 CALL(one_input, struct cm_options o = g->options; o.n_inputs = 1; o.inputs = s; return dims(g, &o, d))
 CALL(one_value, struct cm_options o = g->options; o.n_values = 1; o.values = s; return dims(g, &o, d))
-CALL(text, return cm_result_write_text(g->result, s, g->out))
-CALL(deepspeed, return cm_result_write_deepspeed(g->result, s, g->out))
-CALL(explanations, return cm_result_write_explanations(g->result, s, g->out))
-CALL(sweep_text, return cm_sweep_write_text(g->sweep, s, g->out))
+CALL(text, return cm_result_write(g->result, "text", &(struct cm_report_options){.text = s}, d, g->out))
+CALL(deepspeed, return cm_result_write(g->result, "deepspeed", &(struct cm_report_options){.text = s}, d, g->out))
+CALL(sweep_text, return cm_sweep_write(g->sweep, "text", &(struct cm_report_options){.text = s}, d, g->out))
 CALL(verdict_text, return cm_verdict_write_text(g->verdict, s, g->out))
-CALL(text_of_table, return cm_result_write_table(g->result, &g->table, s, d, g->out))
-CALL(text_of_sweep_table, return cm_sweep_write_table(g->sweep, &g->table, s, d, g->out))
-CALL(text_of_write, const struct cm_report_options o = {.text = s}; return cm_result_write(g->result, "text", &o, d, g->out))
+CALL(text_of_table, return cm_result_write(g->result, "table", &(struct cm_report_options){.text = s, .table = &g->table}, d, g->out))
+CALL(text_of_sweep_table, return cm_sweep_write(g->sweep, "table", &(struct cm_report_options){.text = s, .table = &g->table}, d, g->out))
 CALL(table_check, return cm_table_options_check(s, false, d))
-CALL(table, return cm_result_write_table(g->result, s, &g->text, d, g->out))
-CALL(csv, return cm_result_write_csv(g->result, s, d, g->out))
-CALL(markdown, return cm_result_write_markdown(g->result, s, d, g->out))
-CALL(folded, return cm_result_write_folded(g->result, s, d, g->out))
-CALL(dot, return cm_result_write_dot(g->result, s, d, g->out))
-CALL(mermaid, return cm_result_write_mermaid(g->result, s, d, g->out))
-CALL(sweep_table, return cm_sweep_write_table(g->sweep, s, &g->text, d, g->out))
-CALL(sweep_csv, return cm_sweep_write_csv(g->sweep, s, d, g->out))
-CALL(sweep_markdown, return cm_sweep_write_markdown(g->sweep, s, d, g->out))
+CALL(table, return cm_result_write(g->result, "table", &(struct cm_report_options){.text = &g->text, .table = s}, d, g->out))
+CALL(csv, return cm_result_write(g->result, "csv", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(markdown, return cm_result_write(g->result, "markdown", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(folded, return cm_result_write(g->result, "folded", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(dot, return cm_result_write(g->result, "dot", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(mermaid, return cm_result_write(g->result, "mermaid", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(sweep_table, return cm_sweep_write(g->sweep, "table", &(struct cm_report_options){.text = &g->text, .table = s}, d, g->out))
+CALL(sweep_csv, return cm_sweep_write(g->sweep, "csv", &(struct cm_report_options){.table = s}, d, g->out))
+CALL(sweep_markdown, return cm_sweep_write(g->sweep, "markdown", &(struct cm_report_options){.table = s}, d, g->out))
 CALL(table_of_render, const struct cm_report_options o = {.table = s}; char *r = NULL; size_t n; int status = cm_result_render(g->result, "csv", &o, d, &r, &n); cm_report_free(r); return status)
 CALL(diff_text, return cm_diff_write_text(g->diff, s, g->out))
 CALL(diff_json, return cm_diff_write_json(g->diff, s, g->out))
@@ -267,7 +265,7 @@ struct subject {
 #define SUBJECT(s, header, has_size, members, ...) {#s, header, sizeof(struct s), has_size, members, N(members), {__VA_ARGS__}}
 static const struct subject subjects[] = {
     SUBJECT(cm_options, "costmodel", true, of_options, dims, profile, sweep, sweep_first, sweep_points, calibrate),
-    SUBJECT(cm_text_options, "costmodel", true, of_text, text, deepspeed, explanations, sweep_text, verdict_text, text_of_table, text_of_sweep_table, text_of_write),
+    SUBJECT(cm_text_options, "costmodel", true, of_text, text, deepspeed, sweep_text, verdict_text, text_of_table, text_of_sweep_table),
     SUBJECT(cm_table_options, "costmodel", true, of_table, table_check, table, csv, markdown, folded, dot, mermaid, sweep_table, sweep_csv, sweep_markdown, table_of_render),
     SUBJECT(cm_diff_options, "compare", true, of_diff, diff_text, diff_json, diff_markdown, diff_html),
     SUBJECT(cm_check_options, "check", true, of_check, check),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hand-written results, and helpers of the report tests: see fixture.h. */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -710,7 +711,9 @@ char *fixture_text(const struct cm_result *result, const struct cm_text_options 
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
-    assert_int_equal(cm_result_write_deepspeed(result, options, out), CM_OK);
+    assert_int_equal(
+        report_write_deepspeed(&(struct report){.result = result, .text = options, .out = out}),
+        CM_OK);
     fclose(out);
     return text;
 }
@@ -719,7 +722,9 @@ char *fixture_screen(const struct cm_result *result, const struct cm_text_option
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
-    assert_int_equal(cm_result_write_text(result, options, out), CM_OK);
+    assert_int_equal(
+        report_write_text(&(struct report){.result = result, .text = options, .out = out}),
+        CM_OK);
     fclose(out);
     return text;
 }
@@ -729,7 +734,9 @@ char *fixture_explanations(const struct cm_result *result,
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
-    assert_int_equal(cm_result_write_explanations(result, options, out), CM_OK);
+    assert_int_equal(report_write_explanations(
+                         &(struct report){.result = result, .text = options, .out = out}),
+                     CM_OK);
     fclose(out);
     return text;
 }
@@ -738,7 +745,7 @@ char *fixture_json(const struct cm_result *result) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
-    assert_int_equal(cm_result_write_json(result, out), CM_OK);
+    assert_int_equal(report_write_json(&(struct report){.result = result, .out = out}), CM_OK);
     fclose(out);
     return text;
 }

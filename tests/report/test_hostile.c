@@ -4,6 +4,7 @@
  * spreadsheet, a page of Markdown or HTML, a diagram, a flame graph. Any file may contain them.
  */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,43 +145,29 @@ static void make(struct hostile *ret) {
 
 enum kind { TEXT, DEEPSPEED, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
 
+static report_writer *const writers[N_KINDS] = {
+    [TEXT] = report_write_text,         [DEEPSPEED] = report_write_deepspeed,
+    [TABLE] = report_write_table,       [CSV] = report_write_csv,
+    [MARKDOWN] = report_write_markdown, [FOLDED] = report_write_folded,
+    [DOT] = report_write_dot,           [MERMAID] = report_write_mermaid,
+    [HTML] = report_write_html,         [JSON] = report_write_json,
+};
+
 static int write_result(enum kind kind, const struct cm_result *result,
                         const struct cm_table_options *options, FILE *out) {
     struct cm_text_options text;
     cm_text_options_init(&text);
-    switch (kind) {
-    case TEXT:
-        return cm_result_write_text(result, &text, out);
-    case DEEPSPEED:
-        return cm_result_write_deepspeed(result, &text, out);
-    case TABLE:
-        return cm_result_write_table(result, options, &text, NULL, out);
-    case CSV:
-        return cm_result_write_csv(result, options, NULL, out);
-    case MARKDOWN:
-        return cm_result_write_markdown(result, options, NULL, out);
-    case FOLDED:
-        return cm_result_write_folded(result, options, NULL, out);
-    case DOT:
-        return cm_result_write_dot(result, options, NULL, out);
-    case MERMAID:
-        return cm_result_write_mermaid(result, options, NULL, out);
-    case HTML:
-        return cm_result_write_html(result, NULL, NULL, out);
-    default:
-        return cm_result_write_json(result, out);
-    }
+    return writers[kind](
+        &(struct report){.result = result, .text = &text, .table = options, .out = out});
 }
 
 static int write_sweep(enum kind kind, const struct cm_sweep *sweep,
                        const struct cm_table_options *options, FILE *out) {
     struct cm_text_options text;
+    report_writer *const writer = kind == TEXT ? report_write_sweep : writers[kind];
     cm_text_options_init(&text);
-    if (kind == TEXT) return cm_sweep_write_text(sweep, &text, out);
-    if (kind == TABLE) return cm_sweep_write_table(sweep, options, &text, NULL, out);
-    if (kind == CSV) return cm_sweep_write_csv(sweep, options, NULL, out);
-    if (kind == HTML) return cm_sweep_write_html(sweep, NULL, out);
-    return cm_sweep_write_markdown(sweep, options, NULL, out);
+    return writer(
+        &(struct report){.sweep = sweep, .text = &text, .table = options, .out = out});
 }
 
 /* Returns all columns of these rows, or those of a sweep if `sweep`. */

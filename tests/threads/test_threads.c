@@ -51,9 +51,11 @@ static void set_options(size_t index, struct cm_options *options) {
 static void write_all(const struct cm_result *result, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
-    if (cm_result_write_json(result, out) != CM_OK ||
-        cm_result_write_text(result, &options, out) != CM_OK ||
-        cm_result_write_deepspeed(result, &options, out) != CM_OK)
+    if (cm_result_write(result, "json", NULL, NULL, out) != CM_OK ||
+        cm_result_write(result, "text", &(struct cm_report_options){.text = &options}, NULL,
+                        out) != CM_OK ||
+        cm_result_write(result, "deepspeed", &(struct cm_report_options){.text = &options},
+                        NULL, out) != CM_OK)
         abort();
 }
 

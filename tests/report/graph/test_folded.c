@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "costmodel/costmodel.h"
+#include "report/report.h"
 
 static void refuses_overflowing_sums_before_writing(void **state) {
     const struct cm_node large = {
@@ -26,7 +27,9 @@ static void refuses_overflowing_sums_before_writing(void **state) {
     (void)state;
     assert_non_null(out);
     cm_table_options_init(&options);
-    assert_int_equal(cm_result_write_folded(&result, &options, diag, out), CM_REFUSED);
+    assert_int_equal(report_write_folded(&(struct report){
+                         .result = &result, .table = &options, .diag = diag, .out = out}),
+                     CM_REFUSED);
     fclose(out);
     assert_int_equal(size, 0);
     assert_int_equal(cm_diagnostics_count(diag), 1);

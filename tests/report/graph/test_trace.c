@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of hand-written results; tests/cli/test_trace covers a real model. */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,8 @@ static void writes_unknown_and_extreme_values_as_valid_json(void **state) {
     FILE *out = open_memstream(&text, &size);
     (void)state;
     assert_non_null(out);
-    assert_int_equal(cm_result_write_trace(&fixture_hostile, out), CM_OK);
+    assert_int_equal(
+        report_write_trace(&(struct report){.result = &fixture_hostile, .out = out}), CM_OK);
     fclose(out);
     cJSON *root = cJSON_Parse(text);
     assert_non_null(root);
@@ -38,7 +40,9 @@ static void writes_nothing_without_times(void **state) {
     FILE *out = open_memstream(&text, &size);
     (void)state;
     assert_non_null(out);
-    assert_int_equal(cm_result_write_trace(&fixture_pointnet, out), CM_USAGE);
+    assert_int_equal(
+        report_write_trace(&(struct report){.result = &fixture_pointnet, .out = out}),
+        CM_USAGE);
     fclose(out);
     assert_int_equal(size, 0);
     free(text);
@@ -48,7 +52,8 @@ static void reports_a_full_disk(void **state) {
     (void)state;
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
-    assert_int_equal(cm_result_write_trace(&fixture_hostile, out), CM_IO);
+    assert_int_equal(
+        report_write_trace(&(struct report){.result = &fixture_hostile, .out = out}), CM_IO);
     fclose(out);
 }
 
@@ -82,7 +87,7 @@ static void omits_modules_below_the_depth(void **state) {
     deep.n_nodes = 1;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(cm_result_write_trace(&deep, out), CM_OK);
+    assert_int_equal(report_write_trace(&(struct report){.result = &deep, .out = out}), CM_OK);
     fclose(out);
     assert_non_null(strstr(text, "modules, depth 63"));
     assert_null(strstr(text, "modules, depth 64"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page of a profile: its data are the JSON of the result, its names are escaped. */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ static char *page_of(const struct cm_result *result) {
     if (cm_html_check(NULL) != CM_OK) skip();
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(cm_result_write_html(result, NULL, NULL, out), CM_OK);
+    assert_int_equal(report_write_html(&(struct report){.result = result, .out = out}), CM_OK);
     assert_int_equal(fclose(out), 0);
     assert_int_equal(strlen(text), size);
     return text;
@@ -129,7 +130,8 @@ static void a_full_disk_is_reported(void **state) {
     if (cm_html_check(NULL) != CM_OK) skip();
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
-    assert_int_equal(cm_result_write_html(&fixture_pointnet, NULL, NULL, out), CM_IO);
+    assert_int_equal(
+        report_write_html(&(struct report){.result = &fixture_pointnet, .out = out}), CM_IO);
     fclose(out);
 }
 

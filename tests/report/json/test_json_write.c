@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON report against goldens: keys, their order, and unusual values. */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,8 @@ static void reports_a_full_disk(void **state) {
     (void)state;
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
-    assert_int_equal(cm_result_write_json(&fixture_pointnet, out), CM_IO);
+    assert_int_equal(
+        report_write_json(&(struct report){.result = &fixture_pointnet, .out = out}), CM_IO);
     fclose(out);
 }
 

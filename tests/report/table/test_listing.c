@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -49,7 +50,9 @@ static void expect(const struct cm_table_options *options, const char *want) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     indices.columns = "index";
-    assert_int_equal(cm_result_write_csv(&result, &indices, NULL, out), CM_OK);
+    assert_int_equal(
+        report_write_csv(&(struct report){.result = &result, .table = &indices, .out = out}),
+        CM_OK);
     fclose(out);
     for (const char *at = strchr(text, '\n') + 1; *at != '\0'; at = strchr(at, '\n') + 1)
         snprintf(have + strlen(have), sizeof(have) - strlen(have), "%s%.*s",
@@ -144,7 +147,9 @@ static void refuses_layers_of_a_single_profile(void **state) {
     (void)state;
     cm_table_options_init(&options);
     options.rows = CM_ROWS_LAYERS;
-    assert_int_equal(cm_result_write_csv(&result, &options, diag, stderr), CM_USAGE);
+    assert_int_equal(report_write_csv(&(struct report){
+                         .result = &result, .table = &options, .diag = diag, .out = stderr}),
+                     CM_USAGE);
     assert_string_equal(cm_diagnostics_get(diag, 0)->message, "rows of layers require a sweep");
     cm_diagnostics_free(diag);
 }
@@ -161,8 +166,12 @@ static void writes_nothing_on_errors(void **state) {
         size_t size = 0;
         FILE *out = open_memstream(&text, &size);
         assert_non_null(out);
-        assert_int_equal(cm_result_write_csv(&result, &faults[i], NULL, out), CM_USAGE);
-        assert_int_equal(cm_result_write_markdown(&result, &faults[i], NULL, out), CM_USAGE);
+        assert_int_equal(report_write_csv(&(struct report){
+                             .result = &result, .table = &faults[i], .out = out}),
+                         CM_USAGE);
+        assert_int_equal(report_write_markdown(&(struct report){
+                             .result = &result, .table = &faults[i], .out = out}),
+                         CM_USAGE);
         fclose(out);
         assert_int_equal(size, 0);
         free(text);
@@ -186,7 +195,9 @@ static void truncates_long_markdown_with_a_note(void **state) {
     large.n_modules = MANY;
     large.model.path = "m";
     cm_table_options_init(&options);
-    assert_int_equal(cm_result_write_markdown(&large, &options, NULL, out), CM_OK);
+    assert_int_equal(report_write_markdown(
+                         &(struct report){.result = &large, .table = &options, .out = out}),
+                     CM_OK);
     fclose(out);
     assert_in_range(size, 59000, 60000);
     size_t n = 0;

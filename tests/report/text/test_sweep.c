@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps: the JSON is read back unchanged, and the text prints extreme values. */
 #include "costmodel/costmodel.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,8 +118,9 @@ static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) 
     FILE *stream = open_memstream(&text, ret_size);
     assert_non_null(stream);
     cm_text_options_init(&options);
-    assert_int_equal(json ? cm_sweep_write_json(sweep, stream)
-                          : cm_sweep_write_text(sweep, &options, stream),
+    assert_int_equal(json ? report_write_json(&(struct report){.sweep = sweep, .out = stream})
+                          : report_write_sweep(&(struct report){
+                                .sweep = sweep, .text = &options, .out = stream}),
                      CM_OK);
     fclose(stream);
     return text;
@@ -208,7 +210,9 @@ static void text_of_plans_has_no_escape_sequences(void **state) {
     planned.times = "planned";
     cm_text_options_init(&options);
     options.layers = true;
-    assert_int_equal(cm_sweep_write_text(&planned, &options, stream), CM_OK);
+    assert_int_equal(report_write_sweep(
+                         &(struct report){.sweep = &planned, .text = &options, .out = stream}),
+                     CM_OK);
     fclose(stream);
     assert_null(strchr(text, '\x1b'));
     assert_non_null(strstr(text, "TC: use of tensor cores."));

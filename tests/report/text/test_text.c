@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The listing of DeepSpeed, compared with goldens; assertions cover the rest. */
 #include "fixture.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -289,8 +290,12 @@ static void reports_a_full_disk(void **state) {
     struct cm_text_options options = defaults();
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
-    assert_int_equal(cm_result_write_text(&fixture_pointnet, &options, out), CM_IO);
-    assert_int_equal(cm_result_write_deepspeed(&fixture_pointnet, &options, out), CM_IO);
+    assert_int_equal(report_write_text(&(struct report){
+                         .result = &fixture_pointnet, .text = &options, .out = out}),
+                     CM_IO);
+    assert_int_equal(report_write_deepspeed(&(struct report){
+                         .result = &fixture_pointnet, .text = &options, .out = out}),
+                     CM_IO);
     fclose(out);
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writers of the formats in api/render.c. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "costmodel/costmodel.h"
+
+/* A report to write, with valid options. */
+struct report {
+    const struct cm_result *result; /* NULL: the sweep alone */
+    const struct cm_sweep
+        *sweep; /* of a page: batches that it adds to the result; NULL: none */
+    const struct cm_text_options *text;
+    const struct cm_table_options *table;
+    struct cm_diagnostics *diag;
+    FILE *out;
+};
+
+/* CM_OK, CM_USAGE (see cm_result_write; nothing is written), CM_REFUSED, CM_IO, CM_NO_MEMORY.
+ */
+typedef int report_writer(const struct report *report);
+
+report_writer report_write_text;         /* a result */
+report_writer report_write_explanations; /* its answers to cm_options.explain */
+report_writer report_write_sweep;        /* a sweep, as text */
+report_writer report_write_table;
+report_writer report_write_deepspeed;
+report_writer report_write_json;
+report_writer report_write_csv;
+report_writer report_write_markdown;
+report_writer report_write_folded;
+report_writer report_write_dot;
+report_writer report_write_mermaid;
+report_writer report_write_html;
+report_writer report_write_trace;
+
+#endif
