@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backends/backend_registry.h"
+#include "backends/device/collectives.h"
 #include "backends/device/devices.h"
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
@@ -182,14 +183,26 @@ static int print_figures(const struct listing *listing) {
     return CM_OK;
 }
 
-/* Prints the calibrations of a device, each with the error of its modelled times. */
+static void print_link(const struct invocation *call, const char *label,
+                       const struct device_link *link) {
+    if (link->bytes_per_s <= 0) return;
+    print_label(call->arena, label,
+                arena_printf(call->arena, "%s, %.4g GB/s in each direction", link->name,
+                             link->bytes_per_s / 1e9));
+}
+
+/* Prints the links of a device and its calibrations, each with the error of its modelled times.
+ */
 static int print_calibrations(const struct invocation *call, const char *name) {
     struct device_model model;
     struct cm_reason reason = {""};
     const int status = device_find(name, call->arena, &model, &reason);
     if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(call->diag);
     if (status != CM_BACKEND_OK) return options_fault(call, "%s", reason.text);
+    const struct device_link link = device_link_find(&model);
     printf("%s\n", text_name(call->arena, model.title));
+    print_link(call, "link", &link);
+    print_link(call, "network", &model.network);
     if (model.basis) print_label(call->arena, "fitted to", model.basis);
     if (model.n_calibrations == 0) {
         printf("  not calibrated: expected times use defaults of the device's generation\n");

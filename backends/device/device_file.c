@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backends/device/collectives.h"
 #include "backends/plugin/reason.h"
 #include "backends/primitive.h"
 #include "costmodel/costmodel.h"
@@ -257,6 +258,41 @@ static int read_calibration(const struct reading *reading, const struct json_val
     return CM_BACKEND_OK;
 }
 
+/* Reads a constant of a link: seconds, a share or an exponent. */
+static int read_constant(const struct reading *reading, const struct json_value *item,
+                         double *ret) {
+    const int status = read_number(reading, item, ret);
+    if (status != CM_BACKEND_OK || *ret <= 100) return status;
+    return key_fault(reading, item, "must be <= 100");
+}
+
+/* Reads "link" or "network". */
+static int read_link(const struct reading *reading, const struct json_value *object,
+                     struct device_link *ret) {
+    if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
+    json_each(item, object) {
+        const char *key = json_key(item);
+        size_t i = 0;
+        int status = check_once(reading, object, item);
+        if (status != CM_BACKEND_OK) return status;
+        while (device_link_member_name(i) && !text_equal(device_link_member_name(i), key)) i++;
+        if (text_equal(key, "name"))
+            status = read_string(reading, item, &ret->name);
+        else if (text_equal(key, "basis"))
+            status = check_text(reading, item);
+        else if (text_equal(key, "bytes_per_s"))
+            status = read_figure(reading, item, &ret->bytes_per_s);
+        else if (device_link_member_name(i))
+            status = read_constant(reading, item, device_link_member_at(ret, i));
+        else
+            status = key_fault(reading, item, "is not a known key");
+        if (status != CM_BACKEND_OK) return status;
+    }
+    if (ret->name == NULL) return key_fault(reading, object, "has no 'name'");
+    if (ret->bytes_per_s <= 0) return key_fault(reading, object, "has no 'bytes_per_s'");
+    return CM_BACKEND_OK;
+}
+
 static int check_schema(const struct reading *reading, const struct json_value *schema) {
     if (text_equal(json_string(schema), "costmodel/device/1")) return CM_BACKEND_OK;
     return device_fault(reading, "schema must be \"costmodel/device/1\"");
@@ -278,6 +314,8 @@ static int read_member(const struct reading *reading, const struct json_value *i
         return read_figure(reading, item, &ret->clock_headroom);
     if (text_equal(key, "floor")) return read_figure(reading, item, &ret->floor);
     if (text_equal(key, "host_link")) return read_figure(reading, item, &ret->host_link);
+    if (text_equal(key, "link")) return read_link(reading, item, &ret->link);
+    if (text_equal(key, "network")) return read_link(reading, item, &ret->network);
     if (text_equal(key, "memory_bytes")) return read_bytes(reading, item, &ret->memory_bytes);
     if (text_equal(key, "cache_bytes")) return read_bytes(reading, item, &ret->cache_bytes);
     if (text_equal(key, "units")) return read_count(reading, item, &ret->n_units);

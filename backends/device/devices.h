@@ -81,6 +81,20 @@ struct device_calibration {
 
 #define DEVICE_MAX_CALIBRATIONS (CM_N_RUNTIMES * N_WIDTHS)
 
+/* A link between the GPUs of a node, or the network between nodes. Constants are fitted to
+ * measured collectives; 0 if unset. */
+struct device_link {
+    const char *name;   /* "NVLink 4"; NULL if the device has none */
+    double bytes_per_s; /* of a GPU in one direction, as published */
+    double launch;      /* seconds of a collective on few bytes */
+    double step;        /* seconds of a step of a ring; of a network: per further node */
+    double share;       /* of bytes_per_s, that long transfers reach */
+    double fill;        /* seconds that a long transfer takes longer, at most */
+    double contention;  /* exponent: n GPUs reach (2/n)^contention of the rate of two */
+    double in_network;  /* of bytes_per_s: all-reduces that switches sum; 0: they do not */
+    double peers;       /* GPUs to which the rate is divided; 0: a switch reaches all */
+};
+
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */
 struct device_model {
     const char *name;         /* "h200", or the path of the file */
@@ -90,9 +104,11 @@ struct device_model {
     double rates[N_RATES];
     /* Highest clock of such boards / the clock of the rates: */
     double clock_headroom;
-    double bandwidth; /* bytes per second */
-    double floor;     /* seconds per empty kernel; vendors do not publish it */
-    double host_link; /* bytes per second from the host, one direction */
+    double bandwidth;           /* bytes per second */
+    double floor;               /* seconds per empty kernel; vendors do not publish it */
+    double host_link;           /* bytes per second from the host, one direction */
+    struct device_link link;    /* between the GPUs of a node */
+    struct device_link network; /* between nodes */
     int64_t memory_bytes;
     int64_t cache_bytes; /* last-level cache */
     int32_t n_units;     /* multiprocessors, compute units or cores */
