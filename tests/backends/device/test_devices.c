@@ -121,7 +121,8 @@ static void figures_equal_published_data_sheets(void **state) {
     } cases[] = {
         {"v100", 125, 900},        {"t4", 65, 320},           {"a100-40gb", 312, 1555},
         {"rtx-4090", 165.2, 1008}, {"h100-sxm", 989.4, 3350}, {"h200", 989.5, 4800},
-        {"mi300x", 1307.4, 5300},  {"b200", 2250, 7700},
+        {"mi300x", 1307.4, 5300},  {"b200", 2250, 7700},      {"gb200", 2500, 8000},
+        {"b300", 2250, 8000},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct device_model device = built_in(cases[i].name, *state);
