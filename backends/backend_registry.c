@@ -19,7 +19,7 @@
 #define MAX_MODULES  64 /* per folder */
 #define LONGEST_NAME 64
 
-static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
+static const struct cm_backend *const built_in[] = {&roofline_backend};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 

@@ -13,7 +13,6 @@
 struct arena;
 
 extern const struct cm_backend roofline_backend;
-extern const struct cm_backend fake_backend;
 
 struct backends_entry {
     const char *name;

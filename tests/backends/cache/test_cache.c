@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "backends/backend_registry.h"
+#include "fake.h"
 #include "fixture.h"
 #include "support/arena.h"
 

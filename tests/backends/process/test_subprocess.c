@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "backends/backend_registry.h"
 #include "backends/process/subprocess.h"
+#include "fake.h"
 #include "support/arena.h"
 
 /* A subprocess that runs the fake backend, with its table in a file. */
