@@ -31,7 +31,7 @@ FILES = {"h100_sxm": ["h100-sxm", "h200"], "a100_sxm": ["a100-80gb", "a100-40gb"
          "l40s": ["l40s"], "gb200": ["gb200", "b200", "b300"]}
 # Constants at which each fit starts, the same for all devices.
 START = {"link": {"launch": 8e-6, "step": 6e-7, "share": 0.75, "fill": 3e-5, "in_network": 0.65, "contention": 2},
-         "network": {"step": 3e-6, "share": 0.9, "contention": 1}}
+         "network": {"launch": 3e-5, "step": 3e-6, "share": 0.9, "contention": 1}}
 OPS = {"all_reduce": "all_reduce", "all_gather": "all_gather", "reduce_scatter": "reduce_scatter",
        "alltoall": "all_to_all"}
 GPUS = 8  # of a node of expert_alltoall.csv
@@ -160,6 +160,7 @@ def main():
     args = parser.parse_args()
     rows = list(read_rows(args.rows))
     above = 0
+    pooled = []
     print(f"{'':24} rows   unseen half: median, p90   all rows, fitted: median, p90")
     for name, files in FILES.items():
         device = json.loads((DEVICES / f"{files[0]}.json").read_text())
@@ -175,6 +176,7 @@ def main():
                     unseen[row.op].append(error)
             device = fit(args, device, kind, own)
             every = errors(args, device, own)
+            pooled += sum(unseen.values(), [])
             for op in sorted(unseen):
                 seen = [error for row, error in zip(own, every) if row.op == op]
                 print(f"{name:9} {op:14} {len(seen):4}   {quantiles(unseen[op])}               {quantiles(seen)}")
@@ -186,6 +188,7 @@ def main():
             if args.write:
                 for file in files if kind == "link" else files[:2]:
                     write_constants(file, kind, device)
+    print(f"{'all':24} {len(rows):4}   {quantiles(pooled)}")
     print(f"{above} bounds above the measured time")
     return 1 if above else 0
 

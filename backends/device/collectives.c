@@ -13,10 +13,9 @@
 #define COPY 0.25 /* rate of the link / rate at which a GPU copies its own part */
 
 /* Kernels of an expert exchange on 20 multiprocessors (DeepEP on H100). */
-#define DISPATCH_LAUNCH 3.0e-5
-#define COMBINE_LAUNCH  4.8e-5
-#define EXCHANGE_SHARE  0.76 /* of the share that collectives reach */
-#define LEAF_NODES      4    /* more nodes contend for the network */
+#define COMBINE_LAUNCH 1.6  /* of the launch of a dispatch */
+#define EXCHANGE_SHARE 0.87 /* of the share that collectives reach */
+#define LEAF_NODES     4    /* more nodes contend for the network */
 
 /* Those of the H100, of the L40S (PCIe without peer access) and of DeepEP on H100. */
 static const struct device_link switched_defaults = {
@@ -28,7 +27,7 @@ static const struct device_link host_defaults = {.name = "host link",
                                                  .fill = 2e-5,
                                                  .contention = 2};
 static const struct device_link network_defaults = {
-    .step = 2.4e-6, .share = 1, .contention = 1.4};
+    .launch = 3e-5, .step = 2.4e-6, .share = 1, .contention = 1.4};
 
 static const struct {
     const char *name;
@@ -127,7 +126,7 @@ bool device_collective_time(const struct device_model *model, enum device_collec
 /* Returns the probability that none of a token's top_k experts is among `some` of `all`. */
 static double probability_of_none(double all, double some, int top_k) {
     double ret = 1;
-    for (int i = 0; i < top_k && ret > 0; i++) ret *= fmax(0, all - some - i) / (all - i);
+    for (int i = 0; i < top_k && i < all; i++) ret *= fmax(0, all - some - i) / (all - i);
     return ret;
 }
 
@@ -159,7 +158,7 @@ bool device_exchange_time(const struct device_model *model,
         /* The link forwards tokens while the network delivers others. */
         s = hypot(s, ret->network_bytes / (network.share * spread * network.bytes_per_s));
     }
-    ret->expected = (exchange->combine ? COMBINE_LAUNCH : DISPATCH_LAUNCH) +
+    ret->expected = (exchange->combine ? COMBINE_LAUNCH : 1) * network.launch +
                     (nodes - 1) * network.step + filled(&link, s);
     return true;
 }

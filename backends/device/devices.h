@@ -86,7 +86,7 @@ struct device_calibration {
 struct device_link {
     const char *name;   /* "NVLink 4"; NULL if the device has none */
     double bytes_per_s; /* of a GPU in one direction, as published */
-    double launch;      /* seconds of a collective on few bytes */
+    double launch;      /* seconds of a collective on few bytes; of a network: of a dispatch */
     double step;        /* seconds of a step of a ring; of a network: per further node */
     double share;       /* of bytes_per_s, that long transfers reach */
     double fill;        /* seconds that a long transfer takes longer, at most */

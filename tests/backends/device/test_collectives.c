@@ -158,6 +158,19 @@ static void one_expert_is_on_one_node(void **state) {
     assert_true(fabs(got.wire_bytes - 875) < 1e-6);
 }
 
+/* A token goes to all four GPUs: to one other node, and on each of both to one other GPU. */
+static void all_experts_are_on_all_gpus(void **state) {
+    const struct device_model model = find("h100-sxm", *state);
+    struct device_exchange exchange = {
+        .nodes = 2, .gpus = 2, .tokens = 100, .token_bytes = 10, .experts = 4, .top_k = 9};
+    struct device_collective_time got;
+    assert_true(device_exchange_time(&model, &exchange, &got));
+    assert_true(got.network_bytes == 1000 && got.wire_bytes == 2000);
+    exchange.nodes = exchange.gpus = 1;
+    assert_true(device_exchange_time(&model, &exchange, &got));
+    assert_true(got.expected == 0 && got.wire_bytes == 0);
+}
+
 static void uses_host_link_without_link(void **state) {
     struct device_model model = find("l4", *state);
     struct device_collective_time got;
@@ -179,6 +192,7 @@ int main(void) {
         cmocka_unit_test(one_gpu_takes_no_time),
         cmocka_unit_test(no_bytes_take_a_launch),
         cmocka_unit_test(one_expert_is_on_one_node),
+        cmocka_unit_test(all_experts_are_on_all_gpus),
         cmocka_unit_test(uses_host_link_without_link),
     };
     return cmocka_run_group_tests(tests, make, end);
