@@ -2,7 +2,6 @@
 /* The passes of the static core in order. Start reading here. */
 #include "passes/pipeline/pipeline.h"
 
-#include "ir/verify.h"
 #include "passes/batch/batch.h"
 #include "passes/cost/count.h"
 #include "passes/device/device_memory.h"
@@ -75,9 +74,6 @@ const struct pipeline core_pipeline = {passes, sizeof passes / sizeof *passes,
                                        sizeof(struct analysis), NULL};
 
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
-#ifndef NDEBUG
-    verify_model(analysis->model);
-#endif
     if (!analysis->result_arena) analysis->result_arena = analysis->arena;
     const int status = runner_start(&core_pipeline, analysis);
     return status < 0 ? status : runner_run(&core_pipeline, analysis, 0, wanted);

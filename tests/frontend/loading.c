@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "frontend/load.h"
-#include "ir/verify.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "tests/ir/verify.h"
 
 #define PIPE_HOLDS 65536
 

@@ -12,11 +12,11 @@
 #include "frontend/load.h"
 #include "fuzz.h"
 #include "ir/print.h"
-#include "ir/verify.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
+#include "tests/ir/verify.h"
 
 #define MAX_PIPED ((size_t)32 << 10) /* capacity of a pipe without a reader */
 

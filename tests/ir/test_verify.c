@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariants of the IR: each violation aborts and names its entry. */
-#include "ir/verify.h"
+#include "tests/ir/verify.h"
 
 #include <setjmp.h>
 #include <signal.h>

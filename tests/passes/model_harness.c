@@ -14,6 +14,7 @@
 #include "support/arena.h"
 #include "support/map.h"
 #include "support/text.h"
+#include "tests/ir/verify.h"
 
 #define MAX_WORDS  128
 #define MAX_DIMS   8
@@ -499,6 +500,7 @@ struct bench *bench_open_with(const char *lines, const struct cm_options *option
                                         .options = &bench->options,
                                         .arena = bench->arena,
                                         .diag = bench->diag};
+    verify_model(&bench->model);
     bench->status = pipeline_run_to(&bench->analysis, 0);
     return bench;
 }

@@ -12,7 +12,7 @@ struct node_time;
 
 /* The backend is that of the options; close with bench_close. */
 struct bench *timed_run(const char *lines, const struct cm_options *options);
-/* With the times of a table (backends/fake.c). */
+/* With the times of a table (tests/backends/fake.c). */
 struct bench *timed_open(const char *lines, const char *table);
 /* The same with options; their backend is replaced. */
 struct bench *timed_open_with(const char *lines, const char *table,

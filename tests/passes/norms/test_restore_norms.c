@@ -8,12 +8,12 @@
 #include <cmocka.h>
 
 #include "ir/print.h"
-#include "ir/verify.h"
 #include "model_harness.h"
 #include "passes/infer/infer.h"
 #include "passes/norms/restore_norms.h"
 #include "passes/pipeline/pipeline.h"
 #include "support/text.h"
+#include "tests/ir/verify.h"
 
 #define IMAGE "in x float[2,3,8,8]\n"
 #define TORCH IMAGE "init fc.weight float[5,4]\ninit 21 float[4,3,3,3]\ninit 22 float[4]\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See verify.h. A linear walk over graphs, values and nodes. */
-#include "ir/verify.h"
+#include "tests/ir/verify.h"
 
 #include <stdio.h>
 
