@@ -208,6 +208,14 @@ struct op_qdq {
     bool (*does_more)(const struct op_context *context); /* more than a product; NULL: never */
 };
 
+/* Sizes of the attention of one operator. */
+struct op_attention {
+    int64_t heads, kv_heads;
+    int64_t key_columns, value_columns; /* of a head */
+    int64_t window;                     /* keys that a query sees; 0: all */
+    int keys, values;                   /* operands; -1: in operand 0, or in that of the keys */
+};
+
 /* The facets of an operator at every opset; zero for a facet that it lacks. */
 struct op_facets {
     /* FLOPs by enum flops_table; NULL: MACs only. */
@@ -224,6 +232,10 @@ struct op_facets {
     struct {
         uint8_t output, operand, n;
     } extends;
+    /* Fills *ret, whose operands the caller sets to -1. Returns false if sizes are unknown.
+     * NULL: not attention. */
+    bool (*attends)(const struct op_context *context, struct op_attention *ret);
+    bool chooses; /* output 0 has some of the elements along an axis: TopK */
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;

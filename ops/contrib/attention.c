@@ -367,24 +367,40 @@ static bool lower_grouped(const struct op_context *context, int32_t which,
     return lower_separate(context, MASK, op_attr_int(context, "causal") != 0, ret);
 }
 
+/* Keys and values are operands of their own, or packed into operand 0. */
+static bool attends(const struct op_context *context, struct op_attention *ret) {
+    const struct attention a = sizes_of(context);
+    const bool projects = is_known(a.projected_columns) && a.projected_columns > 0;
+    *ret = (struct op_attention){.heads = a.heads,
+                                 .kv_heads = a.kv_heads,
+                                 .key_columns = a.key_columns,
+                                 .value_columns = a.value_columns,
+                                 .keys = !projects && op_has_input(context, 1) ? 1 : -1,
+                                 .values = !projects && op_has_input(context, 2) ? 2 : -1};
+    if (op_attr_int(context, "local_window_size") > 0)
+        ret->window = op_attr_int(context, "local_window_size");
+    return is_known(a.heads) && is_known(a.kv_heads) && is_known(a.key_columns) &&
+           is_known(a.value_columns);
+}
+
 /* clang-format off */
-FACETS(CONTRIB, Attention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, Attention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
     THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")), MODELLED_PRODUCT(NO_FUSED),
     EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, QAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, QAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     MODELLED_PRODUCT(NO_FUSED), INTEGERS_OF(attention_projection), EXTENDS(1, 8, 1)};
-FACETS(CONTRIB, DecoderMaskedSelfAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+FACETS(CONTRIB, DecoderMaskedSelfAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
     EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, PackedAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, PackedAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, MultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, MultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     EXTENDS(1, 6, 2), LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
-FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 5, 2)};
-FACETS(CONTRIB, PackedMultiHeadAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+FACETS(CONTRIB, PackedMultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, GroupQueryAttention) {DEEPSPEED(PLUS(attention_scores, "scores")), PART(7, 8), EXTENDS(1, 3, 2),
+FACETS(CONTRIB, GroupQueryAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), PART(7, 8), EXTENDS(1, 3, 2),
     EXACT(EXACT_ATTENTION), LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
 FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)};
 

@@ -188,12 +188,28 @@ static int64_t thop_attention(const struct op_context *context) {
     return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }
 
+static bool attends(const struct op_context *context, struct op_attention *ret) {
+    const struct heads q = heads_of(context, 0, "q_num_heads");
+    const struct heads k = heads_of(context, 1, "kv_num_heads");
+    const struct heads v = heads_of(context, 2, "kv_num_heads");
+    const int64_t window =
+        context->op->since >= 25 ? op_attr_int(context, "left_window_size") : -1;
+    *ret = (struct op_attention){.heads = q.heads,
+                                 .kv_heads = k.heads,
+                                 .key_columns = k.width,
+                                 .value_columns = v.width,
+                                 .window = window < 0 ? 0 : checked_add(window, 1),
+                                 .keys = 1,
+                                 .values = 2};
+    return is_known(q.heads) && is_known(k.heads) && is_known(k.width) && is_known(v.width);
+}
+
 /* clang-format off */
 FACETS(ONNX, Attention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
     PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
     THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS,
-    EXTENDS(1, 4, 2)};
+    EXTENDS(1, 4, 2), ATTENDS(attends)};
 FACETS(PREVIEW, FlexAttention) {DEEPSPEED(PLUS(attention_scores, "scores")),
     EXACT(PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
     NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};

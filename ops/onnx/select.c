@@ -279,7 +279,7 @@ static int infer_non_max_suppression(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, TopK) {NO_PRIMITIVE(NO_SORT), BOUNDS("dv")};
+FACETS(ONNX, TopK) {NO_PRIMITIVE(NO_SORT), BOUNDS("dv"), CHOOSES};
 FACETS(ONNX, NonZero) {ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
 FACETS(ONNX, Compress) {NO_PRIMITIVE(NO_SORT), BOUNDS("d"), PART(0, 0)};
 FACETS(ONNX, Unique) {NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
