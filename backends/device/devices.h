@@ -63,6 +63,9 @@ struct device_efficiency {
     double gradient;        /* of the forward rates: backward kernels */
     double grouped_gradient; /* the same for grouped and depthwise convolutions */
     double int8_product;     /* of `product` and `convolution`: kernels on 8-bit integers */
+    double attention_tile;   /* seconds of a tile of causal attention besides its arithmetic */
+    double attention_cache;  /* seconds of attention of few queries over a cache besides its work:
+                                the parts of the keys are combined */
 };
 
 /* The efficiencies of one runtime and width. */

@@ -20,9 +20,14 @@
 #define HOST_EAGER   8e-6
 #define RUN          1e-5
 
+/* Medians of H100, A100 and L40S. */
+#define ATTENTION_TILE  6.4e-6
+#define ATTENTION_CACHE 8.9e-6
+
 /* Of processors, where no host waits for a device. */
 #define CORE_GROUP_LAUNCH 5e-6
 #define CORE_HOST         1e-9
+#define CORE_ATTENTION    1e-6
 #define TRANSFER          1e12 /* above any link: inputs are on the device already */
 
 /* Weights of a fit. Constants of a runtime differ by powers of ten; shares of a rate do not. */
@@ -47,6 +52,7 @@ static const struct {
     MEMBER(host, CONSTANT),          MEMBER(run, CONSTANT),
     MEMBER(transfer, CONSTANT),      MEMBER(gradient, SHARE),
     MEMBER(grouped_gradient, SHARE), MEMBER(int8_product, SHARE),
+    MEMBER(attention_tile, SHARE),   MEMBER(attention_cache, SHARE),
 };
 
 double device_efficiency_prior(size_t index) {
@@ -140,9 +146,9 @@ static const struct generation {
 } generations[] = {
 /* clang-format off */
 #define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
-    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0}
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, GROUP_LAUNCH, HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0, ATTENTION_TILE, ATTENTION_CACHE}
 #define CORES(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
-    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, CORE_GROUP_LAUNCH, CORE_HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0}
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch, CORE_GROUP_LAUNCH, CORE_HOST, RUN, TRANSFER, GRADIENT, GROUPED_GRADIENT, 0, CORE_ATTENTION, CORE_ATTENTION}
 #define SMALL_CORES(product) CORES(product, 0.8 * (product), 0.50, 0.35, 0.44, 0.34, 0.65, 2.8, 0.075, 256, 1.90, 1.45e-6, 9.0e-6)
     /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
     {"sm_6",   false, 1, {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */

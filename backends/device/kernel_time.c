@@ -154,6 +154,63 @@ static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
 }
 
+/* Returns true if the mask is the same for all heads and differs by query: it may be causal. */
+static bool may_mask_keys(const struct cm_primitive *primitive) {
+    const struct cm_tensor *mask = &primitive->inputs[3];
+    return primitive->n_inputs > 3 && mask->rank >= 2 && mask->dims[mask->rank - 2] > 1 &&
+           (mask->rank < 3 || mask->dims[mask->rank - 3] == 1);
+}
+
+/* Returns the share of the scores of attention that a kernel has to compute: those that a
+ * causal mask leaves. Attention that is modelled as one matrix product: half. Other kinds: 1.
+ */
+static double visible_share(const struct cm_primitive *primitive) {
+    const double queries = size(&primitive->inputs[0], 2);
+    const double keys = size(&primitive->inputs[1], 2);
+    const double equal = fmin(queries, keys); /* length of the diagonal */
+    if (primitive->kind != CM_ATTENTION) return primitive->causal == CM_CAUSAL_NONE ? 1 : 0.5;
+    if (primitive->causal == CM_CAUSAL_NONE && !may_mask_keys(primitive)) return 1;
+    const double whole = primitive->causal == CM_CAUSAL_FIRST ? (queries - equal) * keys
+                                                              : (keys - equal) * equal;
+    return (equal * (equal + 1) / 2 + whole) / (queries * keys);
+}
+
+#define QUERY_TILE      128 /* queries of a tile of attention; of few queries 64 */
+#define MAX_FEW_QUERIES 64
+
+/* Returns true for queries that fill no tile and see the keys of a cache. */
+static bool is_over_cache(const struct cm_primitive *primitive) {
+    const double queries = size(&primitive->inputs[0], 2);
+    return primitive->kind == CM_ATTENTION && queries < MAX_FEW_QUERIES &&
+           queries < size(&primitive->inputs[1], 2);
+}
+
+/*
+ * Returns the arithmetic of causal attention, or of few queries over a cache. Query heads that
+ * share a key head fill tiles together if there are few queries; the keys are then divided, so
+ * that all multiprocessors have work. Tiles on the diagonal compute masked scores.
+ */
+static struct kernel_tiles causal_attention(const struct device_model *model,
+                                            const struct device_efficiency *efficiency,
+                                            const struct cm_primitive *primitive, double peak) {
+    const struct cm_tensor *query = &primitive->inputs[0], *key = &primitive->inputs[1];
+    const double units = model->n_units > 0 ? model->n_units : 1;
+    const double queries = size(query, 2), heads = size(query, 1), keys = size(key, 2);
+    const double kv_heads = fmax(1, size(key, 1));
+    const bool few = is_over_cache(primitive);
+    const double rows = few ? queries * heads / kv_heads : queries;
+    const double tile = rows >= QUERY_TILE ? QUERY_TILE : MAX_FEW_QUERIES;
+    const double n_tiles = size(query, 0) * (few ? kv_heads : heads) * ceil(rows / tile);
+    const double seen = fmin(keys, visible_share(primitive) * keys + (few ? 0 : tile / 2));
+    const double columns =
+        ceil(size(query, 3) / 64) * 64 + ceil(size(&primitive->outputs[0], 3) / 64) * 64;
+    const double each = 2 * tile * seen * columns / (peak / units * efficiency->attention);
+    struct kernel_tiles ret = {.m = tile, .n = keys, .splits = 1, .n_tiles = n_tiles};
+    ret.waves = few ? n_tiles / units : ceil(n_tiles / units);
+    ret.seconds = ret.waves * (each + (few ? 0 : efficiency->attention_tile));
+    return ret;
+}
+
 /* Returns the arithmetic. Requires FLOPs > 0 and a known rate. */
 static struct kernel_tiles compute(const struct device_model *model,
                                    const struct device_efficiency *efficiency,
@@ -165,6 +222,9 @@ static struct kernel_tiles compute(const struct device_model *model,
     const double bytes = (double)primitive_element_size(element);
     const double flops = (double)primitive->flops;
     struct kernel_tiles ret = {.seconds = flops / peak};
+    if (primitive->kind == CM_ATTENTION &&
+        (primitive->causal != CM_CAUSAL_NONE || is_over_cache(primitive)))
+        return causal_attention(model, efficiency, primitive, peak);
     if (primitive->kind == CM_ATTENTION) { /* queries and columns of a head in tiles of 64 */
         const struct cm_tensor *query = &primitive->inputs[0];
         ret.seconds = flops * (padding(size(query, 2), 64) * padding(size(query, 3), 64)) /
@@ -279,27 +339,6 @@ static double reread_bytes(const struct cm_primitive *primitive) {
     return tensors * (double)primitive_bytes(&primitive->inputs[0]);
 }
 
-/* Returns true if the mask is the same for all heads and differs by query: it may be causal. */
-static bool may_mask_keys(const struct cm_primitive *primitive) {
-    const struct cm_tensor *mask = &primitive->inputs[3];
-    return primitive->n_inputs > 3 && mask->rank >= 2 && mask->dims[mask->rank - 2] > 1 &&
-           (mask->rank < 3 || mask->dims[mask->rank - 3] == 1);
-}
-
-/* Returns the share of the scores of attention that a kernel has to compute: those that a
- * causal mask leaves. Attention that is modelled as one matrix product: half. Other kinds: 1.
- */
-static double visible_share(const struct cm_primitive *primitive) {
-    const double queries = size(&primitive->inputs[0], 2);
-    const double keys = size(&primitive->inputs[1], 2);
-    const double equal = fmin(queries, keys); /* length of the diagonal */
-    if (primitive->kind != CM_ATTENTION) return primitive->causal == CM_CAUSAL_NONE ? 1 : 0.5;
-    if (primitive->causal == CM_CAUSAL_NONE && !may_mask_keys(primitive)) return 1;
-    const double whole = primitive->causal == CM_CAUSAL_FIRST ? (queries - equal) * keys
-                                                              : (keys - equal) * equal;
-    return (equal * (equal + 1) / 2 + whole) / (queries * keys);
-}
-
 /*
  * Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
  * cheapest known algorithm, at the highest rate; and the compulsory memory traffic. The cache
@@ -367,7 +406,8 @@ struct kernel_time kernel_time(const struct device_model *model,
     ret.lower_bound = bound_seconds(model, primitive, ret.rate);
     ret.launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
     ret.launch = ret.launches * (model->floor > 0 ? model->floor : efficiency->launch) +
-                 (is_grouped ? (double)primitive->groups * efficiency->group_launch : 0);
+                 (is_grouped ? (double)primitive->groups * efficiency->group_launch : 0) +
+                 (is_over_cache(primitive) ? efficiency->attention_cache : 0);
     ret.extra = (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
                 (fusion->quantizes ? quantization_seconds(model, primitive) : 0);
     ret.arithmetic = fastest(model, efficiency, primitive, &ret.rate);
