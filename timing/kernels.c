@@ -446,6 +446,8 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
                                mapping->role[value->node] != ROLE_NONE &&
                                kernel_of(mapping, value->node) == kernel;
         if (is_inside || mapping->charged[source] == kernel + 1) continue;
+        if (mapping->role[id] != ROLE_PRODUCT && cache_of(mapping, id, 0) == source)
+            continue; /* extended in place */
         const int64_t width = mapping->table->qdq[id] == QDQ_PRODUCT ? 1
                               : mapping->role[id] == ROLE_PRODUCT
                                   ? mapping->product_operand_bytes
@@ -505,15 +507,20 @@ static void sum_groups(const struct mapping *mapping, size_t n_nodes) {
     }
 }
 
+/* Returns the elements of an output that are new: a cache is extended in its memory. */
+static int64_t new_elements(const struct mapping *mapping, uint32_t id, size_t output) {
+    const uint32_t cache = cache_of(mapping, id, output);
+    int64_t new = elements_of(mapping, whole_node(mapping, id)->outputs[output]);
+    if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
+    return is_known(new) && new < 0 ? 0 : new;
+}
+
 /* Returns the bytes of an output that any implementation writes. */
 static int64_t compulsory_writes(const struct mapping *mapping, uint32_t id, size_t output) {
     const uint32_t value = whole_node(mapping, id)->outputs[output];
-    const uint32_t cache = cache_of(mapping, id, output);
     const bool is_narrow =
         mapping->role[id] == ROLE_PRODUCT || mapping->table->outside[value] == READ_BY_PRODUCT;
-    int64_t new = elements_of(mapping, value);
-    if (cache != ID_NONE) new = checked_sub(new, elements_of(mapping, cache));
-    if (is_known(new) && new < 0) new = 0;
+    const int64_t new = new_elements(mapping, id, output);
     return bytes_at(mapping, value, new, is_narrow ? mapping->product_operand_bytes : 0);
 }
 
@@ -527,7 +534,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (!kernels_depends_on_input(mapping->timing, value)) continue;
-        const int64_t elements = elements_of(mapping, value);
+        const int64_t elements = new_elements(mapping, id, i);
         const unsigned readers = mapping->readers[value];
         const bool is_output = mapping->is_output[value];
         const int64_t stored = bytes_at(mapping, value, elements, 0);
