@@ -13,6 +13,7 @@
 #include "costmodel/costmodel.h"
 
 struct analysis;
+struct llm_machine;
 struct arena;
 struct assembly;
 struct pipeline;
@@ -42,5 +43,10 @@ const char *half_device_name(size_t index);
  * CM_NO_MEMORY (both reported). */
 int half_check_device(const char *name, struct arena *arena,
                       struct cm_diagnostics *diag) CM_MUST_CHECK;
+
+/* Fills *ret for the device, by name or file, and the runtime. CM_OK, CM_USAGE, CM_NO_MEMORY
+ * (reported). */
+int half_machine(const char *device, enum cm_runtime runtime, struct arena *arena,
+                 struct cm_diagnostics *diag, struct llm_machine *ret) CM_MUST_CHECK;
 
 #endif

@@ -56,6 +56,12 @@ static const struct command commands[] = {
      "     is unknown, or measured and not clearly within the limit; the backend is unusable; the\n"
      "     model is refused; a file cannot be read or written\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
+    {"llm", command_llm, llm_options, "llm MODEL.onnx [options]",
+     "costs of serving a language model",
+     "Computes what serving a language model costs: KV cache, prefill and decode, sequences that\n"
+     "fit, quantization and parallel inference. The dims of batch and tokens follow from the\n"
+     "graph.\n",
+     NULL, EXIT_REFUSED},
     {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
      "count FLOPs by each convention",
      "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"

@@ -7,6 +7,7 @@
 #include "costmodel/check.h"
 #include "costmodel/compare.h"
 #include "costmodel/fit.h"
+#include "costmodel/llm.h"
 #include "costmodel/op_costs.h"
 #include "support/diag.h"
 
@@ -44,6 +45,7 @@ static const struct cm_table_options table_options = {.depth = -1};
 static const struct cm_diff_options diff_options = {.metric = CM_NO_INDEX, .depth = -1, .top = 10, .width = 100};
 static const struct cm_check_options check_options;
 static const struct cm_campaign_run campaign_run;
+static const struct cm_llm_options llm_options = {.prompt = 2048, .new_tokens = 256, .reserve = 0.1, .arena = CM_UNKNOWN, .page = 16, .tp = 1, .pp = 1, .ep = 1};
 
 static const struct structure structures[ARGUMENT_N_KINDS] = {
     [ARGUMENT_POINTER] = {"list", sizeof(void *), (const struct member[]){{"item", MEMBER_POINTER, 0, 0, ARGUMENT_ANY}, {.name = NULL}}, NULL},
@@ -67,6 +69,11 @@ static const struct structure structures[ARGUMENT_N_KINDS] = {
     STRUCT(cm_check_options, &check_options,
         LIST(cm_check_options, limits, ARGUMENT_cm_check_limit),),
     STRUCT(cm_campaign_run, &campaign_run, POINTER(cm_campaign_run, folder),),
+    STRUCT(cm_llm_options, &llm_options,
+        NOT_NEGATIVE(cm_llm_options, chunk), NOT_NEGATIVE(cm_llm_options, source), NOT_NEGATIVE(cm_llm_options, memory_limit),
+        LIST(cm_llm_options, quantize, ARGUMENT_POINTER),
+        {"batches", MEMBER_LIST, offsetof(struct cm_llm_options, batches), offsetof(struct cm_llm_options, n_batches), ARGUMENT_SIZE},
+        LIST(cm_llm_options, contexts, ARGUMENT_SIZE),),
     STRUCT(cm_dim_option, NULL, POINTER(cm_dim_option, name), NOT_NEGATIVE(cm_dim_option, size),),
     STRUCT(cm_input_option, NULL, POINTER(cm_input_option, name), LIST(cm_input_option, dims, ARGUMENT_SIZE),),
     STRUCT(cm_value_option, NULL,
@@ -187,3 +194,4 @@ DEFINE_INIT(cm_options)
 DEFINE_INIT(cm_text_options)
 DEFINE_INIT(cm_table_options)
 DEFINE_INIT(cm_diff_options)
+DEFINE_INIT(cm_llm_options)

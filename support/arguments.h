@@ -24,7 +24,7 @@ enum argument {
     ARGUMENT_cm_dim_option, ARGUMENT_cm_input_option, ARGUMENT_cm_value_option,
     ARGUMENT_cm_sweep_point, ARGUMENT_cm_check_limit, ARGUMENT_cm_named_size,
     ARGUMENT_cm_campaign_dim, ARGUMENT_cm_campaign_model, ARGUMENT_cm_campaign,
-    ARGUMENT_cm_measured_time, ARGUMENT_cm_op_output, ARGUMENT_cm_op_description,
+    ARGUMENT_cm_llm_options, ARGUMENT_cm_measured_time, ARGUMENT_cm_op_output, ARGUMENT_cm_op_description,
     ARGUMENT_N_KINDS
 };
 /* clang-format on */

@@ -46,6 +46,15 @@ int half_check_device(const char *name, struct arena *arena, struct cm_diagnosti
     return CM_OK;
 }
 
+int half_machine(const char *device, enum cm_runtime runtime, struct arena *arena,
+                 struct cm_diagnostics *diag, struct llm_machine *ret) {
+    (void)device;
+    (void)runtime;
+    (void)arena;
+    (void)ret;
+    return refuse(diag);
+}
+
 int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                  FILE *out) {
     return options && out ? refuse(diagnostics) : diag_null(diagnostics);

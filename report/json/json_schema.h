@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "costmodel/check.h"
+#include "costmodel/llm.h"
 #include "costmodel/op_costs.h"
 #include "costmodel/result.h"
 
@@ -107,6 +108,7 @@ struct shard_header {
 
 extern const struct json_document json_profile;  /* struct cm_result */
 extern const struct json_document json_sweep;    /* struct cm_sweep */
+extern const struct json_document json_llm;      /* struct cm_llm */
 extern const struct json_document json_budget;   /* struct cm_budget */
 extern const struct json_document json_baseline; /* struct cm_baseline */
 extern const struct json_document json_campaign; /* struct cm_campaign */

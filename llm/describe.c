@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/cost/count.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#define MIN_POSITIONS 64  /* rows of a table of positions; one of token types has fewer */
+#define MAX_DEPTH     256 /* nodes that one walk to the operands of an item may nest */
+
+/* Returns the node that looks up a stored table with one matrix of each expert, of which the
+ * value is a view; ID_NONE. */
+static uint32_t expert_lookup(const struct llm_reading *reading, uint32_t value) {
+    const uint32_t id = llm_producer(reading, llm_origin(reading, value));
+    if (id == ID_NONE || !op_looks_up(llm_op(reading, id))) return ID_NONE;
+    const uint32_t weight = llm_weight_of(reading, id);
+    return weight != ID_NONE && llm_rank(reading, weight) >= 3 ? id : ID_NONE;
+}
+
+static void mark_tokens(struct llm_reading *reading) {
+    const struct model *model = reading->core->model;
+    if (reading->roles->tokens != ID_NONE) reading->of_tokens[reading->roles->tokens] = true;
+    for (size_t g = 0; g < model->n_graphs; g++)
+        for (size_t i = 0; i < model->graphs[g].n_nodes; i++) {
+            const struct node *node = llm_node(reading, model->graphs[g].nodes[i]);
+            const uint32_t id = model->graphs[g].nodes[i];
+            bool found = false;
+            for (uint32_t k = 0; k < node->n_inputs && !found &&
+                                 llm_op(reading, id)->memory != MEMORY_SHAPE_ONLY;
+                 k++)
+                found = node->inputs[k] != ID_NONE && reading->of_tokens[node->inputs[k]];
+            for (uint32_t k = 0; k < node->n_outputs; k++)
+                if (node->outputs[k] != ID_NONE) reading->of_tokens[node->outputs[k]] = found;
+        }
+}
+
+/* Lists the nodes that choose some of several: experts of a token. */
+static int list_choices(struct llm_reading *reading) {
+    const struct model *model = reading->core->model;
+    size_t capacity = 0;
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const struct op *op = llm_op(reading, id);
+        const struct node *node = llm_node(reading, id);
+        if (!op->facets || !op->facets->chooses || node->n_outputs == 0) continue;
+        const struct shape *from = &llm_info(reading, node->inputs[0])->shape;
+        const struct shape *to = &llm_info(reading, node->outputs[0])->shape;
+        for (int axis = 0; axis < from->rank && axis < to->rank; axis++) {
+            if (!is_known(to->dims[axis]) || from->dims[axis] == to->dims[axis]) continue;
+            reading->choices =
+                arena_grow(reading->core->arena, reading->choices, reading->n_choices,
+                           &capacity, sizeof *reading->choices);
+            if (!reading->choices) return diag_no_memory(reading->core->diag);
+            reading->choices[reading->n_choices++] =
+                (struct llm_choice){from->dims[axis], to->dims[axis]};
+        }
+    }
+    return CM_OK;
+}
+
+/* Returns how many of `experts` a token chooses; 0 if no node chooses from so many. */
+static int64_t chosen_of(const struct llm_reading *reading, int64_t experts) {
+    int64_t most = 0;
+    for (size_t i = 0; i < reading->n_choices; i++)
+        if (reading->choices[i].experts == experts && reading->choices[i].chosen > most)
+            most = reading->choices[i].chosen;
+    return most;
+}
+
+/* --- Kernels between products. --- */
+
+/* Returns the number of the item that computes the value of a product or attention; 0. */
+static uint32_t item_at(const struct llm_reading *reading, uint32_t id) {
+    if (reading->product[id]) return reading->item_of_product[reading->product[id] - 1];
+    return reading->attention[id] ? reading->item_of_attention[reading->attention[id] - 1] : 0;
+}
+
+static void add_edge(struct llm_reading *reading, uint32_t from, uint32_t to, bool across) {
+    for (size_t i = reading->n_edges; i > 0 && reading->edges[i - 1].to == to; i--)
+        if (reading->edges[i - 1].from == from && reading->edges[i - 1].across == across)
+            return;
+    struct llm_edge *edges = arena_grow(reading->core->arena, reading->edges, reading->n_edges,
+                                        &reading->edges_capacity, sizeof *edges);
+    if (!edges) return; /* the arena has failed */
+    reading->edges = edges;
+    edges[reading->n_edges++] = (struct llm_edge){from, to, across};
+}
+
+/* Returns the length of the axis that the node reduces or chooses from; 0. */
+static int64_t reduced_by(const struct llm_reading *reading, uint32_t id) {
+    const struct op *op = llm_op(reading, id);
+    const int32_t kind = op_primitive_kind(op);
+    if (kind != CM_REDUCE && kind != CM_NORM && kind != CM_SOFTMAX &&
+        !(op->facets && op->facets->chooses))
+        return 0;
+    const struct shape *shape = &llm_info(reading, llm_node(reading, id)->inputs[0])->shape;
+    return shape->rank > 0 && is_known(shape->dims[shape->rank - 1])
+               ? shape->dims[shape->rank - 1]
+               : 0;
+}
+
+struct region {
+    uint32_t number; /* of the item */
+    bool computes;   /* a node is more than a view */
+    bool chooses;    /* what is being read chooses experts: it is not an operand */
+    int64_t moved;   /* bytes that one elementwise kernel reads, and writes for later items */
+};
+
+/*
+ * Assigns the nodes that compute `value` to an item, unless they belong to an earlier one. An
+ * intermediate result of an earlier item (the residual stream) is written by its kernel.
+ * `reduced`: length of the axis that a node on the way to the item reduces.
+ */
+static void take_region(struct llm_reading *reading, uint32_t value, int64_t reduced, int depth,
+                        struct region *region) {
+    const uint32_t id = value == ID_NONE ? ID_NONE : llm_producer(reading, value);
+    if (id == ID_NONE || !llm_is_data(reading, value) || depth <= 0) return;
+    const uint32_t owner = reading->region[id];
+    const uint32_t item = item_at(reading, id);
+    if (item != 0 && item != region->number && !region->chooses) {
+        const struct shape *shape = &llm_info(reading, value)->shape;
+        const int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+        const bool within = reduced > 0 && columns % reduced == 0 && columns / reduced >= 2;
+        add_edge(reading, item, region->number, reduced > 0 && !within);
+    }
+    if (item != 0 || (owner != 0 && owner != region->number)) {
+        if (reading->charged[value] == region->number) return;
+        reading->charged[value] = region->number;
+        region->moved = checked_add(region->moved, llm_bytes(reading, value));
+        if (item == 0 && !reading->stored[value]) {
+            reading->stored[value] = true;
+            region->moved = checked_add(region->moved, llm_bytes(reading, value));
+        }
+        return;
+    }
+    uint32_t *visited = reduced > 0 ? &reading->reduced[id] : &reading->region[id];
+    if (*visited == region->number) return;
+    *visited = reading->region[id] = region->number;
+    const struct node *node = llm_node(reading, id);
+    const int64_t length = reduced_by(reading, id);
+    if (llm_passed(reading, id) == ID_NONE && dtype_is_float(llm_info(reading, value)->dtype))
+        region->computes = true;
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        take_region(reading, node->inputs[i], length > 0 ? length : reduced, depth - 1, region);
+}
+
+/* Numbers a new item. */
+static uint32_t add_item(struct llm_reading *reading, bool is_attention, uint32_t index) {
+    const uint32_t number = ++reading->n_items;
+    reading->items[number] = (struct llm_item){is_attention, index};
+    (is_attention ? reading->item_of_attention : reading->item_of_product)[index] = number;
+    return number;
+}
+
+/* --- Products. --- */
+
+static struct llm_product *add_product(struct llm_reading *reading, uint32_t id) {
+    struct language *language = reading->language;
+    struct llm_product *product = &language->products[language->n_products++];
+    *product = (struct llm_product){.node = id, .share = 1, .rows = 1};
+    reading->product[id] = (uint32_t)language->n_products;
+    (void)add_item(reading, false, (uint32_t)language->n_products - 1);
+    return product;
+}
+
+/* Returns the name of the parameter, or of the node that uses it if the exporter generated one.
+ */
+static const char *weight_name(const struct llm_reading *reading, uint32_t id,
+                               const struct param *param) {
+    const char *node = llm_node(reading, id)->name;
+    return strpbrk(param->name, "./") || node[0] == '\0' ? param->name : node;
+}
+
+static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
+                       int64_t columns) {
+    const struct params_table *params = reading->core->params;
+    struct language *language = reading->language;
+    const struct param *param = &params->params[index];
+    int64_t bytes = param->bytes, learned = param->bytes;
+    for (uint32_t i = 0; i < params->n_used[id]; i++) { /* scales, zero points, biases */
+        const struct param *other = &params->params[params->used[id][i]];
+        if (params->used[id][i] == index) continue;
+        bytes = checked_add(bytes, other->bytes);
+        if (other->kind == PARAM_LEARNED) learned = checked_add(learned, other->bytes);
+    }
+    language->weights[language->n_weights++] =
+        (struct llm_weight){.name = weight_name(reading, id, param),
+                            .node = id,
+                            .product = (uint32_t)language->n_products - 1,
+                            .elements = param->elements,
+                            .bytes = bytes,
+                            .learned_bytes = learned,
+                            .columns = columns,
+                            .dtype = llm_info(reading, param->value)->dtype,
+                            .is_first = !reading->counted[param->value]};
+    reading->counted[param->value] = true;
+}
+
+/* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
+static void read_product(struct llm_reading *reading, uint32_t id, uint32_t lookup) {
+    struct language *language = reading->language;
+    const struct params_table *params = reading->core->params;
+    const uint32_t index = llm_largest_param(reading, lookup != ID_NONE ? lookup : id);
+    const struct param *param = &params->params[index];
+    const struct node *node = llm_node(reading, id);
+    const struct shape *shape = &llm_info(reading, param->value)->shape;
+    const int64_t macs = reading->core->count->nodes[id].costs.macs;
+    const bool is_stack = op_primitive_kind(llm_op(reading, id)) == CM_GEMM && shape->rank >= 3;
+    const int64_t chosen = is_stack ? chosen_of(reading, shape->dims[0]) : 0;
+    const int64_t experts = chosen > 0 ? shape->dims[0] : 0;
+    const int64_t matrix = experts > 0 ? param->elements / experts : param->elements;
+    const uint32_t operand =
+        node->inputs[lookup != ID_NONE && expert_lookup(reading, node->inputs[0]) == lookup];
+    int64_t columns = llm_elements(reading, node->outputs[0]) / reading->tokens;
+    double rows = matrix > 0 && macs > 0 ? (double)macs / (double)matrix : 0;
+    if (experts > 0) {
+        columns /= lookup != ID_NONE ? chosen : experts;
+        rows = (double)(chosen * reading->tokens);
+    } else if (rows > 0) {
+        columns = (int64_t)((double)llm_elements(reading, node->outputs[0]) / rows);
+    }
+    if (columns < 1) columns = 1;
+    /* products of the same operand run as one */
+    const uint32_t origin = llm_origin(reading, operand);
+    struct llm_product *product = NULL;
+    for (size_t i = language->n_products; i > 0 && i + 4 > language->n_products; i--) {
+        struct llm_product *other = &language->products[i - 1];
+        if (experts == 0 && other->experts == 0 && lookup == ID_NONE &&
+            llm_origin(reading, llm_node(reading, other->node)->inputs[0]) == origin &&
+            other->rows == rows / (double)reading->tokens)
+            product = other;
+    }
+    const bool is_new = product == NULL;
+    if (is_new) {
+        product = add_product(reading, id);
+        product->rows = rows / (double)reading->tokens;
+        product->experts = experts;
+        product->chosen = chosen;
+        product->dtype =
+            llm_info(reading, llm_is_data(reading, operand) ? operand : node->outputs[0])
+                ->dtype;
+        product->inner = matrix / columns;
+        if (rows <= 1 && reading->tokens > 1) product->rows = 0;
+    }
+    reading->product[id] = (uint32_t)(product - language->products) + 1;
+    product->columns = checked_add(product->columns, columns);
+    product->elements = checked_add(product->elements, param->elements);
+    add_weight(reading, id, index, columns);
+    language->weights[language->n_weights - 1].product = reading->product[id] - 1;
+    struct region region = {.number = reading->item_of_product[reading->product[id] - 1]};
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const bool is_weight =
+            lookup != ID_NONE && expert_lookup(reading, node->inputs[i]) == lookup;
+        if (!is_weight && (i == 0 || lookup != ID_NONE))
+            take_region(reading, node->inputs[i], 0, MAX_DEPTH, &region);
+    }
+    region.chooses = true;
+    if (lookup != ID_NONE)
+        take_region(reading, llm_node(reading, lookup)->inputs[1], 0, MAX_DEPTH, &region);
+    if (region.computes && is_new)
+        product->moved =
+            checked_add(region.moved, llm_bytes(reading, operand)) / reading->tokens;
+    if (experts > 0) {
+        language->expert_params = checked_add(language->expert_params, param->elements);
+        language->chosen_params =
+            checked_add(language->chosen_params, checked_mul(matrix, chosen));
+        if (language->n_experts == 0) {
+            language->n_experts = (size_t)experts;
+            language->n_chosen = (size_t)chosen;
+        }
+    }
+}
+
+/* An operator with experts of several weights: a product for each. */
+static void read_experts(struct llm_reading *reading, uint32_t id) {
+    struct language *language = reading->language;
+    const struct params_table *params = reading->core->params;
+    const struct node *node = llm_node(reading, id);
+    const uint32_t slots = llm_op(reading, id)->facets->experts;
+    const struct attr *attr = node_attr(node, "k");
+    const int64_t chosen = attr ? attr->i : 1;
+    int64_t inner = 0;
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32; slot++) {
+        const uint32_t value = node->inputs[slot];
+        if (!(slots & (1U << slot)) || value == ID_NONE) continue;
+        const uint32_t index = params->of_value[value];
+        const struct shape *shape = &llm_info(reading, value)->shape;
+        if (index == ID_NONE || shape->rank < 3 || shape->dims[0] < 1) continue;
+        const struct param *param = &params->params[index];
+        const int64_t experts = shape->dims[0];
+        const int64_t matrix = param->elements / experts;
+        const int64_t columns = shape->dims[1];
+        if (matrix < 2 * columns) continue; /* scales */
+        struct region region = {.number = reading->n_items + 1};
+        struct llm_product *product = add_product(reading, id);
+        product->experts = experts;
+        product->chosen = chosen < experts ? chosen : experts;
+        product->rows = (double)product->chosen;
+        product->columns = columns;
+        inner = matrix / columns;
+        product->inner = inner;
+        product->elements = param->elements;
+        product->dtype = llm_info(reading, node->inputs[0])->dtype;
+        take_region(reading, node->inputs[0], 0, MAX_DEPTH, &region);
+        take_region(reading, node->inputs[1], 0, MAX_DEPTH, &region);
+        add_weight(reading, id, index, columns);
+        language->weights[language->n_weights - 1].bytes = param->bytes;
+        language->weights[language->n_weights - 1].learned_bytes = param->bytes;
+        language->expert_params = checked_add(language->expert_params, param->elements);
+        language->chosen_params =
+            checked_add(language->chosen_params, checked_mul(matrix, product->chosen));
+        language->n_experts = (size_t)experts;
+        language->n_chosen = (size_t)product->chosen;
+    }
+}
+
+/* Marks the product whose result is an output of the model with the most columns. */
+static bool reaches_output(const struct llm_reading *reading, uint32_t value, int depth) {
+    const struct value *at = &reading->core->model->values[value];
+    if (at->is_graph_output && at->graph == 0) return true;
+    for (size_t i = 0; i < at->n_uses && depth > 0; i++) {
+        const struct node *node = llm_node(reading, at->uses[i].node);
+        if (llm_is_product(reading, at->uses[i].node) || node->n_outputs == 0 ||
+            node->outputs[0] == ID_NONE ||
+            llm_elements(reading, node->outputs[0]) != llm_elements(reading, value))
+            continue;
+        if (reaches_output(reading, node->outputs[0], depth - 1)) return true;
+    }
+    return false;
+}
+
+static void mark_logits(struct llm_reading *reading) {
+    struct language *language = reading->language;
+    struct llm_product *found = NULL;
+    for (size_t i = 0; i < language->n_products; i++) {
+        struct llm_product *product = &language->products[i];
+        const uint32_t output = llm_node(reading, product->node)->outputs[0];
+        if ((!found || product->columns >= found->columns) && output != ID_NONE &&
+            reaches_output(reading, output, 6))
+            found = product;
+    }
+    if (found) found->is_logits = true;
+}
+
+/* --- Tables, states, totals. --- */
+
+/* Tables of positions limit the context: a stored matrix of which rows are looked up by
+ * something else than the token ids. */
+static void read_positions(struct llm_reading *reading, uint32_t id) {
+    struct language *language = reading->language;
+    const struct node *node = llm_node(reading, id);
+    const struct op_facets *facets = llm_op(reading, id)->facets;
+    const uint32_t slots = facets ? facets->parts | facets->lookups : 0;
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32; slot++) {
+        const uint32_t value = node->inputs[slot];
+        if (!(slots & (1U << slot)) || value == ID_NONE || llm_is_data(reading, value) ||
+            llm_rank(reading, value) != 2)
+            continue;
+        const int64_t rows = llm_info(reading, value)->shape.dims[0];
+        if (rows >= MIN_POSITIONS &&
+            (language->max_context == 0 || rows < language->max_context))
+            language->max_context = rows;
+    }
+}
+
+/* Inputs whose size does not depend on the number of tokens: states, or buffers of a cache that
+ * has room for a fixed number of tokens. */
+static void read_lookup(struct llm_reading *reading, uint32_t id) {
+    struct language *language = reading->language;
+    const uint32_t index = llm_largest_param(reading, id);
+    if (index == ID_NONE) return;
+    const struct param *param = &reading->core->params->params[index];
+    const struct node *node = llm_node(reading, id);
+    if (llm_rank(reading, param->value) != 2 || node->n_inputs < 2) return;
+    const uint32_t ids = llm_origin(reading, node->inputs[1]);
+    const int64_t experts = llm_info(reading, param->value)->shape.dims[0];
+    if (ids != reading->roles->tokens) {
+        if (language->hidden > 0 && !reading->of_tokens[ids] &&
+            llm_info(reading, param->value)->shape.dims[1] == language->hidden)
+            read_positions(reading, id);
+        if (chosen_of(reading, experts) == 0 || reading->counted[param->value]) return;
+        reading->counted[param->value] = true; /* biases of experts */
+        language->expert_params = checked_add(language->expert_params, param->elements);
+        language->chosen_params = checked_add(
+            language->chosen_params, param->elements / experts * chosen_of(reading, experts));
+        return;
+    }
+    if (language->embedding == 0) {
+        const struct shape *shape = &llm_info(reading, node->outputs[0])->shape;
+        language->hidden = shape->rank > 0 ? shape->dims[shape->rank - 1] : 0;
+        language->activations = llm_info(reading, node->outputs[0])->dtype;
+    }
+    language->embedding = checked_add(language->embedding, param->elements);
+    language->embedding_bytes = checked_add(
+        language->embedding_bytes, llm_bytes(reading, node->outputs[0]) / reading->tokens);
+}
+
+static void read_params(struct llm_reading *reading) {
+    struct language *language = reading->language;
+    const struct params_table *params = reading->core->params;
+    int64_t largest = 0;
+    for (size_t i = 0; i < params->n_params; i++) {
+        const struct param *param = &params->params[i];
+        if (param->kind == PARAM_LEARNED) {
+            language->params = checked_add(language->params, param->elements);
+            language->weight_bytes = checked_add(language->weight_bytes, param->bytes);
+            if (param->elements > largest) {
+                largest = param->elements;
+                language->dtype = llm_info(reading, param->value)->dtype;
+            }
+        } else if (param->kind == PARAM_BUFFER) {
+            language->buffer_bytes = checked_add(language->buffer_bytes, param->bytes);
+        }
+    }
+}
+
+/* Returns the first attention that depends on the value; 0. `marks`: by value, `number` if it
+ * depends on it. */
+static uint32_t leads_to(const struct llm_reading *reading, uint32_t value, uint32_t *marks,
+                         uint32_t number) {
+    const struct graph *graph = &reading->core->model->graphs[0];
+    marks[value] = number;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const uint32_t id = graph->nodes[i];
+        const struct node *node = llm_node(reading, id);
+        bool found = false;
+        for (uint32_t k = 0; k < node->n_inputs && !found; k++)
+            found = node->inputs[k] != ID_NONE && marks[node->inputs[k]] == number;
+        if (!found || llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
+        if (reading->attention[id]) return reading->attention[id];
+        for (uint32_t k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k] != ID_NONE) marks[node->outputs[k]] = number;
+    }
+    return 0;
+}
+
+/* Caches from which products compute keys and values: latent vectors. */
+static void read_latent_caches(struct llm_reading *reading) {
+    struct language *language = reading->language;
+    uint32_t *marks = reading->charged; /* no longer needed */
+    const struct graph *graph = &reading->core->model->graphs[0];
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const uint32_t id = graph->inputs[i];
+        if (reading->roles->cache[id] != CACHE_GROWS || reading->counted[id] ||
+            reading->past <= 0)
+            continue;
+        const uint32_t found = leads_to(reading, id, marks, reading->n_items + 1 + (uint32_t)i);
+        if (!found) continue;
+        struct llm_attention *attention = &language->attentions[found - 1];
+        if (attention->cache == CACHE_NONE) {
+            attention->expanded =
+                attention->expanded > 0 ? attention->expanded : attention->cached;
+            attention->cached = 0;
+            attention->cache = CACHE_GROWS;
+            attention->dtype = llm_info(reading, id)->dtype;
+        }
+        reading->counted[id] = true;
+        attention->cached =
+            checked_add(attention->cached, llm_elements(reading, id) / reading->past);
+        attention->latent = attention->cached;
+    }
+}
+
+static void read_states(struct llm_reading *reading) {
+    struct language *language = reading->language;
+    const struct graph *graph = &reading->core->model->graphs[0];
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const uint32_t id = graph->inputs[i];
+        if (reading->roles->cache[id] != CACHE_STATE || reading->counted[id]) continue;
+        language->state_elements =
+            checked_add(language->state_elements, llm_elements(reading, id));
+        language->state_bytes = checked_add(language->state_bytes, llm_bytes(reading, id));
+    }
+    for (size_t i = 0; i < language->n_attentions; i++) { /* static caches */
+        struct llm_attention *attention = &language->attentions[i];
+        if (attention->cache == CACHE_STATE) attention->cache = CACHE_BUFFER;
+    }
+}
+
+static int by_product(const void *a, const void *b) {
+    const struct llm_weight *left = a, *right = b;
+    if (left->product != right->product) return left->product < right->product ? -1 : 1;
+    return left->node < right->node ? -1 : left->node > right->node;
+}
+
+static void read_node(struct llm_reading *reading, uint32_t id) {
+    const struct op *op = llm_op(reading, id);
+    const struct node *node = llm_node(reading, id);
+    const int64_t macs = reading->core->count->nodes[id].costs.macs;
+    if (op->facets && op->facets->attends) read_positions(reading, id);
+    if (reading->attention[id]) {
+        const uint32_t index = reading->attention[id] - 1;
+        if (reading->language->attentions[index].node != id) return; /* its scores */
+        if (llm_weight_of(reading, id) != ID_NONE && op->facets->attends)
+            read_product(reading, id, ID_NONE); /* its projection */
+        struct region region = {.number = add_item(reading, true, index)};
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            take_region(reading, node->inputs[i], 0, MAX_DEPTH, &region);
+        return;
+    }
+    if (op->facets && op->facets->experts) {
+        read_experts(reading, id);
+        return;
+    }
+    if (op_looks_up(op)) {
+        read_lookup(reading, id);
+        return;
+    }
+    if (!llm_is_product(reading, id) || node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
+        !llm_is_data(reading, node->outputs[0]))
+        return;
+    uint32_t lookup = ID_NONE;
+    for (uint32_t i = 0; i < node->n_inputs && i < 2 && lookup == ID_NONE; i++)
+        lookup = expert_lookup(reading, node->inputs[i]);
+    if (lookup != ID_NONE || llm_weight_of(reading, id) != ID_NONE)
+        read_product(reading, id, lookup);
+    else if (macs > 0)
+        reading->language->other_macs += (double)macs / (double)reading->tokens;
+}
+
+int llm_describe(const struct analysis *core, const struct llm_roles *roles, int64_t tokens,
+                 int64_t past, struct language *ret) {
+    const struct model *model = core->model;
+    struct arena *arena = core->arena;
+    struct llm_reading reading = {
+        .core = core, .roles = roles, .language = ret, .tokens = tokens, .past = past};
+    *ret = (struct language){.core = core, .roles = roles};
+    reading.product = arena_array(arena, model->n_nodes, sizeof *reading.product);
+    reading.attention = arena_array(arena, model->n_nodes, sizeof *reading.attention);
+    reading.region = arena_array(arena, model->n_nodes, sizeof *reading.region);
+    reading.reduced = arena_array(arena, model->n_nodes, sizeof *reading.reduced);
+    reading.of_tokens = arena_array(arena, model->n_values, sizeof *reading.of_tokens);
+    reading.counted = arena_array(arena, model->n_values, sizeof *reading.counted);
+    reading.cached_by = arena_array(arena, model->n_values, sizeof *reading.cached_by);
+    reading.stored = arena_array(arena, model->n_values, sizeof *reading.stored);
+    reading.charged = arena_array(arena, model->n_values, sizeof *reading.charged);
+    reading.items = arena_array(arena, 4 * model->n_nodes + 2, sizeof *reading.items);
+    reading.item_of_product =
+        arena_array(arena, 3 * model->n_nodes + 1, sizeof *reading.item_of_product);
+    reading.item_of_attention =
+        arena_array(arena, model->n_nodes + 1, sizeof *reading.item_of_attention);
+    ret->products = arena_array(arena, 3 * model->n_nodes + 1, sizeof *ret->products);
+    ret->weights = arena_array(arena, 3 * model->n_nodes + 1, sizeof *ret->weights);
+    if (arena_failed(arena)) return diag_no_memory(core->diag);
+    mark_tokens(&reading);
+    int status = list_choices(&reading);
+    if (status == CM_OK) status = llm_find_attention(&reading);
+    if (status < 0) return status;
+    for (size_t g = 0; g < model->n_graphs; g++)
+        for (size_t i = 0; i < model->graphs[g].n_nodes; i++)
+            read_node(&reading, model->graphs[g].nodes[i]);
+    if (ret->n_weights > 0)
+        qsort(ret->weights, ret->n_weights, sizeof *ret->weights, by_product);
+    status = llm_divide(&reading);
+    if (status < 0) return status;
+    mark_logits(&reading);
+    read_latent_caches(&reading);
+    read_states(&reading);
+    read_params(&reading);
+    return arena_failed(arena) ? diag_no_memory(core->diag) : CM_OK;
+}

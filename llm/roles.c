@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/roles.h"
+
+#include "ops/op.h"
+#include "passes/walk/bind.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#define MAX_VIEWS 4 /* nodes between the token ids and the lookup */
+
+struct finding {
+    const struct model *model;
+    const struct graph *graph;
+    const struct bind_table *bind;
+    struct arena *arena;
+    struct llm_roles *roles;
+    struct llm_dim *dims;
+    size_t capacity;
+};
+
+static bool is_data(const struct value *value) {
+    return !value->constant && value->type->kind == CM_TYPE_TENSOR;
+}
+
+static const char *symbol_at(const struct type *type, int axis) {
+    return type->symbols ? type->symbols[axis] : NULL;
+}
+
+static bool is_stored(const struct model *model, uint32_t id) {
+    return id != ID_NONE && model->values[id].constant &&
+           model->values[id].type->shape.rank != 1;
+}
+
+/* Returns true if the value is looked up in a stored table, directly or as a view. */
+static bool is_looked_up(const struct finding *finding, uint32_t id, int depth) {
+    const struct value *value = &finding->model->values[id];
+    for (size_t i = 0; i < value->n_uses; i++) {
+        const struct use *use = &value->uses[i];
+        const struct node *node = &finding->model->nodes[use->node];
+        const struct op *op = finding->bind->ops[use->node];
+        if (use->slot == 1 && op_looks_up(op) && is_stored(finding->model, node->inputs[0]))
+            return true;
+        const bool is_view = op->memory == MEMORY_VIEW || op->algebra == ALGEBRA_IDENTITY;
+        if (use->slot == 0 && is_view && depth > 0 &&
+            is_looked_up(finding, node->outputs[0], depth - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the token ids; without any, the first floats [batch, sequence, columns]. */
+static uint32_t find_tokens(const struct finding *finding) {
+    const struct graph *graph = finding->graph;
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct value *value = &finding->model->values[graph->inputs[i]];
+        const int rank = value->type->shape.rank;
+        if (is_data(value) && dtype_is_integer(value->type->dtype) &&
+            (rank == 1 || rank == 2) && is_looked_up(finding, graph->inputs[i], MAX_VIEWS))
+            return graph->inputs[i];
+    }
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct value *value = &finding->model->values[graph->inputs[i]];
+        if (is_data(value) && dtype_is_float(value->type->dtype) &&
+            value->type->shape.rank == 3 && is_known(value->type->shape.dims[2]))
+            return graph->inputs[i];
+    }
+    return ID_NONE;
+}
+
+static enum llm_role role_of(const struct finding *finding, const char *symbol) {
+    for (size_t i = 0; i < finding->roles->n_dims; i++)
+        if (text_equal(finding->dims[i].symbol, symbol)) return finding->dims[i].role;
+    return ROLE_NONE;
+}
+
+static int set_role(struct finding *finding, const char *symbol, enum llm_role role) {
+    struct llm_roles *roles = finding->roles;
+    if (!symbol || role_of(finding, symbol) != ROLE_NONE) return CM_OK;
+    finding->dims = arena_grow(finding->arena, finding->dims, roles->n_dims, &finding->capacity,
+                               sizeof *finding->dims);
+    if (!finding->dims) return CM_NO_MEMORY;
+    finding->dims[roles->n_dims++] = (struct llm_dim){symbol, role};
+    roles->dims = finding->dims;
+    roles->has_past = roles->has_past || role == ROLE_PAST;
+    return CM_OK;
+}
+
+/* Returns true if the output may be the input after a step: equal ranks and fixed dims. */
+static bool may_extend(const struct type *input, const struct type *output) {
+    if (output->kind != CM_TYPE_TENSOR || output->shape.rank != input->shape.rank ||
+        output->dtype != input->dtype)
+        return false;
+    for (int axis = 0; axis < input->shape.rank; axis++)
+        if (is_known(input->shape.dims[axis]) && is_known(output->shape.dims[axis]) &&
+            input->shape.dims[axis] != output->shape.dims[axis])
+            return false;
+    return true;
+}
+
+/* Finds the first output that may extend the input, which counts once; ID_NONE. */
+static uint32_t find_extension(const struct finding *finding, const struct type *input,
+                               bool *taken) {
+    const struct graph *graph = finding->graph;
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct value *value = &finding->model->values[graph->outputs[i]];
+        if (taken[i] || !may_extend(input, value->type)) continue;
+        taken[i] = true;
+        return graph->outputs[i];
+    }
+    return ID_NONE;
+}
+
+/* Finds what an input of floats keeps between steps, and the roles of its dims. */
+static int read_cache(struct finding *finding, uint32_t id, bool *taken) {
+    const struct type *type = finding->model->values[id].type;
+    const int rank = type->shape.rank;
+    if (!dtype_is_float(type->dtype) || rank < 2 || id == finding->roles->tokens) return CM_OK;
+    int grows = 0;
+    for (int axis = 1; axis < rank && grows == 0; axis++)
+        if (!is_known(type->shape.dims[axis]) &&
+            role_of(finding, symbol_at(type, axis)) != ROLE_SEQUENCE &&
+            role_of(finding, symbol_at(type, axis)) != ROLE_BATCH)
+            grows = axis;
+    const uint32_t output =
+        rank < 3 && grows > 0 ? ID_NONE : find_extension(finding, type, taken);
+    enum llm_cache *cache = NULL;
+    (void)cache;
+    if (output == ID_NONE) {
+        if (grows == 0 || grows == rank - 1) return CM_OK;
+        finding->roles->cache[id] = CACHE_SOURCE;
+        return set_role(finding, symbol_at(type, grows), ROLE_SOURCE);
+    }
+    if (grows == 0) {
+        finding->roles->cache[id] = CACHE_STATE; /* or a buffer: see llm_describe */
+        return CM_OK;
+    }
+    const struct type *after = finding->model->values[output].type;
+    const char *symbol = symbol_at(type, grows);
+    const bool is_fixed = symbol && text_equal(symbol, symbol_at(after, grows));
+    finding->roles->cache[id] = is_fixed ? CACHE_BUFFER : CACHE_GROWS;
+    return set_role(finding, symbol, is_fixed ? ROLE_TOTAL : ROLE_PAST);
+}
+
+/* The other dims of integers and masks are the sum of past and new tokens. */
+static int read_mask(struct finding *finding, uint32_t id) {
+    const struct type *type = finding->model->values[id].type;
+    const int rank = type->shape.rank;
+    if (finding->roles->cache[id] != CACHE_NONE || rank < 1) return CM_OK;
+    if (dtype_is_float(type->dtype) && rank == 3) return CM_OK;
+    return set_role(finding, symbol_at(type, rank - 1), ROLE_TOTAL);
+}
+
+int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) {
+    const struct model *model = analysis->model;
+    const struct graph *graph = &model->graphs[0];
+    struct finding finding = {.model = model,
+                              .graph = graph,
+                              .bind = analysis->bind,
+                              .arena = analysis->arena,
+                              .roles = ret};
+    bool *taken = arena_array(analysis->arena, graph->n_outputs + 1, sizeof *taken);
+    *ret = (struct llm_roles){.batch = DIM_UNKNOWN, .sequence = DIM_UNKNOWN};
+    ret->cache = arena_array(analysis->arena, model->n_values, sizeof *ret->cache);
+    if (!taken || !ret->cache) return diag_no_memory(analysis->diag);
+    ret->tokens = find_tokens(&finding);
+    if (ret->tokens == ID_NONE) return CM_OK;
+    const struct type *type = model->values[ret->tokens].type;
+    const int rank = type->shape.rank;
+    const int at = dtype_is_float(type->dtype) ? 1 : rank - 1;
+    int status = CM_OK;
+    ret->sequence = type->shape.dims[at];
+    ret->batch = at > 0 ? type->shape.dims[0] : 1;
+    if (at > 0) status = set_role(&finding, symbol_at(type, 0), ROLE_BATCH);
+    if (status == CM_OK) status = set_role(&finding, symbol_at(type, at), ROLE_SEQUENCE);
+    for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
+        if (is_data(&model->values[graph->inputs[i]]))
+            status = read_cache(&finding, graph->inputs[i], taken);
+    for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
+        if (is_data(&model->values[graph->inputs[i]]))
+            status = read_mask(&finding, graph->inputs[i]);
+    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+}
+
+struct cm_dim_option *llm_roles_bind(const struct llm_roles *roles, struct arena *arena,
+                                     int64_t batch, int64_t sequence, int64_t past,
+                                     int64_t source, size_t *ret_n) {
+    struct cm_dim_option *dims = arena_array(arena, roles->n_dims + 1, sizeof *dims);
+    *ret_n = 0;
+    for (size_t i = 0; dims && i < roles->n_dims; i++) {
+        const int64_t sizes[] = {[ROLE_NONE] = DIM_UNKNOWN,
+                                 [ROLE_BATCH] = batch,
+                                 [ROLE_SEQUENCE] = sequence,
+                                 [ROLE_PAST] = past,
+                                 [ROLE_TOTAL] = checked_add(past, sequence),
+                                 [ROLE_SOURCE] = source};
+        const int64_t size = sizes[roles->dims[i].role];
+        if (is_known(size))
+            dims[(*ret_n)++] = (struct cm_dim_option){roles->dims[i].symbol, size};
+    }
+    return dims;
+}
