@@ -76,7 +76,6 @@ extern const struct option check_options[];
 extern const struct option conventions_options[];
 extern const struct option backends_options[];
 extern const struct option ops_options[];
-extern const struct option schema_options[];
 extern const struct option fit_options[];
 extern const struct option llm_options[];
 extern const struct option sweep_options[];

@@ -101,7 +101,7 @@ static const struct command commands[] = {
      "  2  invalid command line\n"
      "  3  a shard is missing, duplicate, of another campaign or of another version (nothing is\n"
      "     printed); or success, but a combination failed\n", EXIT_REFUSED},
-    {"schema", command_schema, schema_options, "schema [NAME] [--markdown]", "print a JSON schema",
+    {"schema", command_schema, command_no_options, "schema NAME", "print a JSON schema",
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, diff, check)\n"
      "or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
     /* The build installs the output of these two. Without a summary, the help omits them. */

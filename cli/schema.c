@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `costmodel schema NAME`: prints a JSON Schema, for validators and documentation. */
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 #include "support/text.h"
-
-struct request {
-    bool markdown;
-};
-
-/* clang-format off */
-const struct option schema_options[] = {
-    {.heading = "Output", .name = "markdown", OPTION_INTO(SET, struct request, markdown),
-     .help = "print Markdown tables; without NAME those of docs/json-reference.md"},
-    {.name = NULL},
-};
-/* clang-format on */
 
 static int require_name(const struct invocation *call, const struct option_list *operands) {
     const char *name = NULL;
@@ -35,14 +22,12 @@ static int require_name(const struct invocation *call, const struct option_list 
 }
 
 int command_schema(const struct invocation *call) {
-    struct request request = {.markdown = false};
     struct option_list operands = {0, NULL};
-    int status = options_parse(schema_options, call, &request, &operands);
+    char nothing = 0;
+    int status = options_parse(command_no_options, call, &nothing, &operands);
     if (status != CM_OK) return command_exit(status);
-    if (operands.n > 1 || (operands.n == 0 && !request.markdown))
-        return command_exit(require_name(call, &operands));
-    status =
-        cm_schema_write(operands.n > 0 ? operands.values[0] : NULL, request.markdown, stdout);
+    if (operands.n != 1) return command_exit(require_name(call, &operands));
+    status = cm_schema_write(operands.values[0], stdout);
     if (status == CM_USAGE) return command_exit(require_name(call, &operands));
     return command_finish(call, status == CM_OK ? EXIT_DONE : EXIT_REFUSED);
 }

@@ -257,8 +257,8 @@ CM_API void cm_model_free(struct cm_model *model);
 
 /*
  * As cm_model_load_file, for a file that is an ONNX model or a profile (formats "json" and
- * "html"). A file whose first non-blank byte is '{' or '<' is read as a profile. On CM_OK one of
- * *ret_model and *ret_result is set and owned by the caller; the other is unchanged.
+ * "html"). A file whose first non-blank byte is '{' or '<' is read as a profile. On CM_OK one
+ * of *ret_model and *ret_result is set and owned by the caller; the other is unchanged.
  */
 CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
                         struct cm_model **ret_model,
@@ -433,10 +433,8 @@ CM_API int cm_table_options_check(const struct cm_table_options *options, bool o
 /* Returns the name of a JSON schema by index, "profile" first; NULL past the last. */
 CM_API const char *cm_schema_at(size_t index);
 
-/* Writes a schema as JSON Schema (draft 2020-12), or its keys as Markdown tables; with name
- * NULL the tables of all schemas. CM_OK, CM_USAGE (unknown name, or NULL without Markdown),
- * CM_IO. */
-CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
+/* Writes a schema as JSON Schema (draft 2020-12). CM_OK, CM_USAGE (unknown name), CM_IO. */
+CM_API int cm_schema_write(const char *name, FILE *out) CM_MUST_CHECK;
 
 /* Checks that the library was built with d3, which HTML pages embed. CM_OK, CM_USAGE. */
 CM_API int cm_html_check(struct cm_diagnostics *diagnostics) CM_MUST_CHECK;

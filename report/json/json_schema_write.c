@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the schema tables as JSON Schema (draft 2020-12) for validators and as Markdown for
- * docs/. Records that costmodel writes allow unknown keys, because later versions may add keys.
+ * Writes the schema tables as JSON Schema (draft 2020-12). Records that costmodel writes allow
+ * unknown keys, because later versions may add keys.
  */
 
 #include "costmodel/costmodel.h"
@@ -15,33 +15,28 @@
 #define LIST(items) "\"type\": \"array\", \"items\": {" items "}"
 #define INTEGERS    "\"type\": \"object\", \"additionalProperties\": {" INTEGER "}"
 
-/* JSON Schema and description of each kind; put_field handles kinds with a record. */
-static const struct {
-    const char *schema;
-    const char *words;
-} kinds[JSON_N_KINDS] = {
-    [JSON_COUNT] = {INTEGER, "integer"},
-    [JSON_GIVEN] = {INTEGER, "integer"},
-    [JSON_RATIO] = {"\"type\": [\"number\", \"null\"]", "ratio"},
-    [JSON_TRIPLE] = {LIST(INTEGER) ", \"minItems\": 3, \"maxItems\": 3", "three integers"},
-    [JSON_INDEX] = {INTEGER ", \"minimum\": 0", "index"},
-    [JSON_DEPTH] = {"\"type\": \"integer\", \"minimum\": 0", "integer"},
-    [JSON_FLAG] = {"\"type\": \"boolean\"", "true or false"},
-    [JSON_TEXT] = {"\"type\": \"string\"", "text"},
-    [JSON_NULLABLE] = {TEXT, "text"},
-    [JSON_PRESENT] = {TEXT, "text"},
-    [JSON_SEVERITY] = {"\"enum\": [\"note\", \"warning\", \"error\"]",
-                       "`note`, `warning` or `error`"},
-    [JSON_DTYPE] = {"\"$ref\": \"#/$defs/dtype\"", "text or object"},
-    [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], \"items\": {" INTEGER "}",
-                    "list of integers"},
-    [JSON_UPPER_BOUNDS] = {LIST(INTEGER), "list of integers"},
-    [JSON_BOUNDS] = {LIST("\"type\": \"string\""), "list of keys"},
-    [JSON_MODULE] = {TEXT, "text"},
-    [JSON_TEXTS] = {LIST("\"type\": \"string\""), "list of texts"},
-    [JSON_INDICES] = {LIST("\"type\": \"integer\", \"minimum\": 0"), "list of indices"},
-    [JSON_SIZES] = {INTEGERS, "object of integers"},
-    [JSON_OPSETS] = {INTEGERS, "object of integers"},
+/* put_field handles kinds with a record. */
+static const char *const kinds[JSON_N_KINDS] = {
+    [JSON_COUNT] = INTEGER,
+    [JSON_GIVEN] = INTEGER,
+    [JSON_RATIO] = "\"type\": [\"number\", \"null\"]",
+    [JSON_TRIPLE] = LIST(INTEGER) ", \"minItems\": 3, \"maxItems\": 3",
+    [JSON_INDEX] = INTEGER ", \"minimum\": 0",
+    [JSON_DEPTH] = "\"type\": \"integer\", \"minimum\": 0",
+    [JSON_FLAG] = "\"type\": \"boolean\"",
+    [JSON_TEXT] = "\"type\": \"string\"",
+    [JSON_NULLABLE] = TEXT,
+    [JSON_PRESENT] = TEXT,
+    [JSON_SEVERITY] = "\"enum\": [\"note\", \"warning\", \"error\"]",
+    [JSON_DTYPE] = "\"$ref\": \"#/$defs/dtype\"",
+    [JSON_SHAPE] = "\"type\": [\"array\", \"null\"], \"items\": {" INTEGER "}",
+    [JSON_UPPER_BOUNDS] = LIST(INTEGER),
+    [JSON_BOUNDS] = LIST("\"type\": \"string\""),
+    [JSON_MODULE] = TEXT,
+    [JSON_TEXTS] = LIST("\"type\": \"string\""),
+    [JSON_INDICES] = LIST("\"type\": \"integer\", \"minimum\": 0"),
+    [JSON_SIZES] = INTEGERS,
+    [JSON_OPSETS] = INTEGERS,
 };
 
 /* A wrapper contains the element type; "sparse_tensor" the tensor's dtype and shape. */
@@ -116,14 +111,14 @@ static void put_field(const struct json_field *field, const char *indent, bool *
     const struct column *column = NULL;
     for (size_t i = 0; is_columns(field) && (column = json_column(field, i)) != NULL; i++) {
         put_key(column->key, indent, is_first, out);
-        fprintf(out, "{%s, \"description\": ", kinds[JSON_COUNT].schema);
+        fprintf(out, "{%s, \"description\": ", kinds[JSON_COUNT]);
         put_string(column->about, out);
         fputc('}', out);
     }
     if (is_columns(field)) return;
     put_key(field->key, indent, is_first, out);
     if (field->record == NULL)
-        fprintf(out, "{%s", kinds[field->kind].schema);
+        fprintf(out, "{%s", kinds[field->kind]);
     else
         fprintf(out, "{%s\"$ref\": \"#/$defs/%s\"%s",
                 field->kind == JSON_LIST ? "\"type\": \"array\", \"items\": {"
@@ -205,82 +200,17 @@ static void put_schema(const struct json_document *document, FILE *out) {
     fputs("\n  }\n}\n", out);
 }
 
-static void put_table(const struct json_record *record, FILE *out) {
-    fputs("| key | type | description |\n|---|---|---|\n", out);
-    for (size_t i = 0; i < record->n_fields; i++) {
-        const struct json_field *field = &record->fields[i];
-        const struct column *column = NULL;
-        for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
-            fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
-                    column->modelled                            ? ", only with modelled times"
-                    : column->timed && field->count_offset == 0 ? ", only with times"
-                    : json_column_is_required(field, column)    ? ""
-                                                                : ", optional",
-                    column->about);
-        if (is_columns(field)) continue;
-        fprintf(out, "| `%s` | ", field->key);
-        if (field->record)
-            fprintf(out, "%s[%s](#%s)",
-                    field->kind == JSON_LIST    ? "list of "
-                    : field->kind == JSON_KEYED ? "object of "
-                                                : "",
-                    field->record->name, field->record->name);
-        else
-            fputs(kinds[field->kind].words, out);
-        if (field->optional) fputs(", optional", out);
-        fprintf(out, " | %s |\n", field->about);
-    }
-}
-
-/* Writes the tables of the records that are not listed yet, and lists them. */
-static void put_markdown(const struct json_document *document, struct records *listed,
-                         FILE *out) {
-    const size_t first = listed->n;
-    list_records(document, listed);
-    for (size_t i = first; i < listed->n; i++) {
-        const struct json_record *record = listed->items[i];
-        if (i == first)
-            fprintf(out,
-                    "%s. The first keys are `schema` (`%s`) and `tool` (name and version of "
-                    "the writing program), followed by:\n\n",
-                    record->about, document->schema);
-        else
-            fprintf(out, "\n### %s\n\n%s.\n\n", record->name, record->about);
-        put_table(record, out);
-    }
-}
-
 const char *cm_schema_at(size_t index) {
     for (size_t i = 0; json_documents[i] != NULL; i++)
         if (i == index) return json_documents[i]->what;
     return NULL;
 }
 
-/* Writes all documents and the first line of a shard, each record once. */
-static void put_reference(FILE *out) {
-    struct records listed = {.n = 0};
-    for (size_t i = 0; json_documents[i] != NULL; i++) {
-        fprintf(out, "## %s\n\n", json_documents[i]->what);
-        put_markdown(json_documents[i], &listed, out);
-        fputc('\n', out);
-    }
-    fprintf(out, "## %s\n\n%s.\n\n", json_shard.name, json_shard.about);
-    put_table(&json_shard, out);
-}
-
-int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
-    struct records listed = {.n = 0};
-    if (out == NULL || (name == NULL && !as_markdown)) return CM_USAGE;
-    if (name == NULL) {
-        put_reference(out);
-        return output_flush(out);
-    }
+int cm_schema_write(const char *name, FILE *out) {
+    if (out == NULL || name == NULL) return CM_USAGE;
     for (size_t i = 0; json_documents[i] != NULL; i++) {
         if (!text_equal(json_documents[i]->what, name)) continue;
-        if (as_markdown)
-            put_markdown(json_documents[i], &listed, out);
-        else
-            put_schema(json_documents[i], out);
+        put_schema(json_documents[i], out);
         return output_flush(out);
     }
     return CM_USAGE;

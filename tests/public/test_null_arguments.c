@@ -137,8 +137,8 @@ static void null_is_a_usage_error_of_reports(void **state) {
     const struct null_call rows[] = {
         /* clang-format off */
         ROW(cm_table_options_check(NULL, false, d)),
-        ROW(cm_schema_write(P, false, NULL)),
-        ROW(cm_schema_write(NULL, false, P)),
+        ROW(cm_schema_write(P, NULL)),
+        ROW(cm_schema_write(NULL, P)),
         ROW(cm_result_write(NULL, P, P, d, P)),
         ROW(cm_result_write(P, NULL, P, d, P)),
         ROW(cm_result_write(P, P, P, d, NULL)),
