@@ -137,6 +137,14 @@ static int read_quantize(struct serving *serving) {
 
 /* --- Analysis. --- */
 
+/* Returns true if the dim follows from the prompt, the new tokens and the batch. */
+static bool has_role(const struct llm_roles *roles, const char *symbol) {
+    for (size_t i = 0; i < roles->n_dims; i++)
+        if (roles->dims[i].role != ROLE_NONE && text_equal(roles->dims[i].symbol, symbol))
+            return true;
+    return false;
+}
+
 static int find_roles(struct serving *serving, struct cm_model *model,
                       const struct cm_options *options) {
     struct analysis bound = {.model = model->model,
@@ -149,13 +157,11 @@ static int find_roles(struct serving *serving, struct cm_model *model,
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "no input has token ids that are looked up, or their embeddings");
     for (size_t i = 0; i < options->n_dims && status == CM_OK; i++)
-        for (size_t k = 0; k < serving->roles.n_dims && status == CM_OK; k++)
-            if (serving->roles.dims[k].role != ROLE_NONE &&
-                text_equal(serving->roles.dims[k].symbol, options->dims[i].name))
-                status = diag_error(serving->diag, DIAG_USAGE,
-                                    "dim '%s' follows from the prompt, the new tokens and the "
-                                    "batch",
-                                    options->dims[i].name);
+        if (!serving->options->ignore_dims && has_role(&serving->roles, options->dims[i].name))
+            status = diag_error(serving->diag, DIAG_USAGE,
+                                "dim '%s' follows from the prompt, the new tokens and the "
+                                "batch",
+                                options->dims[i].name);
     return status;
 }
 
@@ -176,10 +182,11 @@ static int describe_at(struct serving *serving, struct cm_model *model,
     struct cm_options *bound = arena_alloc(serving->arena, sizeof *bound);
     if (!dims || !all || !analysis || !bound) return diag_no_memory(diag);
     for (size_t i = 0; i < n; i++) all[i] = dims[i];
-    for (size_t i = 0; i < options->n_dims; i++) all[n + i] = options->dims[i];
+    for (size_t i = 0; i < options->n_dims; i++)
+        if (!has_role(roles, options->dims[i].name)) all[n++] = options->dims[i];
     *bound = *options;
     bound->dims = all;
-    bound->n_dims = n + options->n_dims;
+    bound->n_dims = n;
     bound->batch = 0;
     bound->optimizer = NULL;
     *analysis = (struct analysis){

@@ -325,17 +325,31 @@ static int check_all(struct check *check, const struct cm_result *const *results
     return CM_OK;
 }
 
-int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
-                         int64_t *ret_batch) {
-    struct limit parsed;
-    int status = arguments_check(ARGUMENT_cm_check_limit, limit, 1, ret_batch, diagnostics);
+/* Parses a limit. Its texts are not valid afterwards. */
+static int parse_alone(const struct cm_check_limit *limit, bool others,
+                       struct cm_diagnostics *diagnostics, struct limit *ret) {
+    int status = arguments_check(ARGUMENT_cm_check_limit, limit, 1, others, diagnostics);
     if (status < 0) return status;
     struct arena *arena = arena_new("limit", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
-    status = arena_end(arena, status);
+    status = limit_parse(limit->text, limit->source, arena, diagnostics, ret);
+    return diag_finish(diagnostics, arena_end(arena, status));
+}
+
+int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
+                         int64_t *ret_batch) {
+    struct limit parsed;
+    const int status = parse_alone(limit, ret_batch, diagnostics, &parsed);
     if (status == CM_OK) *ret_batch = parsed.batch;
-    return diag_finish(diagnostics, status);
+    return status;
+}
+
+int cm_check_limit_metric(const struct cm_check_limit *limit,
+                          struct cm_diagnostics *diagnostics, size_t *ret_metric) {
+    struct limit parsed;
+    const int status = parse_alone(limit, ret_metric, diagnostics, &parsed);
+    if (status == CM_OK) *ret_metric = parsed.metric;
+    return status;
 }
 
 int cm_check(const struct cm_result *const *results, size_t n,

@@ -199,6 +199,11 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
         status = read_bound(&parse, word, &ret->bounds[ret->n_bounds++]);
         at = *end == '|' ? end + 1 : NULL;
     }
+    struct cm_figure figure;
+    if (status == CM_OK && limit_is_relative(ret) &&
+        cm_metric_of_llm(ret->metric, NULL, &figure))
+        return limit_fault(&parse, "%s requires absolute bounds: baselines do not have it",
+                           ret->of.key);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "costmodel/llm.h"
 #include "report/names.h"
 #include "report/table/columns.h"
 
@@ -17,8 +18,9 @@
  *     STEP_ONLY        describes the training step; absent from a result without one
  *     STEP_TIMED       as STEP_ONLY; also absent if the step has no times
  *     STEP_NEVER_MODEL as STEP_NEVER; absent if times are not modelled
+ *     STEP_LLM         a figure of a language model: `in_result` is an offset in struct cm_llm
  */
-enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED, STEP_NEVER_MODEL };
+enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED, STEP_NEVER_MODEL, STEP_LLM };
 
 struct extra {
     const char *key;
@@ -34,6 +36,7 @@ struct extra {
 };
 
 #define IN_RESULT(member)   offsetof(struct cm_result, member)
+#define IN_LLM(member)      offsetof(struct cm_llm, member)
 #define IN_MODULE(member)   offsetof(struct cm_module, member)
 #define IN_STEP(member)     offsetof(struct cm_step, member)
 #define IN_OPERATOR(member) offsetof(struct cm_operator, member)
@@ -80,6 +83,26 @@ static const struct extra extras[] = {
      IN_RESULT(training.optimizer_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.peak_bytes", "peak of a step", CM_UNIT_BYTES, STEP_ONLY,
      IN_RESULT(training.peak_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"kv_bytes_per_token", "KV cache per token", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(kv_bytes_per_token), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"kv_bytes_per_token_window", "KV cache per token in windows", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(kv_bytes_per_token_window), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"kv_bytes_per_token_latent", "KV cache per token, latent", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(kv_bytes_per_token_latent), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"kv_bytes_per_token_expanded", "KV cache per token, expanded", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(kv_bytes_per_token_expanded), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"cross_bytes_per_token", "cross-attention cache per token", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(cross_bytes_per_token), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"state_bytes_per_sequence", "state per sequence", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(state_bytes_per_sequence), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"stored_bytes", "stored tensors", CM_UNIT_BYTES, STEP_LLM,
+     IN_LLM(stored_bytes), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"active_params", "active params", CM_UNIT_ELEMENTS, STEP_LLM,
+     IN_LLM(active_params), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"active_without_input_embedding", "active params without input embedding", CM_UNIT_ELEMENTS, STEP_LLM,
+     IN_LLM(active_without_input_embedding), NOWHERE, NOWHERE, NOWHERE, false, false},
+    {"expert_params", "expert params", CM_UNIT_ELEMENTS, STEP_LLM,
+     IN_LLM(expert_params), NOWHERE, NOWHERE, NOWHERE, false, false},
 };
 /* clang-format on */
 
@@ -142,6 +165,7 @@ static const struct extra *extra_at(size_t metric, const struct cm_result *resul
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
     const bool is_of_step = extra->of_step == STEP_ONLY || extra->of_step == STEP_TIMED;
+    if (extra->of_step == STEP_LLM) return NULL;
     if (is_of_step && !result->training.present) return NULL;
     if (extra->of_step == STEP_NEVER_MODEL && !result->time_error.present) return NULL;
     if (extra->of_step == STEP_TIMED && result->training.iteration_ps == CM_UNKNOWN)
@@ -178,6 +202,14 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     const bool is_of_step = extra->of_step == STEP_IF_PRESENT && result->training.present;
     if (extra->upper_bound != NOWHERE && !is_of_step)
         memcpy(&ret->upper_bound, (const char *)result + extra->upper_bound, sizeof(bool));
+    return true;
+}
+
+bool cm_metric_of_llm(size_t metric, const struct cm_llm *llm, struct cm_figure *ret) {
+    if (ret == NULL || metric < n_columns || metric - n_columns >= N_EXTRAS) return false;
+    const struct extra *extra = &extras[metric - n_columns];
+    if (extra->of_step != STEP_LLM) return false;
+    *ret = (struct cm_figure){.value = llm ? read_at(llm, extra->in_result) : CM_UNKNOWN};
     return true;
 }
 

@@ -128,6 +128,8 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
     if (ret->spreads == NULL) return diag_no_memory(diag);
     const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
     ret->bounds_count = options->allow_incomplete;
+    ret->llm = options->llm;
+    ret->no_llm = options->no_llm;
     if (status != CM_OK || options->allow_incomplete) return status;
     ret->gaps = find_gaps(now, &ret->times, "the model", arena);
     if (ret->has_old)
@@ -193,6 +195,14 @@ static void add_spread(const struct side *side, const struct limit *limit, size_
 }
 
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module) {
+    struct cm_figure of_llm;
+    if (cm_metric_of_llm(limit->metric, side->llm, &of_llm))
+        return (struct figure){.now = exactly(of_llm),
+                               .old = exactly((struct cm_figure){.value = CM_UNKNOWN}),
+                               .no_value = is_known(of_llm.value) ? NULL
+                                           : side->no_llm
+                                               ? side->no_llm
+                                               : "the profile has no value of this metric"};
     struct figure figure = {
         .now = exactly(figure_of(limit, side->now, module)),
         .old = exactly((struct cm_figure){.value = CM_UNKNOWN}),

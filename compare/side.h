@@ -30,7 +30,9 @@ struct side {
     const char *no_old_times; /* why times are not comparable; NULL: they are */
     bool is_outdated;         /* `old` was counted by other rules */
     bool bounds_count;        /* upper bounds count as values */
-    struct gaps gaps;         /* of `now` */
+    const struct cm_llm *llm; /* as in cm_check_options, and the next */
+    const char *no_llm;
+    struct gaps gaps; /* of `now` */
     struct gaps old_gaps;
 };
 

@@ -11,6 +11,7 @@
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
+#include "costmodel/llm.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -29,8 +30,11 @@ struct check {
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
+    struct cm_result unprofiled; /* the result if no limit requires a profile */
     size_t n_requested; /* results of requested batches, first; the others are for limits */
     struct cm_result **results;
+    struct cm_llm *llm; /* NULL: not required, or not a language model */
+    const char *no_llm; /* why */
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
     bool has_page;                /* one of them is a page of HTML */
@@ -246,9 +250,19 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     return status;
 }
 
-/* Profiles each batch. If a batch named only by limits fails, these limits are not compared. */
+/* Profiles each batch. If a batch named only by limits fails, these limits are not compared.
+ * The model is not profiled, and its dims need no sizes, if all limits are of a language model.
+ */
 static int profile_batches(struct check *check, struct cm_model *model) {
     const struct check_plan *plan = &check->plan;
+    if (plan->n_llm_limits > 0 && plan->n_llm_limits == check->n_limits && !check->baseline) {
+        check->unprofiled.model.path = check->request.model;
+        check->unprofiled.options.convention = plan->options.convention;
+        check->unprofiled.options.batch = CM_UNKNOWN;
+        check->results[check->n_results++] = &check->unprofiled;
+        check->n_requested = check->n_results;
+        return CM_OK;
+    }
     int status = check_plan_take_dims(check->call, check->baseline, model, &check->plan);
     for (size_t i = 0; i < plan->n_batches && status == CM_OK; i++)
         status = profile_batch(check, model, plan->batches[i]);
@@ -265,6 +279,25 @@ static int profile_batches(struct check *check, struct cm_model *model) {
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
     }
     return status;
+}
+
+/* Analyses a language model if a limit names one of its figures. */
+static int analyse_llm(struct check *check, struct cm_model *model) {
+    struct cm_options options = check->plan.options;
+    struct cm_llm_options llm;
+    if (check->plan.n_llm_limits == 0) return CM_OK;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(check->call->diag);
+    cm_llm_options_init(&llm);
+    llm.ignore_dims = true;
+    options.backend = NULL;
+    const int status = cm_model_llm(model, &options, &llm, diag, &check->llm);
+    for (size_t i = 0; check->no_llm == NULL && i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            check->no_llm = arena_printf(check->call->arena, "no language model: %s",
+                                         cm_diagnostics_get(diag, i)->message);
+    cm_diagnostics_free(diag);
+    return status == CM_NO_MEMORY ? diag_no_memory(check->call->diag) : CM_OK;
 }
 
 /* Loads a profile, or profiles the model at each batch. Refuses outputs that are files of
@@ -288,6 +321,8 @@ static int load_results(struct check *check) {
     cm_diagnostics_free(diag);
     check->n_requested = check->n_results;
     if (status == CM_OK && model != NULL) status = profile_batches(check, model);
+    if (status == CM_OK && model != NULL) status = analyse_llm(check, model);
+    if (taken != NULL) check->no_llm = "a profile has no figures of a language model";
     cm_model_free(model);
     return status;
 }
@@ -350,8 +385,10 @@ static int write_report(const struct check *check, const struct check_report *re
     if (writers[report->format] != NULL) {
         status = writers[report->format](verdict, out);
     } else if (report->format == CHECK_FORMAT_HTML) {
-        status = cm_verdict_write_html(
-            verdict, check->n_results == 0 ? NULL : check->results[0], diag, out);
+        const bool has_profile =
+            check->n_results > 0 && check->results[0] != &check->unprofiled;
+        status =
+            cm_verdict_write_html(verdict, has_profile ? check->results[0] : NULL, diag, out);
     } else {
         struct cm_text_options options;
         cm_text_options_init(&options);
@@ -481,6 +518,8 @@ static int run_check(struct check *check) {
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
         .accept = "",
+        .llm = check->llm,
+        .no_llm = check->no_llm,
     };
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
         options.accept = check_accept_command(call);
@@ -560,6 +599,7 @@ int command_check(const struct invocation *call) {
     int exit_status = run(&check);
     if (check.progress.is_interrupted) exit_status = EXIT_INTERRUPTED;
     for (size_t i = 0; i < check.n_results; i++) cm_result_free(check.results[i]);
+    cm_llm_free(check.llm);
     cm_baseline_free(check.baseline);
     cm_result_free(check.profile);
     cm_budget_free(check.budget);

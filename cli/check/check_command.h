@@ -53,6 +53,7 @@ struct check_plan {
     const int64_t *batches; /* 0: the batch of the file */
     size_t n_limit_batches;
     const int64_t *limit_batches; /* batches that limits name, profiled for these limits */
+    size_t n_llm_limits;          /* limits that name figures of a language model */
 };
 
 /* Completes the options of the command line from the budget, then from the baseline (NULL:
@@ -61,7 +62,8 @@ int check_plan_make(const struct invocation *call, const struct check_request *r
                     const struct cm_budget *budget, const struct cm_baseline *baseline,
                     struct check_plan *ret) CM_MUST_CHECK;
 
-/* Lists the batches that limits name. CM_OK, CM_USAGE (invalid limit), CM_NO_MEMORY. */
+/* Lists the batches that limits name, and counts those that name figures of a language model.
+ * CM_OK, CM_USAGE (invalid limit), CM_NO_MEMORY. */
 int check_plan_take_limits(const struct invocation *call, size_t n,
                            const struct cm_check_limit *limits,
                            struct check_plan *plan) CM_MUST_CHECK;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -117,7 +118,11 @@ int check_plan_take_limits(const struct invocation *call, size_t n,
         int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
         if (status == CM_OK && is_known(batch))
             status = add_batch(call, batch, limit_batches, &plan->n_limit_batches);
+        size_t metric = 0;
+        struct cm_figure figure;
+        if (status == CM_OK) status = cm_check_limit_metric(&limits[i], call->diag, &metric);
         if (status != CM_OK) return status;
+        plan->n_llm_limits += cm_metric_of_llm(metric, NULL, &figure);
     }
     return CM_OK;
 }

@@ -31,7 +31,8 @@ const struct option check_options[] = {
     {.name = "limit", INTO(LIST, limits), .value = "LIMIT",
      .help = "limit [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], e.g.\n"
              "'macs <= 4.1G', 'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB';\n"
-             "repeatable (default: no cost may increase over the baseline)"},
+             "repeatable (default: no cost may increase over the baseline); also figures\n"
+             "of `costmodel llm`, such as 'kv_bytes_per_token <= 128KiB'"},
     {.name = "allow-incomplete", INTO(SET, allow_incomplete),
      .help = "check the known costs of a model with unknown operators or shapes"},
     {.name = "fail-ambiguous", INTO(SET, fail_ambiguous),

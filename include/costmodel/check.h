@@ -91,6 +91,8 @@ struct cm_check_limit {
     const char *source; /* "budget.json", "--limit" */
 };
 
+struct cm_llm;
+
 /* Options of cm_check. All members but `size` may be 0. */
 struct cm_check_options {
     size_t size;                        /* sizeof(struct cm_check_options) */
@@ -98,12 +100,14 @@ struct cm_check_options {
     const char *no_baseline;            /* reason: "no baseline was given" */
     size_t n_limits;                    /* 0: no cost may increase over the baseline */
     const struct cm_check_limit *limits;
-    size_t n_extra_profiles; /* the last n_extra_profiles profiles are checked only against
-                                limits that name their batch */
-    bool allow_incomplete;   /* check a model with unknown operators or shapes */
-    bool fail_ambiguous;     /* exit 1 instead of 3 if measured times overlap */
-    size_t top;              /* modules to report per regression */
-    const char *accept;      /* command that accepts the new costs; "" */
+    size_t n_extra_profiles;  /* the last n_extra_profiles profiles are checked only against
+                                 limits that name their batch */
+    bool allow_incomplete;    /* check a model with unknown operators or shapes */
+    bool fail_ambiguous;      /* exit 1 instead of 3 if measured times overlap */
+    size_t top;               /* modules to report per regression */
+    const char *accept;       /* command that accepts the new costs; "" */
+    const struct cm_llm *llm; /* figures of the language model (costmodel/llm.h); NULL: none */
+    const char *no_llm;       /* why there are none: "the model is a profile"; NULL */
 };
 
 /* A module, or the whole model (path ""), checked against one limit. */
@@ -228,6 +232,12 @@ CM_API int cm_baseline_compare(const struct cm_baseline *old, const struct cm_ba
 CM_API int cm_check_limit_batch(const struct cm_check_limit *limit,
                                 struct cm_diagnostics *diagnostics,
                                 int64_t *ret_batch) CM_MUST_CHECK;
+
+/* Sets *ret_metric to the metric of a limit, an index for cm_metric_at. CM_OK, CM_USAGE
+ * (invalid limit), CM_NO_MEMORY. */
+CM_API int cm_check_limit_metric(const struct cm_check_limit *limit,
+                                 struct cm_diagnostics *diagnostics,
+                                 size_t *ret_metric) CM_MUST_CHECK;
 
 /*
  * Checks profiles of one model, each at another batch, against the limits. CM_OK for every

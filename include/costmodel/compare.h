@@ -57,6 +57,11 @@ CM_API bool cm_metric_of_module(size_t metric, const struct cm_result *result, s
 CM_API bool cm_metric_of_operator(size_t metric, const struct cm_result *result,
                                   size_t operator_index, struct cm_figure *ret);
 
+struct cm_llm;
+/* Gets the figure of a language model (costmodel/llm.h); CM_UNKNOWN if `llm` is NULL. Returns
+ * false, with *ret unchanged, if the metric is that of a result. */
+CM_API bool cm_metric_of_llm(size_t metric, const struct cm_llm *llm, struct cm_figure *ret);
+
 /*
  * Returns true if the metric describes a training step in this result (`required_bytes` does if
  * the result has one). Such metrics skip tensors that only have an upper bound

@@ -48,6 +48,8 @@ struct cm_llm_options {
     int64_t tp, pp, ep; /* GPUs that divide each layer, the layers, the experts; 1 */
     double price;       /* of one GPU, per hour; 0: unknown */
     double watts;       /* of one GPU; 0: unknown */
+    bool ignore_dims;   /* dims of the profile options that follow from these options are
+                           ignored; false: refused */
 };
 
 CM_API void cm_llm_options_init_sized(struct cm_llm_options *options, size_t size);

@@ -219,6 +219,7 @@ static void restores_every_metric_from_the_file(void **state) {
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         struct cm_figure want = {.value = 0};
         struct cm_figure have = {.value = 0};
+        if (cm_metric_of_llm(i, NULL, &want)) continue; /* not of a result */
         assert_true(cm_metric_of_total(i, &full, &want));
         assert_true(cm_metric_of_total(i, &result, &have));
         assert_int_equal(have.value, want.value);

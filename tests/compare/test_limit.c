@@ -139,6 +139,8 @@ static const struct {
     {"macs <= 1|2|3|4|5", "--limit: limit 'macs <= 1|2|3|4|5': at most 4 bounds are supported"},
     {"layer1.*: arena_bytes <= 1", "--limit: limit 'layer1.*: arena_bytes <= 1': metric "
                                    "arena_bytes is not defined for modules"},
+    {"active_params <= 1 | +2%", "--limit: limit 'active_params <= 1 | +2%': active_params "
+                                 "requires absolute bounds: baselines do not have it"},
     {"macs <= \x1b[31m",
      "--limit: limit 'macs <= \\x1b[31m': bound must be a number such as 4.1G, 16MiB, +2% or "
      "+1MiB, got '\\x1b[31m'"},

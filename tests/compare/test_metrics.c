@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "costmodel/llm.h"
 #include "report/table/columns.h"
 
 static void finds_every_key_at_its_index(void **state) {
@@ -22,6 +23,22 @@ static void finds_every_key_at_its_index(void **state) {
     assert_true(n > n_columns);
     assert_false(cm_metric_at(CM_NO_INDEX, &metric));
     assert_true(cm_metric_find("no such metric") == CM_NO_INDEX);
+}
+
+static void returns_figures_of_language_models_apart(void **state) {
+    const size_t metric = cm_metric_find("kv_bytes_per_token");
+    const struct cm_llm llm = {.kv_bytes_per_token = 5};
+    const struct cm_result result = {.totals = {.params = 1}};
+    struct cm_figure figure = {.value = -2};
+    (void)state;
+    assert_false(cm_metric_of_total(metric, &result, &figure));
+    assert_false(cm_metric_of_llm(cm_metric_find("macs"), &llm, &figure));
+    assert_false(cm_metric_of_llm(CM_NO_INDEX, &llm, &figure));
+    assert_int_equal(figure.value, -2);
+    assert_true(cm_metric_of_llm(metric, &llm, &figure));
+    assert_int_equal(figure.value, 5);
+    assert_true(cm_metric_of_llm(metric, NULL, &figure));
+    assert_int_equal(figure.value, CM_UNKNOWN);
 }
 
 static int64_t total_of(const char *key, const struct cm_result *result) {
@@ -176,6 +193,7 @@ static void does_not_mark_training_metrics_as_upper_bounds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_every_key_at_its_index),
+        cmocka_unit_test(returns_figures_of_language_models_apart),
         cmocka_unit_test(returns_the_values_of_the_result),
         cmocka_unit_test(returns_false_for_absent_metrics),
         cmocka_unit_test(agrees_with_the_flags_of_the_metric),

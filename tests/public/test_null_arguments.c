@@ -192,6 +192,8 @@ static void null_is_a_usage_error_of_checks(void **state) {
         ROW(cm_baseline_compare(P, P, 1, P, d, NULL)),
         ROW(cm_check_limit_batch(NULL, d, P)),
         ROW(cm_check_limit_batch(P, d, NULL)),
+        ROW(cm_check_limit_metric(NULL, d, P)),
+        ROW(cm_check_limit_metric(P, d, NULL)),
         ROW(cm_check(NULL, 1, P, d, P)),
         ROW(cm_check(P, 1, NULL, d, P)),
         ROW(cm_check(P, 1, P, d, NULL)),
@@ -275,6 +277,8 @@ static void functions_without_a_status_accept_null(void **state) {
     assert_true(!cm_metric_of_module(0, P, 0, NULL));
     assert_true(!cm_metric_of_operator(0, NULL, 0, P));
     assert_true(!cm_metric_of_operator(0, P, 0, NULL));
+    assert_true(!cm_metric_of_llm(0, NULL, P));
+    assert_true(!cm_metric_of_llm(0, P, NULL));
     assert_true(!cm_metric_is_of_step(0, NULL));
     assert_true(!cm_diff_comparable(NULL));
     assert_true(!cm_diff_differs(NULL));
