@@ -6,9 +6,11 @@
 
 #include "backends/primitive.h"
 
-/* A product as `batch` independent matrix products of m x k by k x n. */
+/* A product as `batch` independent matrix products of m x k by k x n, and the bytes of an
+ * element of its operands. */
 struct geometry {
     double batch, m, n, k;
+    double left_bytes, right_bytes;
 };
 
 /* Tile shapes of the libraries; fastest_tiles also tries the transposed shapes. */
@@ -47,9 +49,11 @@ static bool is_convolution(const struct cm_primitive *primitive) {
  * The gradient of the first operand is (m x n) (n x k), that of the second (k x m) (m x n). */
 static struct geometry gradient_geometry(struct geometry forward, int32_t gradient) {
     if (gradient == CM_GRADIENT_DATA)
-        return (struct geometry){forward.batch, forward.m, forward.k, forward.n};
+        return (struct geometry){
+            .batch = forward.batch, .m = forward.m, .n = forward.k, .k = forward.n};
     if (gradient == CM_GRADIENT_WEIGHT)
-        return (struct geometry){forward.batch, forward.k, forward.n, forward.m};
+        return (struct geometry){
+            .batch = forward.batch, .m = forward.k, .n = forward.n, .k = forward.m};
     return forward;
 }
 
@@ -67,29 +71,32 @@ static struct geometry convolution_geometry(const struct cm_primitive *primitive
     const double kernel = elements_between(weight, 2, weight->rank);
     const double channels = size(weight, 1);
     if (primitive->fusion.gradient == CM_GRADIENT_DATA) /* sums over kernel and outputs */
-        return (struct geometry){groups, m, channels, kernel * n};
-    return gradient_geometry((struct geometry){groups, m, n, kernel * channels},
-                             primitive->fusion.gradient);
+        return (struct geometry){.batch = groups, .m = m, .n = channels, .k = kernel * n};
+    const struct geometry forward = {.batch = groups, .m = m, .n = n, .k = kernel * channels};
+    return gradient_geometry(forward, primitive->fusion.gradient);
 }
 
 static struct geometry matrix_geometry(const struct cm_primitive *primitive) {
     const struct cm_tensor *a = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
     const double batch = elements_between(y, 0, y->rank > 2 ? y->rank - 2 : 0);
-    return gradient_geometry((struct geometry){batch, size(y, y->rank - 2),
-                                               size(y, y->rank - 1), size(a, a->rank - 1)},
-                             primitive->fusion.gradient);
+    const struct geometry forward = {.batch = batch,
+                                     .m = size(y, y->rank - 2),
+                                     .n = size(y, y->rank - 1),
+                                     .k = size(a, a->rank - 1)};
+    return gradient_geometry(forward, primitive->fusion.gradient);
 }
 
 /* Returns the seconds of a tile of m x n x k on one multiprocessor, roughly the larger of two
  * times: its arithmetic, and reading its operands from the cache. `rate` is that of the whole
- * device, `bytes` the size of an element. */
+ * device, `row_bytes` and `column_bytes` are the sizes of an element. */
 static double tile_seconds(const struct device_model *model,
                            const struct device_efficiency *efficiency, double m, double n,
-                           double k, double rate, double bytes) {
+                           double k, double rate, double row_bytes, double column_bytes) {
     const double units = model->n_units > 0 ? model->n_units : 1;
     const double arithmetic = 2 * m * n * k / (rate / units);
-    const double operands = (m + n) * k * bytes / (efficiency->cache_bandwidth / units);
+    const double operands =
+        (m * row_bytes + n * column_bytes) * k / (efficiency->cache_bandwidth / units);
     const double squared = arithmetic * arithmetic;
     const double moved = operands * operands;
     /* The norm of order 4, by square roots: hypot would require glibc 2.35 (docs/static.md). */
@@ -97,11 +104,10 @@ static double tile_seconds(const struct device_model *model,
 }
 
 /* Returns the fastest tile shape and number of splits of a product in whole waves of tiles.
- * `bytes` is the size of an element. */
+ */
 static struct kernel_tiles fastest_tiles(const struct device_model *model,
                                          const struct device_efficiency *efficiency,
-                                         const struct geometry *product, double rate,
-                                         double bytes) {
+                                         const struct geometry *product, double rate) {
     const double units = model->n_units > 0 ? model->n_units : 1;
     struct kernel_tiles best = {.seconds = INFINITY};
     for (size_t i = 0; i < 2 * sizeof(tiles) / sizeof(*tiles); i++) {
@@ -114,7 +120,8 @@ static struct kernel_tiles fastest_tiles(const struct device_model *model,
                 product->batch * ceil(product->m / m) * ceil(product->n / n) * splits;
             if (splits > 1 && product->k / splits < MIN_SPLIT_K) break;
             const double waves = ceil(n_tiles / units);
-            double seconds = waves * tile_seconds(model, efficiency, m, n, k, rate, bytes);
+            double seconds = waves * tile_seconds(model, efficiency, m, n, k, rate,
+                                                  product->left_bytes, product->right_bytes);
             if (splits > 1) /* a kernel adds the partial sums: 4 bytes written and read */
                 seconds += efficiency->launch + 8 * product->batch * product->m * product->n *
                                                     splits / efficiency->cache_bandwidth;
@@ -211,6 +218,21 @@ static struct kernel_tiles causal_attention(const struct device_model *model,
     return ret;
 }
 
+/* Returns the bytes of an element of the right operand. Weights that are stored in fewer bits
+ * than they are multiplied in are read so: their bytes are what the kernel reads besides the
+ * left operand. */
+static double weight_bytes(const struct cm_primitive *primitive,
+                           const struct geometry *product) {
+    const double whole = (double)primitive_element_size(primitive->inputs[0].element);
+    const double stored = (double)primitive_element_size(primitive->inputs[1].element);
+    const double left = product->batch * product->m * product->k * whole;
+    if (stored >= whole || primitive->inputs[0].element == CM_I8 ||
+        primitive->inputs[0].element == CM_U8)
+        return whole;
+    return fmin(stored, fmax(0, (double)primitive->bytes_read - left) /
+                            (product->batch * product->k * product->n));
+}
+
 /* Returns the arithmetic. Requires FLOPs > 0 and a known rate. */
 static struct kernel_tiles compute(const struct device_model *model,
                                    const struct device_efficiency *efficiency,
@@ -232,13 +254,16 @@ static struct kernel_tiles compute(const struct device_model *model,
         return ret;
     }
     if (primitive->kind == CM_GEMM) {
-        const struct geometry product = matrix_geometry(primitive);
-        return fastest_tiles(model, efficiency, &product, peak * efficiency->product, bytes);
+        struct geometry product = matrix_geometry(primitive);
+        product.left_bytes = bytes;
+        product.right_bytes = weight_bytes(primitive, &product);
+        return fastest_tiles(model, efficiency, &product, peak * efficiency->product);
     }
     if (!is_convolution(primitive) && primitive_is_product(primitive))
         ret.seconds /= efficiency->product;
     if (!is_convolution(primitive) || is_depthwise(primitive)) return ret;
-    const struct geometry product = convolution_geometry(primitive);
+    struct geometry product = convolution_geometry(primitive);
+    product.left_bytes = product.right_bytes = bytes;
     const double reached = peak * efficiency->convolution;
     if (primitive->groups > 1) { /* libraries have dedicated kernels for some widths */
         const double n = product.n;
@@ -252,7 +277,7 @@ static struct kernel_tiles compute(const struct device_model *model,
     if (is_int8) /* Winograd's transformed integers have 16 bits: at most twice as fast as fp32
                   */
         saving = fmax(1, saving * fmin(1, 2 * model->rates[RATE_FP32] / model->rates[rate]));
-    ret = fastest_tiles(model, efficiency, &product, reached, bytes);
+    ret = fastest_tiles(model, efficiency, &product, reached);
     ret.seconds /= saving;
     return ret;
 }
