@@ -121,7 +121,9 @@ static int read_quantize(struct serving *serving) {
         if (status < 0) return status;
         size_t n = 0;
         for (size_t w = 0; w < language->n_weights; w++) {
-            if (!glob_matches(pattern, language->weights[w].name)) continue;
+            const bool is_table = language->weights[w].product == LLM_TABLE;
+            if ((is_table && !equals) || !glob_matches(pattern, language->weights[w].name))
+                continue;
             formats[w] = format;
             n++;
         }
@@ -515,8 +517,9 @@ static const struct llm_format **all_in(const struct serving *serving,
     const struct llm_format **formats =
         arena_array(serving->arena, language->n_weights + 1, sizeof *formats);
     for (size_t i = 0; formats && i < language->n_weights; i++)
-        if ((double)language->weights[i].bytes * 8 / (double)language->weights[i].elements >
-            format->bits + 1)
+        if (language->weights[i].product != LLM_TABLE &&
+            (double)language->weights[i].bytes * 8 / (double)language->weights[i].elements >
+                format->bits + 1)
             formats[i] = format;
     return formats;
 }
@@ -594,6 +597,7 @@ static int list_gains(struct serving *serving) {
         const char *name = generic_name(serving->arena, weight->name);
         size_t k = 0;
         if (!name) return diag_no_memory(serving->diag);
+        if (weight->product == LLM_TABLE && !own) continue;
         while (k < result->n_gains && !text_equal(gains[k].weights, name)) k++;
         if (k == result->n_gains)
             gains[result->n_gains++] =
@@ -644,7 +648,9 @@ static int list_collectives(struct serving *serving) {
                     whole(costs.collective_bytes[kind])};
     }
     for (size_t i = 0; i < language->n_weights && serving->setup.tp > 1; i++) {
-        if (language->products[language->weights[i].product].split != SPLIT_NONE) continue;
+        if (language->weights[i].product != LLM_TABLE &&
+            language->products[language->weights[i].product].split != SPLIT_NONE)
+            continue;
         const char *name = generic_name(serving->arena, language->weights[i].name);
         size_t k = 0;
         while (k < result->n_replicated && !text_equal(replicated[k], name)) k++;
@@ -673,7 +679,8 @@ static const char *weight_format(const struct serving *serving) {
     const struct language *language = &serving->language;
     const struct llm_weight *largest = NULL;
     for (size_t i = 0; i < language->n_weights; i++)
-        if (!largest || language->weights[i].elements > largest->elements)
+        if (language->weights[i].product != LLM_TABLE &&
+            (!largest || language->weights[i].elements > largest->elements))
             largest = &language->weights[i];
     if (!largest) return dtype_short_name(language->dtype);
     const size_t index = (size_t)(largest - language->weights);

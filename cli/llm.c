@@ -75,7 +75,8 @@ const struct option llm_options[] = {
     {.name = "kv-dtype", .common = true, INTO(TEXT, llm.kv_dtype), .value = "FORMAT",
      .help = "format of keys and values: fp8, int8, fp16, ... (default: as in the file)"},
     {.name = "kv-policy", INTO(TEXT, policy), .value = "POLICY",
-     .help = "paged:N (blocks of N tokens; default paged:16) or ring (exactly the tokens)"},
+     .help = "paged:N (blocks of N tokens, in all layers as many; default paged:16) or ring\n"
+             "(exactly the tokens, and no more than its window in a layer)"},
     {.heading = "Changes", .name = "quantize", .common = true, INTO(LIST, quantize), .value = "[PATTERN=]FORMAT",
      .help = "format of the weights whose names match: int8, int4:g128, fp8, nvfp4, mxfp4,\n"
              "q4_k, ...; repeatable, the last match wins"},

@@ -394,6 +394,8 @@ static void read_lookup(struct llm_reading *reading, uint32_t id) {
         language->activations = llm_info(reading, node->outputs[0])->dtype;
     }
     language->embedding = checked_add(language->embedding, param->elements);
+    add_weight(reading, id, index, llm_info(reading, param->value)->shape.dims[0]);
+    language->weights[language->n_weights - 1].product = LLM_TABLE;
     language->embedding_bytes = checked_add(
         language->embedding_bytes, llm_bytes(reading, node->outputs[0]) / reading->tokens);
 }

@@ -13,12 +13,14 @@ struct llm_format {
     double bits;   /* of an element */
     int64_t block; /* elements along the rows that share a scale; 0: a column of the weight */
     double block_bits;  /* of scale and zero point of a block */
+    bool is_square;     /* blocks span as many columns */
     double tensor_bits; /* of scales of the whole tensor */
     enum cm_element
         product; /* operands of products; CM_ELEMENT_NONE: dequantized before them */
 };
 
-/* Sets *ret to the format "int4:g128". Returns false if there is none of that name. */
+/* Sets *ret to the format "int4:g128", or "fp8:b128" with square blocks. Returns false if there
+ * is none of that name. */
 bool llm_format_find(const char *name, struct llm_format *ret);
 /* Returns the name of a format by index; NULL past the last. */
 const char *llm_format_name(int index);

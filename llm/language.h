@@ -10,6 +10,8 @@
 #include "llm/roles.h"
 #include "passes/pass.h"
 
+#define LLM_TABLE UINT32_MAX
+
 /* A stored matrix, or one of each expert. */
 struct llm_weight {
     const char *name;

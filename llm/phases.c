@@ -47,7 +47,8 @@ int64_t llm_weight_size(const struct language *language, const struct llm_setup 
                         size_t weight) {
     const struct llm_weight *at = &language->weights[weight];
     const struct llm_format *format = setup->formats ? setup->formats[weight] : NULL;
-    const int64_t experts = language->products[at->product].experts;
+    const int64_t experts =
+        at->product == LLM_TABLE ? 0 : language->products[at->product].experts;
     const int64_t n = experts > 0 ? experts : 1;
     if (!format || at->columns <= 0 || at->elements % (n * at->columns) != 0) return at->bytes;
     return llm_format_bytes(format, n, at->elements / n / at->columns, at->columns);
@@ -116,7 +117,8 @@ static void add_collective(const struct adding *adding, enum llm_collective kind
     costs->communication_bound += bound;
 }
 
-/* The element in which a product computes: that of its quantized weights, if their format has one.
+/* The element in which a product computes: that of its quantized weights, if their format has
+ * one.
  */
 static enum cm_element product_element(const struct adding *adding, size_t weight,
                                        const struct llm_product *product) {
@@ -124,6 +126,15 @@ static enum cm_element product_element(const struct adding *adding, size_t weigh
         adding->setup->formats ? adding->setup->formats[weight] : NULL;
     return format && format->product != CM_ELEMENT_NONE ? format->product
                                                         : element_of(product->dtype);
+}
+
+/* The element in which the weight is read: narrower if it is dequantized in the kernel. */
+static enum cm_element weight_element(const struct adding *adding, size_t weight,
+                                      enum cm_element element) {
+    const struct llm_weight *at = &adding->language->weights[weight];
+    const double bits = (double)llm_weight_size(adding->language, adding->setup, weight) * 8 /
+                        (double)at->elements;
+    return bits < 12 && element != CM_F8E4M3 && element != CM_I8 ? CM_U8 : element;
 }
 
 static void add_product(const struct adding *adding, size_t index, size_t weight,
@@ -162,7 +173,8 @@ static void add_product(const struct adding *adding, size_t index, size_t weight
     struct cm_primitive primitive = {.kind = CM_GEMM, .n_inputs = 2};
     const double m = fmax(1, rows * per_gpu / groups);
     primitive.inputs[0] = matrix(element, groups, m, inner);
-    primitive.inputs[1] = matrix(element, groups, inner, columns);
+    primitive.inputs[1] =
+        matrix(weight_element(adding, weight, element), groups, inner, columns);
     primitive.outputs[0] = matrix(element, groups, m, columns);
     add_kernel(adding, &primitive, 2 * macs, read + rows * per_gpu * inner * width,
                rows * per_gpu * columns * width);
@@ -237,19 +249,23 @@ static void add_attention(const struct adding *adding, const struct llm_attentio
     costs->kv_bytes += read + batch * written;
     add_compute(adding, element, flops);
     struct cm_primitive primitive = {.kind = CM_ATTENTION, .n_inputs = 3};
+    const bool is_absorbed = absorbed > 1; /* one head of vectors is both keys and values */
+    const int64_t key_columns = is_absorbed ? attention->latent : attention->key_columns;
+    const int64_t value_columns = is_absorbed ? attention->latent : attention->value_columns;
+    const int64_t dims[] = {(int64_t)fmax(1, batch), is_absorbed ? 1 : (int64_t)kv_heads,
+                            (int64_t)seen};
     primitive.causal = queries > 1 ? CM_CAUSAL_LAST : CM_CAUSAL_NONE;
-    primitive.inputs[0] = (struct cm_tensor){
-        .element = (int32_t)element,
-        .rank = 4,
-        .dims = {(int64_t)batch, (int64_t)heads, (int64_t)queries, attention->key_columns}};
+    primitive.inputs[0] =
+        (struct cm_tensor){.element = (int32_t)element,
+                           .rank = 4,
+                           .dims = {dims[0], (int64_t)heads, (int64_t)queries, key_columns}};
     for (int i = 1; i < 3; i++)
         primitive.inputs[i] = (struct cm_tensor){
             .element = (int32_t)element,
             .rank = 4,
-            .dims = {(int64_t)batch, (int64_t)kv_heads, (int64_t)seen,
-                     i == 1 ? attention->key_columns : attention->value_columns}};
+            .dims = {dims[0], dims[1], dims[2], i == 1 ? key_columns : value_columns}};
     primitive.outputs[0] = primitive.inputs[0];
-    primitive.outputs[0].dims[3] = attention->value_columns;
+    primitive.outputs[0].dims[3] = value_columns;
     add_kernel(adding, &primitive, flops * absorbed, read + q_bytes / 2,
                batch * written + q_bytes / 2);
 }
@@ -300,7 +316,7 @@ double llm_cache_bytes(const struct language *language, const struct llm_setup *
     for (size_t i = 0; i < language->n_attentions; i++) {
         const struct llm_attention *attention = &language->attentions[i];
         double tokens = (double)(attention->is_cross ? source : context);
-        if (attention->window > 0 && !attention->is_cross)
+        if (paged == 0 && attention->window > 0 && !attention->is_cross)
             tokens = fmin(tokens, (double)attention->window);
         if (paged > 0) tokens = ceil(tokens / (double)paged) * (double)paged;
         bytes += tokens * llm_row_bytes(setup, attention);
@@ -312,10 +328,13 @@ double llm_learned_bytes(const struct language *language, const struct llm_setup
     double matrices = 0, stored = 0;
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
-        if (!weight->is_first) continue;
-        stored += (double)weight->learned_bytes;
+        const bool is_copy = !weight->is_first && setup->formats && setup->formats[i];
+        if (!weight->is_first && !is_copy) continue;
+        if (weight->is_first) stored += (double)weight->learned_bytes;
         matrices += (double)llm_weight_size(language, setup, i) *
-                    share_of(setup, &language->products[weight->product]);
+                    (weight->product == LLM_TABLE
+                         ? 1
+                         : share_of(setup, &language->products[weight->product]));
     }
     const double rest = (double)language->weight_bytes - stored;
     return (matrices + fmax(0, rest)) / (double)setup->pp;

@@ -48,7 +48,8 @@ struct llm_costs llm_step_costs(const struct language *language, const struct ll
                                 const struct llm_machine *machine, const struct llm_step *step);
 
 /* Returns the bytes that the caches of one sequence of `context` tokens take per GPU. `paged`:
- * tokens of a block; 0: exactly the tokens. */
+ * tokens of a block, also of layers with a window; 0: exactly the tokens, or those of the
+ * window. */
 double llm_cache_bytes(const struct language *language, const struct llm_setup *setup,
                        int64_t context, int64_t source, int64_t paged);
 /* Returns the bytes per token that one layer stores on one GPU. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that the parts of llm_describe share while they are filled, and queries about nodes
- * and values. */
+/* The tables that the parts of llm_describe share while they are filled, and queries about
+ * nodes and values. */
 #ifndef LLM_READING_H
 #define LLM_READING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequences of a length that fit into memory, the longest sequence, and when the cache limits
- * decode. */
+/* The sequences of a length that fit into memory, the longest sequence, and when the cache
+ * limits decode. */
 #ifndef LLM_SERVING_H
 #define LLM_SERVING_H
 

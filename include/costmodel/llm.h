@@ -40,7 +40,9 @@ struct cm_llm_options {
     double reserve;       /* share of this memory that is not used; 0.1 */
     int64_t arena;        /* bytes for activations; CM_UNKNOWN: computed */
     const char *kv_dtype; /* "fp8": format of keys and values; NULL: as in the file */
-    int64_t page;         /* tokens of a block of the cache; 0: no blocks; 16 */
+    /* Tokens of a block of the cache; layers with a window then take as many blocks as others,
+     * as in vLLM. 0: exactly the tokens, and no more than the window. 16 */
+    int64_t page;
     size_t n_quantize;
     const char *const
         *quantize;      /* "PATTERN=FORMAT": weights whose names match; the last wins */
