@@ -452,7 +452,12 @@ static int list_capacity(struct serving *serving) {
         if (context > request) contexts[n++] = context;
     const int64_t *list = options->n_contexts > 0 ? options->contexts : contexts;
     if (options->n_contexts > 0) n = options->n_contexts;
+    result->request_bytes =
+        whole(llm_cache_bytes(&serving->language, &serving->setup, request,
+                              serving->memory.source, serving->memory.page));
     if (serving->memory.limit <= 0) return CM_OK;
+    result->request_sequences =
+        llm_sequences(&serving->language, &serving->setup, &serving->memory, request);
     struct cm_llm_capacity *rows = arena_array(serving->arena, n, sizeof *rows);
     if (!rows) return diag_no_memory(serving->diag);
     result->capacity = rows;
@@ -721,6 +726,7 @@ static void set_totals(struct serving *serving) {
     result->ep = options->ep;
     result->max_context = language->max_context > 0 ? language->max_context : CM_UNKNOWN;
     result->longest_context = CM_UNKNOWN;
+    result->request_sequences = CM_UNKNOWN;
     result->memory_bound_context = CM_UNKNOWN;
 }
 
@@ -774,7 +780,7 @@ static int compute(struct serving *serving) {
 int cm_model_llm(struct cm_model *model, const struct cm_options *options,
                  const struct cm_llm_options *llm, struct cm_diagnostics *diagnostics,
                  struct cm_llm **ret) {
-    options = ARGUMENTS_TAKE(cm_options, options, model && ret, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && llm && ret, diagnostics);
     llm = options ? ARGUMENTS_TAKE(cm_llm_options, llm, true, diagnostics) : NULL;
     if (llm == NULL) return CM_USAGE;
     struct arena *arena = arena_new("llm", 0);
