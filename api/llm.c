@@ -18,6 +18,7 @@
 #include "support/arguments.h"
 #include "support/diag.h"
 #include "support/glob.h"
+#include "support/map.h"
 #include "support/text.h"
 
 /* Numbers of tokens of the analysis from which the counts of one token follow. */
@@ -29,7 +30,8 @@ static const struct {
 #define MAX_TOKENS  ((int64_t)1 << 32) /* of an option */
 #define MAX_GPUS    4096
 #define MAX_BATCH   ((int64_t)1 << 20)
-#define N_SAMPLES   9 /* steps of a generation whose times are modelled */
+#define MAX_BENDS   64 /* windows at which the costs of a generation bend */
+#define N_SAMPLES   9  /* steps of a generation whose times are modelled */
 
 struct serving {
     struct cm_llm *result;
@@ -382,9 +384,10 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
     const struct language *language = &serving->language;
     const int64_t end = options->prompt + options->new_tokens - 1;
     struct llm_costs sum = {.macs = 0};
+    int n_bends = 0;
     for (int64_t from = options->prompt; from < end;) {
         int64_t to = end; /* the next window at which the costs bend */
-        for (size_t i = 0; i < language->n_attentions; i++) {
+        for (size_t i = 0; i < language->n_attentions && n_bends < MAX_BENDS; i++) {
             const int64_t bend = language->attentions[i].window;
             if (bend > from && bend < to) to = bend;
         }
@@ -406,6 +409,7 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
         ends.bound = bound;
         add_costs(&sum, &ends, 1);
         from = to;
+        n_bends++;
     }
     return sum;
 }
@@ -590,30 +594,33 @@ static int list_gains(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct language *language = &serving->language;
     struct llm_format *four = arena_alloc(serving->arena, sizeof *four);
+    struct map names;
     struct cm_llm_gain *gains =
         arena_array(serving->arena, language->n_weights + 1, sizeof *gains);
-    if (!gains || !four) return diag_no_memory(serving->diag);
+    const struct llm_format **one =
+        arena_array(serving->arena, language->n_weights + 1, sizeof *one);
+    if (!gains || !four || !one) return diag_no_memory(serving->diag);
     if (!llm_format_find("int4:g128", four)) return CM_OK;
     result->gains = gains;
+    map_init(&names, serving->arena);
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
         const struct llm_format *own =
             serving->setup.formats ? serving->setup.formats[i] : NULL;
         const char *name = generic_name(serving->arena, weight->name);
-        size_t k = 0;
-        if (!name) return diag_no_memory(serving->diag);
         if (weight->product == LLM_TABLE && !own) continue;
-        while (k < result->n_gains && !text_equal(gains[k].weights, name)) k++;
-        if (k == result->n_gains)
+        uint32_t k = MAP_NONE;
+        if (!name || map_add(&names, name, (uint32_t)result->n_gains, &k) < 0)
+            return diag_no_memory(serving->diag);
+        if (k == MAP_NONE) {
+            k = (uint32_t)result->n_gains;
             gains[result->n_gains++] =
                 (struct cm_llm_gain){.weights = name,
                                      .gain_ps = CM_UNKNOWN,
                                      .format = own                      ? own->name
                                                : serving->setup.formats ? "as stored"
                                                                         : "int4:g128"};
-        const struct llm_format **one =
-            arena_array(serving->arena, language->n_weights + 1, sizeof *one);
-        if (!one) return diag_no_memory(serving->diag);
+        }
         one[i] = own ? own : serving->setup.formats ? NULL : four;
         const struct llm_setup setup = {.formats = one, .tp = 1, .pp = 1, .ep = 1};
         gains[k].n++;

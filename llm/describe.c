@@ -38,6 +38,12 @@ static void mark_tokens(struct llm_reading *reading) {
         }
 }
 
+static int by_experts(const void *a, const void *b) {
+    const struct llm_choice *left = a, *right = b;
+    if (left->experts != right->experts) return left->experts < right->experts ? -1 : 1;
+    return left->chosen < right->chosen ? -1 : left->chosen > right->chosen;
+}
+
 /* Lists the nodes that choose some of several: experts of a token. */
 static int list_choices(struct llm_reading *reading) {
     const struct model *model = reading->core->model;
@@ -58,16 +64,24 @@ static int list_choices(struct llm_reading *reading) {
                 (struct llm_choice){from->dims[axis], to->dims[axis]};
         }
     }
+    if (reading->n_choices > 1)
+        qsort(reading->choices, reading->n_choices, sizeof *reading->choices, by_experts);
     return CM_OK;
 }
 
 /* Returns how many of `experts` a token chooses; 0 if no node chooses from so many. */
 static int64_t chosen_of(const struct llm_reading *reading, int64_t experts) {
-    int64_t most = 0;
-    for (size_t i = 0; i < reading->n_choices; i++)
-        if (reading->choices[i].experts == experts && reading->choices[i].chosen > most)
-            most = reading->choices[i].chosen;
-    return most;
+    size_t low = 0, high = reading->n_choices;
+    while (low < high) { /* the first with more experts */
+        const size_t middle = low + (high - low) / 2;
+        if (reading->choices[middle].experts <= experts)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && reading->choices[low - 1].experts == experts
+               ? reading->choices[low - 1].chosen
+               : 0;
 }
 
 /* --- Kernels between products. --- */
@@ -79,9 +93,6 @@ static uint32_t item_at(const struct llm_reading *reading, uint32_t id) {
 }
 
 static void add_edge(struct llm_reading *reading, uint32_t from, uint32_t to, bool across) {
-    for (size_t i = reading->n_edges; i > 0 && reading->edges[i - 1].to == to; i--)
-        if (reading->edges[i - 1].from == from && reading->edges[i - 1].across == across)
-            return;
     struct llm_edge *edges = arena_grow(reading->core->arena, reading->edges, reading->n_edges,
                                         &reading->edges_capacity, sizeof *edges);
     if (!edges) return; /* the arena has failed */
@@ -318,31 +329,36 @@ static void read_experts(struct llm_reading *reading, uint32_t id) {
 }
 
 /* Marks the product whose result is an output of the model with the most columns. */
-static bool reaches_output(const struct llm_reading *reading, uint32_t value, int depth) {
-    const struct value *at = &reading->core->model->values[value];
-    if (at->is_graph_output && at->graph == 0) return true;
-    for (size_t i = 0; i < at->n_uses && depth > 0; i++) {
-        const struct node *node = llm_node(reading, at->uses[i].node);
-        if (llm_is_product(reading, at->uses[i].node) || node->n_outputs == 0 ||
-            node->outputs[0] == ID_NONE ||
-            llm_elements(reading, node->outputs[0]) != llm_elements(reading, value))
-            continue;
-        if (reaches_output(reading, node->outputs[0], depth - 1)) return true;
-    }
-    return false;
-}
-
-static void mark_logits(struct llm_reading *reading) {
+static int mark_logits(struct llm_reading *reading) {
+    enum { FAR = 8 }; /* nodes after the product */
+    const struct model *model = reading->core->model;
+    const struct graph *graph = &model->graphs[0];
     struct language *language = reading->language;
     struct llm_product *found = NULL;
+    /* By value: FAR less the elementwise nodes up to an output. */
+    uint8_t *near = arena_array(reading->core->arena, model->n_values, sizeof *near);
+    if (!near) return diag_no_memory(reading->core->diag);
+    for (size_t i = 0; i < graph->n_outputs; i++) near[graph->outputs[i]] = FAR;
+    for (size_t i = graph->n_nodes; i-- > 0;) {
+        const struct node *node = llm_node(reading, graph->nodes[i]);
+        const uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+        if (output == ID_NONE || near[output] == 0 || llm_is_product(reading, graph->nodes[i]))
+            continue;
+        const int64_t elements = llm_elements(reading, output);
+        for (uint32_t k = 0; k < node->n_inputs; k++)
+            if (node->inputs[k] != ID_NONE && near[node->inputs[k]] < near[output] &&
+                llm_elements(reading, node->inputs[k]) == elements)
+                near[node->inputs[k]] = (uint8_t)(near[output] - 1);
+    }
     for (size_t i = 0; i < language->n_products; i++) {
         struct llm_product *product = &language->products[i];
         const uint32_t output = llm_node(reading, product->node)->outputs[0];
         if ((!found || product->columns >= found->columns) && output != ID_NONE &&
-            reaches_output(reading, output, 6))
+            near[output] > 0)
             found = product;
     }
     if (found) found->is_logits = true;
+    return CM_OK;
 }
 
 /* --- Tables, states, totals. --- */
@@ -419,37 +435,41 @@ static void read_params(struct llm_reading *reading) {
     }
 }
 
-/* Returns the first attention that depends on the value; 0. `marks`: by value, `number` if it
- * depends on it. */
-static uint32_t leads_to(const struct llm_reading *reading, uint32_t value, uint32_t *marks,
-                         uint32_t number) {
+/* Returns by value the first attention that depends on it, without one between them; 0. */
+static uint32_t *first_attentions(const struct llm_reading *reading) {
     const struct graph *graph = &reading->core->model->graphs[0];
-    marks[value] = number;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
+    uint32_t *first =
+        arena_array(reading->core->arena, reading->core->model->n_values, sizeof *first);
+    for (size_t i = first ? graph->n_nodes : 0; i-- > 0;) {
         const uint32_t id = graph->nodes[i];
         const struct node *node = llm_node(reading, id);
-        bool found = false;
-        for (uint32_t k = 0; k < node->n_inputs && !found; k++)
-            found = node->inputs[k] != ID_NONE && marks[node->inputs[k]] == number;
-        if (!found || llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
-        if (reading->attention[id]) return reading->attention[id];
-        for (uint32_t k = 0; k < node->n_outputs; k++)
-            if (node->outputs[k] != ID_NONE) marks[node->outputs[k]] = number;
+        uint32_t found = reading->attention[id];
+        if (llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
+        for (uint32_t k = 0; k < node->n_outputs && reading->attention[id] == 0; k++) {
+            const uint32_t of = node->outputs[k] == ID_NONE ? 0 : first[node->outputs[k]];
+            if (of != 0 && (found == 0 || of < found)) found = of;
+        }
+        for (uint32_t k = 0; k < node->n_inputs && found != 0; k++) {
+            const uint32_t input = node->inputs[k];
+            if (input != ID_NONE && (first[input] == 0 || found < first[input]))
+                first[input] = found;
+        }
     }
-    return 0;
+    return first;
 }
 
 /* Caches from which products compute keys and values: latent vectors. */
-static void read_latent_caches(struct llm_reading *reading) {
+static int read_latent_caches(struct llm_reading *reading) {
     struct language *language = reading->language;
-    uint32_t *marks = reading->charged; /* no longer needed */
     const struct graph *graph = &reading->core->model->graphs[0];
+    const uint32_t *first = first_attentions(reading);
+    if (!first) return diag_no_memory(reading->core->diag);
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const uint32_t id = graph->inputs[i];
         if (reading->roles->cache[id] != CACHE_GROWS || reading->counted[id] ||
             reading->past <= 0)
             continue;
-        const uint32_t found = leads_to(reading, id, marks, reading->n_items + 1 + (uint32_t)i);
+        const uint32_t found = first[id];
         if (!found) continue;
         struct llm_attention *attention = &language->attentions[found - 1];
         if (attention->cache == CACHE_NONE) {
@@ -464,6 +484,7 @@ static void read_latent_caches(struct llm_reading *reading) {
             checked_add(attention->cached, llm_elements(reading, id) / reading->past);
         attention->latent = attention->cached;
     }
+    return CM_OK;
 }
 
 static void read_states(struct llm_reading *reading) {
@@ -557,9 +578,9 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     if (ret->n_weights > 0)
         qsort(ret->weights, ret->n_weights, sizeof *ret->weights, by_product);
     status = llm_divide(&reading);
+    if (status == CM_OK) status = mark_logits(&reading);
+    if (status == CM_OK) status = read_latent_caches(&reading);
     if (status < 0) return status;
-    mark_logits(&reading);
-    read_latent_caches(&reading);
     read_states(&reading);
     read_params(&reading);
     return arena_failed(arena) ? diag_no_memory(core->diag) : CM_OK;
