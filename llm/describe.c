@@ -38,6 +38,26 @@ static void mark_tokens(struct llm_reading *reading) {
         }
 }
 
+/* Marks the results of products from which nodes choose. */
+static void mark_scores(struct llm_reading *reading) {
+    const struct model *model = reading->core->model;
+    for (size_t g = 0; g < model->n_graphs; g++)
+        for (size_t i = model->graphs[g].n_nodes; i-- > 0;) {
+            const uint32_t id = model->graphs[g].nodes[i];
+            const struct op *op = llm_op(reading, id);
+            const struct node *node = llm_node(reading, id);
+            const uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+            const bool chooses = op->facets && op->facets->chooses;
+            if (output == ID_NONE || llm_is_product(reading, id) ||
+                !(chooses || reading->chosen_from[output]))
+                continue;
+            for (uint32_t k = 0; k < (chooses ? 1 : node->n_inputs); k++)
+                if (node->inputs[k] != ID_NONE && llm_is_data(reading, node->inputs[k]) &&
+                    dtype_is_float(llm_info(reading, node->inputs[k])->dtype))
+                    reading->chosen_from[node->inputs[k]] = true;
+        }
+}
+
 static int by_experts(const void *a, const void *b) {
     const struct llm_choice *left = a, *right = b;
     if (left->experts != right->experts) return left->experts < right->experts ? -1 : 1;
@@ -130,12 +150,17 @@ static void take_region(struct llm_reading *reading, uint32_t value, int64_t red
     const uint32_t id = value == ID_NONE ? ID_NONE : llm_producer(reading, value);
     if (id == ID_NONE || !llm_is_data(reading, value) || depth <= 0) return;
     const uint32_t owner = reading->region[id];
-    const uint32_t item = item_at(reading, id);
-    if (item != 0 && item != region->number && !region->chooses) {
+    uint32_t item = item_at(reading, id);
+    if (item == region->number) { /* scores of this attention */
+        item = 0;
+        reduced = 0;
+    }
+    if (item != 0 && !region->chooses) {
         const struct shape *shape = &llm_info(reading, value)->shape;
         const int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
         const bool within = reduced > 0 && columns % reduced == 0 && columns / reduced >= 2;
-        add_edge(reading, item, region->number, reduced > 0 && !within);
+        add_edge(reading, item, region->number,
+                 reduced > 0 && !within && !reading->items[region->number].is_attention);
     }
     if (item != 0 || (owner != 0 && owner != region->number)) {
         if (reading->charged[value] == region->number) return;
@@ -210,6 +235,12 @@ static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
     reading->counted[param->value] = true;
 }
 
+/* Returns true for the scores of a choice and for a few factors of whole rows: GPUs that divide
+ * the products of the same operand each compute them. */
+static bool stands_apart(const struct llm_reading *reading, uint32_t value, int64_t columns) {
+    return reading->chosen_from[value] || columns < LLM_MIN_DIVIDED;
+}
+
 /* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
 static void read_product(struct llm_reading *reading, uint32_t id, uint32_t lookup) {
     struct language *language = reading->language;
@@ -236,11 +267,15 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
     if (columns < 1) columns = 1;
     /* products of the same operand run as one */
     const uint32_t origin = llm_origin(reading, operand);
+    const bool is_apart = stands_apart(reading, node->outputs[0], columns);
     struct llm_product *product = NULL;
-    for (size_t i = language->n_products; i > 0 && i + 4 > language->n_products; i--) {
+    for (size_t i = is_apart ? 0 : language->n_products; i > 0 && i + 4 > language->n_products;
+         i--) {
         struct llm_product *other = &language->products[i - 1];
         if (experts == 0 && other->experts == 0 && lookup == ID_NONE &&
             llm_origin(reading, llm_node(reading, other->node)->inputs[0]) == origin &&
+            !stands_apart(reading, llm_node(reading, other->node)->outputs[0],
+                          other->columns) &&
             other->rows == rows / (double)reading->tokens)
             product = other;
     }
@@ -285,46 +320,96 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
     }
 }
 
-/* An operator with experts of several weights: a product for each. */
+static void count_experts(struct language *language, int64_t elements, int64_t experts,
+                          int64_t chosen) {
+    language->expert_params = checked_add(language->expert_params, elements);
+    language->chosen_params =
+        checked_add(language->chosen_params, checked_mul(elements / experts, chosen));
+}
+
+/* Adds the product with the stack of matrices in a slot. `first` is the item of the first
+ * product of the operator: the last reads the results of the others. */
+static void add_experts(struct llm_reading *reading, uint32_t id, uint32_t slot, uint32_t first,
+                        bool is_last) {
+    struct language *language = reading->language;
+    const struct node *node = llm_node(reading, id);
+    const uint32_t index = reading->core->params->of_value[node->inputs[slot]];
+    const struct param *param = &reading->core->params->params[index];
+    const struct shape *shape = &llm_info(reading, node->inputs[slot])->shape;
+    const struct attr *attr = node_attr(node, "k");
+    const int64_t experts = shape->dims[0];
+    const int64_t chosen = attr && attr->i < experts ? attr->i : attr ? experts : 1;
+    struct region region = {.number = reading->n_items + 1};
+    struct llm_product *product = add_product(reading, id);
+    product->experts = experts;
+    product->chosen = chosen;
+    product->rows = (double)chosen;
+    product->columns = shape->dims[1];
+    product->inner = param->elements / experts / shape->dims[1];
+    product->elements = param->elements;
+    product->dtype = llm_info(reading, node->inputs[0])->dtype;
+    if (region.number == first || !is_last) {
+        take_region(reading, node->inputs[0], 0, MAX_DEPTH, &region);
+        take_region(reading, node->inputs[1], experts, MAX_DEPTH, &region); /* of the choice */
+    } else {
+        int64_t columns = product->inner;
+        for (uint32_t item = first; item < region.number; item++) {
+            add_edge(reading, item, region.number, false);
+            columns =
+                checked_add(columns, language->products[reading->items[item].index].columns);
+        }
+        const int64_t bytes = dtype_bytes(product->dtype, checked_mul(columns, chosen));
+        product->moved = is_known(bytes) ? bytes : 0; /* activation */
+    }
+    add_weight(reading, id, index, product->columns);
+    language->weights[language->n_weights - 1].bytes = param->bytes;
+    language->weights[language->n_weights - 1].learned_bytes = param->bytes;
+    count_experts(language, param->elements, experts, chosen);
+    language->n_experts = (size_t)experts;
+    language->n_chosen = (size_t)chosen;
+}
+
+/* An operator with experts: a product for each stack of matrices. Scales, zero points and
+ * biases follow their matrices. */
 static void read_experts(struct llm_reading *reading, uint32_t id) {
+    enum { MOST = 3 };
     struct language *language = reading->language;
     const struct params_table *params = reading->core->params;
     const struct node *node = llm_node(reading, id);
     const uint32_t slots = llm_op(reading, id)->facets->experts;
-    const struct attr *attr = node_attr(node, "k");
-    const int64_t chosen = attr ? attr->i : 1;
-    int64_t inner = 0;
-    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32; slot++) {
-        const uint32_t value = node->inputs[slot];
-        if (!(slots & (1U << slot)) || value == ID_NONE) continue;
-        const uint32_t index = params->of_value[value];
+    const uint32_t first = reading->n_items + 1;
+    const size_t first_weight = language->n_weights;
+    uint32_t stacks[MOST], n = 0;
+    bool is_stack[32] = {false};
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32 && n < MOST; slot++) {
+        const uint32_t value = (slots & (1U << slot)) ? node->inputs[slot] : ID_NONE;
+        const uint32_t index = value == ID_NONE ? ID_NONE : params->of_value[value];
+        if (index == ID_NONE || params->params[index].kind != PARAM_LEARNED) continue;
         const struct shape *shape = &llm_info(reading, value)->shape;
-        if (index == ID_NONE || shape->rank < 3 || shape->dims[0] < 1) continue;
+        is_stack[slot] = shape->rank >= 3 && shape->dims[0] > 0 && shape->dims[1] > 0;
+        if (is_stack[slot]) stacks[n++] = slot;
+    }
+    /* the second is multiplied last */
+    if (n > 0) add_experts(reading, id, stacks[0], first, n == 1);
+    if (n > 2) add_experts(reading, id, stacks[2], first, false);
+    if (n > 1) add_experts(reading, id, stacks[1], first, true);
+    struct llm_weight *weight = NULL;
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32 && n > 0; slot++) {
+        if (is_stack[slot]) {
+            const size_t place = slot == stacks[0] ? 0 : slot == stacks[1] ? n - 1 : 1;
+            weight = &language->weights[first_weight + place];
+        }
+        const uint32_t value = (slots & (1U << slot)) ? node->inputs[slot] : ID_NONE;
+        const uint32_t index = value == ID_NONE ? ID_NONE : params->of_value[value];
+        if (is_stack[slot] || index == ID_NONE || !weight) continue;
         const struct param *param = &params->params[index];
-        const int64_t experts = shape->dims[0];
-        const int64_t matrix = param->elements / experts;
-        const int64_t columns = shape->dims[1];
-        if (matrix < 2 * columns) continue; /* scales */
-        struct region region = {.number = reading->n_items + 1};
-        struct llm_product *product = add_product(reading, id);
-        product->experts = experts;
-        product->chosen = chosen < experts ? chosen : experts;
-        product->rows = (double)product->chosen;
-        product->columns = columns;
-        inner = matrix / columns;
-        product->inner = inner;
-        product->elements = param->elements;
-        product->dtype = llm_info(reading, node->inputs[0])->dtype;
-        take_region(reading, node->inputs[0], 0, MAX_DEPTH, &region);
-        take_region(reading, node->inputs[1], 0, MAX_DEPTH, &region);
-        add_weight(reading, id, index, columns);
-        language->weights[language->n_weights - 1].bytes = param->bytes;
-        language->weights[language->n_weights - 1].learned_bytes = param->bytes;
-        language->expert_params = checked_add(language->expert_params, param->elements);
-        language->chosen_params =
-            checked_add(language->chosen_params, checked_mul(matrix, product->chosen));
-        language->n_experts = (size_t)experts;
-        language->n_chosen = (size_t)product->chosen;
+        const struct shape *shape = &llm_info(reading, value)->shape;
+        const struct llm_product *product = &language->products[weight->product];
+        if (shape->rank < 2 || shape->dims[0] != product->experts) continue;
+        weight->bytes = checked_add(weight->bytes, param->bytes);
+        if (param->kind != PARAM_LEARNED) continue;
+        weight->learned_bytes = checked_add(weight->learned_bytes, param->bytes);
+        count_experts(language, param->elements, product->experts, product->chosen);
     }
 }
 
@@ -556,6 +641,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     reading.region = arena_array(arena, model->n_nodes, sizeof *reading.region);
     reading.reduced = arena_array(arena, model->n_nodes, sizeof *reading.reduced);
     reading.of_tokens = arena_array(arena, model->n_values, sizeof *reading.of_tokens);
+    reading.chosen_from = arena_array(arena, model->n_values, sizeof *reading.chosen_from);
     reading.counted = arena_array(arena, model->n_values, sizeof *reading.counted);
     reading.cached_by = arena_array(arena, model->n_values, sizeof *reading.cached_by);
     reading.stored = arena_array(arena, model->n_values, sizeof *reading.stored);
@@ -569,6 +655,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     ret->weights = arena_array(arena, 3 * model->n_nodes + 1, sizeof *ret->weights);
     if (arena_failed(arena)) return diag_no_memory(core->diag);
     mark_tokens(&reading);
+    mark_scores(&reading);
     int status = list_choices(&reading);
     if (status == CM_OK) status = llm_find_attention(&reading);
     if (status < 0) return status;
