@@ -32,7 +32,7 @@
 #include "timing/pipeline.h"
 #include "timing/primitives.h"
 
-#define MAX_EFFICIENCIES 20 /* >= number of names of device_efficiency_name */
+#define MAX_EFFICIENCIES 32 /* >= number of names of device_efficiency_name */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
 #define FAR              0.1  /* of the pseudo-Huber loss: errors above it count linearly */
@@ -525,6 +525,7 @@ static int fit(struct fitting *fitting, const char *basis, FILE *out) {
     struct json_writer json = {.out = out};
     bool is_done[N_WIDTHS] = {false};
     while (device_efficiency_name(scratch.n) != NULL) scratch.n++;
+    BUG_ON(scratch.n > MAX_EFFICIENCIES);
     scratch.prior = arena_array(fitting->arena, scratch.n, sizeof(*scratch.prior));
     scratch.errors = arena_array(fitting->arena, n_times, sizeof(*scratch.errors));
     scratch.moved = arena_array(fitting->arena, n_times, sizeof(*scratch.moved));
