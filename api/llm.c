@@ -18,7 +18,6 @@
 #include "support/arguments.h"
 #include "support/diag.h"
 #include "support/glob.h"
-#include "support/map.h"
 #include "support/text.h"
 
 /* Numbers of tokens of the analysis from which the counts of one token follow. */
@@ -30,8 +29,7 @@ static const struct {
 #define MAX_TOKENS  ((int64_t)1 << 32) /* of an option */
 #define MAX_GPUS    4096
 #define MAX_BATCH   ((int64_t)1 << 20)
-#define MAX_BENDS   64 /* windows at which the costs of a generation bend */
-#define N_SAMPLES   9  /* steps of a generation whose times are modelled */
+#define N_SAMPLES   9 /* steps of a generation whose times are modelled */
 
 struct serving {
     struct cm_llm *result;
@@ -98,7 +96,11 @@ static int find_format(const struct serving *serving, const char *name,
     text_init(&names, serving->arena);
     for (int i = 0; llm_format_name(i); i++)
         text_printf(&names, "%s%s", i > 0 ? ", " : "", llm_format_name(i));
-    diag_hint(serving->diag, "formats: %s; int4:g128 has blocks of 128", text_string(&names));
+    diag_hint(
+        serving->diag,
+        "formats: %s; suffixes: :gN (blocks of N), :bN (square blocks), :t (one scale), :sym "
+        "(no zero points)",
+        text_string(&names));
     return status;
 }
 
@@ -121,6 +123,8 @@ static int read_quantize(struct serving *serving) {
         if (!pattern || !format) return diag_no_memory(serving->diag);
         const int status = find_format(serving, name, format);
         if (status < 0) return status;
+        format->name = arena_strdup(serving->arena, name);
+        if (!format->name) return diag_no_memory(serving->diag);
         size_t n = 0;
         for (size_t w = 0; w < language->n_weights; w++) {
             const bool is_table = language->weights[w].product == LLM_TABLE;
@@ -157,7 +161,7 @@ static int find_roles(struct serving *serving, struct cm_model *model,
                              .options = options};
     int status = pipeline_run_to(&bound, TABLE_BIND);
     if (status == CM_OK) status = llm_roles_find(&bound, &serving->roles);
-    if (status == CM_OK && serving->roles.tokens == ID_NONE)
+    if (status == CM_OK && serving->roles.tokens == ID_NONE && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "no input has token ids that are looked up, or their embeddings");
     for (size_t i = 0; i < options->n_dims && status == CM_OK; i++)
@@ -174,7 +178,9 @@ static int describe_at(struct serving *serving, struct cm_model *model,
                        const struct cm_options *options, size_t probe,
                        struct cm_diagnostics *diag) {
     const struct llm_roles *roles = &serving->roles;
-    const int64_t tokens = is_known(roles->sequence) ? roles->sequence : probes[probe].tokens;
+    const int64_t tokens = roles->tokens == ID_NONE    ? 1
+                           : is_known(roles->sequence) ? roles->sequence
+                                                       : probes[probe].tokens;
     const int64_t batch = is_known(roles->batch) ? roles->batch : 1;
     const int64_t past = roles->has_past ? probes[probe].past : 0;
     size_t n = 0;
@@ -191,7 +197,7 @@ static int describe_at(struct serving *serving, struct cm_model *model,
     *bound = *options;
     bound->dims = all;
     bound->n_dims = n;
-    bound->batch = 0;
+    bound->batch = roles->tokens == ID_NONE ? 1 : 0;
     bound->optimizer = NULL;
     *analysis = (struct analysis){
         .model = model->model, .arena = serving->arena, .diag = diag, .options = bound};
@@ -215,7 +221,7 @@ static int describe(struct serving *serving, struct cm_model *model,
         cm_diagnostics_free(unheard);
     }
     if (status == CM_OK && serving->language.n_attentions == 0 &&
-        serving->language.state_bytes == 0)
+        serving->language.state_bytes == 0 && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
     return status;
@@ -384,10 +390,9 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
     const struct language *language = &serving->language;
     const int64_t end = options->prompt + options->new_tokens - 1;
     struct llm_costs sum = {.macs = 0};
-    int n_bends = 0;
     for (int64_t from = options->prompt; from < end;) {
         int64_t to = end; /* the next window at which the costs bend */
-        for (size_t i = 0; i < language->n_attentions && n_bends < MAX_BENDS; i++) {
+        for (size_t i = 0; i < language->n_attentions; i++) {
             const int64_t bend = language->attentions[i].window;
             if (bend > from && bend < to) to = bend;
         }
@@ -409,7 +414,6 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
         ends.bound = bound;
         add_costs(&sum, &ends, 1);
         from = to;
-        n_bends++;
     }
     return sum;
 }
@@ -456,12 +460,7 @@ static int list_capacity(struct serving *serving) {
         if (context > request) contexts[n++] = context;
     const int64_t *list = options->n_contexts > 0 ? options->contexts : contexts;
     if (options->n_contexts > 0) n = options->n_contexts;
-    result->request_bytes =
-        whole(llm_cache_bytes(&serving->language, &serving->setup, request,
-                              serving->memory.source, serving->memory.page));
     if (serving->memory.limit <= 0) return CM_OK;
-    result->request_sequences =
-        llm_sequences(&serving->language, &serving->setup, &serving->memory, request);
     struct cm_llm_capacity *rows = arena_array(serving->arena, n, sizeof *rows);
     if (!rows) return diag_no_memory(serving->diag);
     result->capacity = rows;
@@ -588,51 +587,70 @@ static int by_gain(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* Ranks groups of weights by what the format of the options, or int4 in blocks of 128, saves.
+/* The group of a weight: those whose names differ in numbers only. Adds it if it is new. */
+static struct cm_llm_gain *group_of(struct cm_llm *result, struct cm_llm_gain *gains,
+                                    const char *name, const char *format) {
+    size_t k = 0;
+    while (k < result->n_gains && !text_equal(gains[k].weights, name)) k++;
+    if (k == result->n_gains)
+        gains[result->n_gains++] =
+            (struct cm_llm_gain){.weights = name, .gain_ps = CM_UNKNOWN, .format = format};
+    return &gains[k];
+}
+
+/*
+ * Ranks groups of weights by the time that their formats save in the first step of decode, or
+ * in a run: those of the options, or int4 in blocks of 128. Products that share an operand run
+ * as one, so each of its weights gets its share of the time by bytes.
  */
 static int list_gains(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct language *language = &serving->language;
+    const struct llm_machine *machine = &serving->machine;
+    const struct llm_step step = {serving->batches[0], 1,
+                                  serving->options->weights_only ? 0
+                                                                 : mean_past(serving->options),
+                                  serving->memory.source};
     struct llm_format *four = arena_alloc(serving->arena, sizeof *four);
-    struct map names;
+    const struct llm_format **formats =
+        arena_array(serving->arena, language->n_weights + 1, sizeof *formats);
     struct cm_llm_gain *gains =
         arena_array(serving->arena, language->n_weights + 1, sizeof *gains);
-    const struct llm_format **one =
-        arena_array(serving->arena, language->n_weights + 1, sizeof *one);
-    if (!gains || !four || !one) return diag_no_memory(serving->diag);
+    if (!gains || !four || !formats) return diag_no_memory(serving->diag);
     if (!llm_format_find("int4:g128", four)) return CM_OK;
+    four->name = "int4:g128";
+    const bool is_given = serving->setup.formats != NULL;
+    const struct llm_format **usual = all_in(serving, four);
+    if (!usual) return diag_no_memory(serving->diag);
+    for (size_t i = 0; i < language->n_weights; i++)
+        formats[i] = is_given ? serving->setup.formats[i] : usual[i];
+    struct llm_setup stored = serving->setup, quantized = serving->setup;
+    stored.formats = NULL;
+    quantized.formats = formats;
     result->gains = gains;
-    map_init(&names, serving->arena);
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
-        const struct llm_format *own =
-            serving->setup.formats ? serving->setup.formats[i] : NULL;
         const char *name = generic_name(serving->arena, weight->name);
-        if (weight->product == LLM_TABLE && !own) continue;
-        uint32_t k = MAP_NONE;
-        if (!name || map_add(&names, name, (uint32_t)result->n_gains, &k) < 0)
-            return diag_no_memory(serving->diag);
-        if (k == MAP_NONE) {
-            k = (uint32_t)result->n_gains;
-            gains[result->n_gains++] =
-                (struct cm_llm_gain){.weights = name,
-                                     .gain_ps = CM_UNKNOWN,
-                                     .format = own                      ? own->name
-                                               : serving->setup.formats ? "as stored"
-                                                                        : "int4:g128"};
-        }
-        one[i] = own ? own : serving->setup.formats ? NULL : four;
-        const struct llm_setup setup = {.formats = one, .tp = 1, .pp = 1, .ep = 1};
-        gains[k].n++;
-        gains[k].elements = checked_add(gains[k].elements, weight->elements);
-        gains[k].bytes = checked_add(gains[k].bytes, weight->bytes);
-        gains[k].quantized_bytes =
-            checked_add(gains[k].quantized_bytes, llm_weight_size(language, &setup, i));
+        if (!name) return diag_no_memory(serving->diag);
+        struct cm_llm_gain *gain =
+            group_of(result, gains, name, formats[i] ? formats[i]->name : "as stored");
+        const int64_t bytes = llm_weight_size(language, &quantized, i);
+        gain->n++;
+        gain->elements = checked_add(gain->elements, weight->elements);
+        gain->bytes = checked_add(gain->bytes, weight->bytes);
+        gain->quantized_bytes = checked_add(gain->quantized_bytes, bytes);
+        if (!machine->time || weight->product == LLM_TABLE) continue;
+        const double share =
+            (double)weight->elements / (double)language->products[weight->product].elements;
+        const double saved =
+            llm_product_seconds(language, &stored, machine, &step, weight->product) -
+            llm_product_seconds(language, &quantized, machine, &step, weight->product);
+        const int64_t before = gain->gain_ps == CM_UNKNOWN ? 0 : gain->gain_ps;
+        gain->gain_ps = before + (int64_t)llround(fmin(fmax(saved * share, -1e3), 1e3) * 1e12);
     }
-    for (size_t k = 0; k < result->n_gains && serving->machine.name; k++) {
-        const double saved = (double)(gains[k].bytes - gains[k].quantized_bytes);
-        gains[k].gain_ps = saved > 0 ? picoseconds(saved / serving->machine.bandwidth) : 0;
-    }
+    struct llm_setup all = quantized;
+    all.tp = all.pp = all.ep = 1;
+    result->quantized_bytes = whole(llm_stored_bytes(language, &all));
     if (result->n_gains > 1) qsort(gains, result->n_gains, sizeof *gains, by_gain);
     return CM_OK;
 }
@@ -733,8 +751,19 @@ static void set_totals(struct serving *serving) {
     result->ep = options->ep;
     result->max_context = language->max_context > 0 ? language->max_context : CM_UNKNOWN;
     result->longest_context = CM_UNKNOWN;
-    result->request_sequences = CM_UNKNOWN;
     result->memory_bound_context = CM_UNKNOWN;
+}
+
+/* Computes the figures of weights alone. */
+static int list_weights(struct serving *serving) {
+    struct cm_llm *result = serving->result;
+    const struct llm_setup stored = {.tp = 1, .pp = 1, .ep = 1};
+    result->weights_only = true;
+    result->stored_bytes = whole(llm_stored_bytes(&serving->language, &stored));
+    result->memory_limit = result->max_context = result->longest_context = CM_UNKNOWN;
+    result->memory_bound_context = CM_UNKNOWN;
+    result->price_per_million_tokens = result->joules_per_token = CM_UNKNOWN;
+    return list_gains(serving);
 }
 
 static int compute(struct serving *serving) {
@@ -762,12 +791,15 @@ static int compute(struct serving *serving) {
                             .source = options->source > 0 ? options->source : options->prompt};
     result->memory_limit = limit > 0 ? whole(limit) : CM_UNKNOWN;
     const int64_t request = checked_add(options->prompt, options->new_tokens);
-    if (serving->language.max_context > 0 && request > serving->language.max_context)
+    if (!options->weights_only && serving->language.max_context > 0 &&
+        request > serving->language.max_context)
         diag_warn(serving->diag, DIAG_ASSUMPTION,
                   "the request has %lld tokens, but caches or tables of positions of the "
                   "file have room for %lld",
                   (long long)request, (long long)serving->language.max_context);
     set_totals(serving);
+    result->stored_elements = serving->language.stored_elements;
+    if (options->weights_only) return list_weights(serving);
     sum_cache(&serving->language, &serving->setup, result);
     status = list_layers(serving);
     if (status == CM_OK) status = list_phases(serving);
@@ -787,7 +819,7 @@ static int compute(struct serving *serving) {
 int cm_model_llm(struct cm_model *model, const struct cm_options *options,
                  const struct cm_llm_options *llm, struct cm_diagnostics *diagnostics,
                  struct cm_llm **ret) {
-    options = ARGUMENTS_TAKE(cm_options, options, model && llm && ret, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && ret, diagnostics);
     llm = options ? ARGUMENTS_TAKE(cm_llm_options, llm, true, diagnostics) : NULL;
     if (llm == NULL) return CM_USAGE;
     struct arena *arena = arena_new("llm", 0);

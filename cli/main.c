@@ -62,6 +62,11 @@ static const struct command commands[] = {
      "fit, quantization and parallel inference. The dims of batch and tokens follow from the\n"
      "graph.\n",
      NULL, EXIT_REFUSED},
+    {"quantize", command_quantize, quantize_options, "quantize MODEL.onnx [options]",
+     "what smaller formats of weights save",
+     "Ranks the weights of any model by the time and bytes that a smaller format saves, with its\n"
+     "scales and zero points, and lists what stays as it is.\n",
+     NULL, EXIT_REFUSED},
     {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
      "count FLOPs by each convention",
      "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"

@@ -10,22 +10,26 @@
 
 struct llm_format {
     const char *name;
-    double bits;   /* of an element */
-    int64_t block; /* elements along the rows that share a scale; 0: a column of the weight */
-    double block_bits;  /* of scale and zero point of a block */
-    bool is_square;     /* blocks span as many columns */
-    double tensor_bits; /* of scales of the whole tensor */
+    int bits;        /* of an element */
+    int64_t block;   /* elements along the rows that share a scale; 0: a column of the weight */
+    int scale_bits;  /* of the scales of a block; 0 with `block`: as an element of the weight */
+    int zero_bits;   /* of the zero point of a block, packed into bytes per column */
+    int tensor_bits; /* of scales of the whole tensor */
     enum cm_element
-        product; /* operands of products; CM_ELEMENT_NONE: dequantized before them */
+        product;    /* operands of products; CM_ELEMENT_NONE: dequantized before them */
+    bool is_square; /* blocks span as many columns */
+    bool is_tensor; /* one scale of the whole matrix */
 };
 
-/* Sets *ret to the format "int4:g128", or "fp8:b128" with square blocks. Returns false if there
- * is none of that name. */
+/* Sets *ret to a format by its name and suffixes: "int4:g128" has blocks of 128 rows,
+ * "fp8:b128" square blocks, "int8:t" one scale per matrix, "int4:sym" no zero points. Returns
+ * false if there is none. */
 bool llm_format_find(const char *name, struct llm_format *ret);
 /* Returns the name of a format by index; NULL past the last. */
 const char *llm_format_name(int index);
-/* Returns the bytes of `n` matrices of inner x columns. */
+/* Returns the bytes of `n` matrices of inner x columns, whose elements had `stored_bits`. The
+ * last block of a column is whole. */
 int64_t llm_format_bytes(const struct llm_format *format, int64_t n, int64_t inner,
-                         int64_t columns);
+                         int64_t columns, int stored_bits);
 
 #endif

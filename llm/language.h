@@ -84,6 +84,7 @@ struct language {
     int64_t table_bytes;     /* of tables that only lookups read */
     int64_t weight_bytes;    /* all learned tensors as stored */
     int64_t buffer_bytes;    /* stored tensors that are not learned */
+    int64_t stored_elements; /* of all stored tensors */
     int64_t hidden;          /* columns of the embedding */
     enum dtype dtype;        /* of most weights, as stored */
     enum dtype activations;

@@ -51,7 +51,8 @@ int64_t llm_weight_size(const struct language *language, const struct llm_setup 
         at->product == LLM_TABLE ? 0 : language->products[at->product].experts;
     const int64_t n = experts > 0 ? experts : 1;
     if (!format || at->columns <= 0 || at->elements % (n * at->columns) != 0) return at->bytes;
-    return llm_format_bytes(format, n, at->elements / n / at->columns, at->columns);
+    return llm_format_bytes(format, n, at->elements / n / at->columns, at->columns,
+                            dtype_bits(at->dtype));
 }
 
 /* Returns the part of a product's weights that one GPU has. */
@@ -270,6 +271,29 @@ static void add_attention(const struct adding *adding, const struct llm_attentio
                batch * written + q_bytes / 2);
 }
 
+/* Adds the product whose weights begin at *weight, and advances *weight past them. */
+static void add_next_product(const struct adding *adding, size_t index, size_t *weight) {
+    const struct language *language = adding->language;
+    const size_t first = *weight;
+    double bytes = 0;
+    for (; *weight < language->n_weights && language->weights[*weight].product == index;
+         ++*weight)
+        bytes += (double)llm_weight_size(language, adding->setup, *weight);
+    add_product(adding, index, first, bytes);
+}
+
+double llm_product_seconds(const struct language *language, const struct llm_setup *setup,
+                           const struct llm_machine *machine, const struct llm_step *step,
+                           size_t product) {
+    struct llm_costs costs = {.macs = 0};
+    const struct adding adding = {language, setup, machine, step, &costs};
+    size_t weight = 0;
+    while (weight < language->n_weights && language->weights[weight].product < product)
+        weight++;
+    add_next_product(&adding, product, &weight);
+    return costs.expected;
+}
+
 struct llm_costs llm_step_costs(const struct language *language, const struct llm_setup *setup,
                                 const struct llm_machine *machine,
                                 const struct llm_step *step) {
@@ -277,13 +301,7 @@ struct llm_costs llm_step_costs(const struct language *language, const struct ll
     const struct adding adding = {language, setup, machine, step, &costs};
     const double tokens = (double)step->batch * (double)step->tokens;
     size_t weight = 0; /* weights are sorted by product */
-    for (size_t i = 0; i < language->n_products; i++) {
-        double bytes = 0;
-        const size_t first = weight;
-        for (; weight < language->n_weights && language->weights[weight].product == i; weight++)
-            bytes += (double)llm_weight_size(language, setup, weight);
-        add_product(&adding, i, first, bytes);
-    }
+    for (size_t i = 0; i < language->n_products; i++) add_next_product(&adding, i, &weight);
     for (size_t i = 0; i < language->n_attentions; i++)
         add_attention(&adding, &language->attentions[i]);
     costs.macs += language->other_macs * tokens;

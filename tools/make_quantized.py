@@ -13,6 +13,7 @@ encoder_dynamic.onnx    quantize_dynamic: MatMulInteger
 encoder_dynamic_runtime.onnx  the same after the extended optimizations: DynamicQuantizeMatMul
 encoder_static.onnx     quantize_static: QuantizeLinear and DequantizeLinear around float nodes
 encoder_qlinear.onnx    the same as operators on integers: QLinearMatMul, QGemm, QLinearAdd
+encoder_int4.onnx       MatMulNBitsQuantizer, blocks of 32 with zero points: MatMulNBits
 
 Needs PyTorch 2.15, onnx, onnxscript and onnxruntime 1.31; no test runs this script. Weights are
 random; metadata of the exporter is removed.
@@ -28,6 +29,7 @@ import onnxruntime
 import torch
 from onnxruntime.quantization import (CalibrationDataReader, QuantFormat, QuantType,
                                       quantize_dynamic, quantize_static)
+from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 from onnxruntime.transformers import optimizer
 
 LENGTH, WIDTH, HEADS, INNER = 16, 32, 4, 64
@@ -93,6 +95,9 @@ def main():
     for file, form in (("encoder_static.onnx", QuantFormat.QDQ),
                        ("encoder_qlinear.onnx", QuantFormat.QOperator)):
         quantize_static(plain, str(folder / file), Samples(name), quant_format=form)
+    quantizer = MatMulNBitsQuantizer(onnx.load(plain), block_size=32, is_symmetric=False)
+    quantizer.process()
+    onnx.save(quantizer.model.model, folder / "encoder_int4.onnx")
 
 
 if __name__ == "__main__":

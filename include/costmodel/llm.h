@@ -50,6 +50,7 @@ struct cm_llm_options {
     int64_t tp, pp, ep; /* GPUs that divide each layer, the layers, the experts; 1 */
     double price;       /* of one GPU, per hour; 0: unknown */
     double watts;       /* of one GPU; 0: unknown */
+    bool weights_only; /* of any model: only the weights, and what their formats save */
     bool ignore_dims;   /* dims of the profile options that follow from these options are
                            ignored; false: refused */
 };
@@ -150,8 +151,6 @@ struct cm_llm {
     int64_t cross_bytes_per_token;       /* per token of the source */
     int64_t state_bytes_per_sequence;    /* constant */
     int64_t prompt, new_tokens;
-    int64_t request_bytes;     /* of caches and states of a sequence of prompt + new tokens */
-    int64_t request_sequences; /* such sequences that fit, on all GPUs; CM_UNKNOWN: no limit */
     int64_t memory_limit, arena_bytes; /* memory_limit CM_UNKNOWN: not given */
     int64_t reserve;                   /* ratio, in millionths */
     int64_t page;
@@ -167,6 +166,9 @@ struct cm_llm {
     const struct cm_llm_what_if *what_ifs;
     size_t n_gains;
     const struct cm_llm_gain *gains; /* largest first */
+    int64_t stored_elements;         /* of all stored tensors */
+    int64_t quantized_bytes;         /* of all stored tensors in the formats of `gains` */
+    bool weights_only;               /* as in the options: other figures are 0 */
     size_t n_collectives;
     const struct cm_llm_collective *collectives;
     size_t n_replicated; /* weights that tensor parallelism does not divide */
@@ -175,28 +177,6 @@ struct cm_llm {
     int64_t price_per_million_tokens; /* at least: at tokens_per_s */
     int64_t joules_per_token;         /* at expected_tokens_per_s, if `watts` are drawn */
     void *arena;                      /* private */
-};
-
-/* One combination of prompt, batch, device and division. */
-struct cm_llm_row {
-    const char *model;
-    const char *device; /* NULL: none */
-    int64_t tp, pp, ep;
-    int64_t prompt, batch;
-    int64_t context;       /* tokens of a sequence in the end: prompt + new tokens */
-    int64_t request_bytes; /* this and the next two: as in struct cm_llm */
-    int64_t stored_bytes;
-    int64_t request_sequences;
-    int64_t prefill_lower_bound_ps, prefill_ps;  /* of one sequence */
-    int64_t decode_lower_bound_ps, decode_ps;    /* of a step of the batch */
-    int64_t tokens_per_s, expected_tokens_per_s; /* of the batch, while it decodes; rounded
-                                                    down, as in struct cm_llm_capacity */
-};
-
-struct cm_llm_sweep {
-    size_t n_rows;
-    const struct cm_llm_row *rows;
-    void *arena; /* private */
 };
 
 /*
@@ -208,20 +188,6 @@ CM_API int cm_model_llm(struct cm_model *model, const struct cm_options *options
                         const struct cm_llm_options *llm, struct cm_diagnostics *diagnostics,
                         struct cm_llm **ret) CM_MUST_CHECK;
 CM_API void cm_llm_free(struct cm_llm *llm);
-
-/* Lists the rows of some results, one for each of their batches, in this order. The rows borrow
- * from the results. CM_OK, CM_USAGE, CM_NO_MEMORY. Free with cm_llm_sweep_free. */
-CM_API int cm_llm_sweep_make(const struct cm_llm *const *llms, size_t n,
-                             struct cm_diagnostics *diagnostics,
-                             struct cm_llm_sweep **ret) CM_MUST_CHECK;
-CM_API void cm_llm_sweep_free(struct cm_llm_sweep *sweep);
-
-/* Write a sweep as a table, as CSV, and as JSON. CM_OK, CM_IO, CM_NO_MEMORY. */
-CM_API int cm_llm_sweep_write_text(const struct cm_llm_sweep *sweep,
-                                   const struct cm_text_options *options,
-                                   FILE *out) CM_MUST_CHECK;
-CM_API int cm_llm_sweep_write_csv(const struct cm_llm_sweep *sweep, FILE *out) CM_MUST_CHECK;
-CM_API int cm_llm_sweep_write_json(const struct cm_llm_sweep *sweep, FILE *out) CM_MUST_CHECK;
 
 /* Write the report as text and as JSON. The caller flushes the stream. CM_OK, CM_NO_MEMORY. */
 CM_API int cm_llm_write_text(const struct cm_llm *llm, const struct cm_text_options *options,

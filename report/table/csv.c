@@ -5,18 +5,16 @@
  * the cell as text. Control characters are escaped (text_append_name), so that each record is
  * one line.
  */
-#include "report/table/csv.h"
+#include "report/report.h"
 
 #include <string.h>
 
-#include "report/report.h"
 #include "report/table/listing.h"
 #include "support/file.h"
 
 #define FORMULA_STARTS "=+-@"
 
-void csv_put_text(const char *name, struct text *safe, FILE *out) {
-    text_clear(safe);
+static void put_text(const char *name, struct text *safe, FILE *out) {
     text_append_name(safe, name);
     const char *text = text_string(safe);
     const bool is_formula = *text != '\0' && strchr(FORMULA_STARTS, *text) != NULL;
@@ -50,7 +48,7 @@ int report_write_csv(const struct report *report) {
             if (i > 0) fputc(',', out);
             text_clear(&safe);
             if (cell.kind == CELL_TEXT)
-                csv_put_text(text_string(cell.words), &safe, out);
+                put_text(text_string(cell.words), &safe, out);
             else if (cell_is_known(&cell))
                 cell_append(&safe, &cell, number_style_of(report->table->units, NUMBERS_EXACT));
             if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);

@@ -202,7 +202,7 @@ static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
     }
 }
 
-#define MAX_GAINS 8 /* rows; JSON has all */
+#define MAX_GAINS 8 /* rows below the other tables; JSON has all */
 
 static void write_gains(struct page *page, const struct cm_llm *llm) {
     if (llm->n_gains == 0) return;
@@ -212,7 +212,7 @@ static void write_gains(struct page *page, const struct cm_llm *llm) {
     cell(page, 12, "quantized");
     cell(page, 12, "saves");
     page_line(page, STYLE_TITLE, "  format");
-    for (size_t i = 0; i < llm->n_gains && i < MAX_GAINS; i++) {
+    for (size_t i = 0; i < llm->n_gains && (i < MAX_GAINS || llm->weights_only); i++) {
         const struct cm_llm_gain *gain = &llm->gains[i];
         page_print(page, STYLE_PLAIN, "%-44s", gain->weights);
         cell(page, 12, bytes(page, gain->bytes));
@@ -220,6 +220,25 @@ static void write_gains(struct page *page, const struct cm_llm *llm) {
         cell(page, 12, time_or(page, gain->gain_ps, "-"));
         page_line(page, STYLE_PLAIN, "  %s", gain->format);
     }
+}
+
+/* The sizes of all stored tensors, as they are and if each element had these bits. */
+static void write_sizes(struct page *page, const struct cm_llm *llm) {
+    static const struct {
+        const char *name;
+        int bits;
+    } widths[] = {{"32 bits", 32}, {"16", 16}, {"8", 8}, {"4", 4}};
+    page_print(page, STYLE_TITLE, "%s: %s stored, %s quantized", llm->path,
+               bytes(page, llm->stored_bytes), bytes(page, llm->quantized_bytes));
+    if (llm->device) page_print(page, STYLE_TITLE, ", %s", llm->device);
+    page_end_line(page);
+    page_print(page, STYLE_PLAIN,
+               "all %s elements without scales: ", page_exact(page, llm->stored_elements));
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        page_print(page, STYLE_PLAIN, "%s%s %s", i > 0 ? ", " : "", widths[i].name,
+                   bytes(page, llm->stored_elements / 8 * widths[i].bits +
+                                   llm->stored_elements % 8 * widths[i].bits / 8));
+    page_end_line(page);
 }
 
 static void write_parallel(struct page *page, const struct cm_llm *llm) {
@@ -267,6 +286,11 @@ int cm_llm_write_text(const struct cm_llm *llm, const struct cm_text_options *op
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
     page.units = NUMBERS_SI;
+    if (llm->weights_only) {
+        write_sizes(&page, llm);
+        write_gains(&page, llm);
+        return arena_end(arena, page_finish(&page));
+    }
     write_head(&page, llm);
     write_phases(&page, llm);
     write_capacity(&page, llm);
