@@ -18,6 +18,7 @@
 #include "support/arguments.h"
 #include "support/diag.h"
 #include "support/glob.h"
+#include "support/map.h"
 #include "support/text.h"
 
 /* Numbers of tokens of the analysis from which the counts of one token follow. */
@@ -29,7 +30,8 @@ static const struct {
 #define MAX_TOKENS  ((int64_t)1 << 32) /* of an option */
 #define MAX_GPUS    4096
 #define MAX_BATCH   ((int64_t)1 << 20)
-#define N_SAMPLES   9 /* steps of a generation whose times are modelled */
+#define MAX_BENDS   64 /* windows at which the costs of a generation bend */
+#define N_SAMPLES   9  /* steps of a generation whose times are modelled */
 
 struct serving {
     struct cm_llm *result;
@@ -390,9 +392,10 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
     const struct language *language = &serving->language;
     const int64_t end = options->prompt + options->new_tokens - 1;
     struct llm_costs sum = {.macs = 0};
+    int n_bends = 0;
     for (int64_t from = options->prompt; from < end;) {
         int64_t to = end; /* the next window at which the costs bend */
-        for (size_t i = 0; i < language->n_attentions; i++) {
+        for (size_t i = 0; i < language->n_attentions && n_bends < MAX_BENDS; i++) {
             const int64_t bend = language->attentions[i].window;
             if (bend > from && bend < to) to = bend;
         }
@@ -414,6 +417,7 @@ static struct llm_costs decode_all(const struct serving *serving, int64_t batch)
         ends.bound = bound;
         add_costs(&sum, &ends, 1);
         from = to;
+        n_bends++;
     }
     return sum;
 }
@@ -460,7 +464,12 @@ static int list_capacity(struct serving *serving) {
         if (context > request) contexts[n++] = context;
     const int64_t *list = options->n_contexts > 0 ? options->contexts : contexts;
     if (options->n_contexts > 0) n = options->n_contexts;
+    result->request_bytes =
+        whole(llm_cache_bytes(&serving->language, &serving->setup, request,
+                              serving->memory.source, serving->memory.page));
     if (serving->memory.limit <= 0) return CM_OK;
+    result->request_sequences =
+        llm_sequences(&serving->language, &serving->setup, &serving->memory, request);
     struct cm_llm_capacity *rows = arena_array(serving->arena, n, sizeof *rows);
     if (!rows) return diag_no_memory(serving->diag);
     result->capacity = rows;
@@ -587,15 +596,16 @@ static int by_gain(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
-/* The group of a weight: those whose names differ in numbers only. Adds it if it is new. */
+/* The group of a weight: those whose names differ in numbers only. Adds it if it is new. NULL
+ * if out of memory. */
 static struct cm_llm_gain *group_of(struct cm_llm *result, struct cm_llm_gain *gains,
-                                    const char *name, const char *format) {
-    size_t k = 0;
-    while (k < result->n_gains && !text_equal(gains[k].weights, name)) k++;
-    if (k == result->n_gains)
-        gains[result->n_gains++] =
-            (struct cm_llm_gain){.weights = name, .gain_ps = CM_UNKNOWN, .format = format};
-    return &gains[k];
+                                    struct map *names, const char *name, const char *format) {
+    uint32_t k = MAP_NONE;
+    if (!name || map_add(names, name, (uint32_t)result->n_gains, &k) < 0) return NULL;
+    if (k != MAP_NONE) return &gains[k];
+    gains[result->n_gains] =
+        (struct cm_llm_gain){.weights = name, .gain_ps = CM_UNKNOWN, .format = format};
+    return &gains[result->n_gains++];
 }
 
 /*
@@ -612,6 +622,7 @@ static int list_gains(struct serving *serving) {
                                                                  : mean_past(serving->options),
                                   serving->memory.source};
     struct llm_format *four = arena_alloc(serving->arena, sizeof *four);
+    struct map names;
     const struct llm_format **formats =
         arena_array(serving->arena, language->n_weights + 1, sizeof *formats);
     struct cm_llm_gain *gains =
@@ -628,12 +639,13 @@ static int list_gains(struct serving *serving) {
     stored.formats = NULL;
     quantized.formats = formats;
     result->gains = gains;
+    map_init(&names, serving->arena);
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
         const char *name = generic_name(serving->arena, weight->name);
-        if (!name) return diag_no_memory(serving->diag);
         struct cm_llm_gain *gain =
-            group_of(result, gains, name, formats[i] ? formats[i]->name : "as stored");
+            group_of(result, gains, &names, name, formats[i] ? formats[i]->name : "as stored");
+        if (!gain) return diag_no_memory(serving->diag);
         const int64_t bytes = llm_weight_size(language, &quantized, i);
         gain->n++;
         gain->elements = checked_add(gain->elements, weight->elements);
@@ -751,6 +763,7 @@ static void set_totals(struct serving *serving) {
     result->ep = options->ep;
     result->max_context = language->max_context > 0 ? language->max_context : CM_UNKNOWN;
     result->longest_context = CM_UNKNOWN;
+    result->request_sequences = CM_UNKNOWN;
     result->memory_bound_context = CM_UNKNOWN;
 }
 
@@ -819,7 +832,7 @@ static int compute(struct serving *serving) {
 int cm_model_llm(struct cm_model *model, const struct cm_options *options,
                  const struct cm_llm_options *llm, struct cm_diagnostics *diagnostics,
                  struct cm_llm **ret) {
-    options = ARGUMENTS_TAKE(cm_options, options, model && ret, diagnostics);
+    options = ARGUMENTS_TAKE(cm_options, options, model && llm && ret, diagnostics);
     llm = options ? ARGUMENTS_TAKE(cm_llm_options, llm, true, diagnostics) : NULL;
     if (llm == NULL) return CM_USAGE;
     struct arena *arena = arena_new("llm", 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel llm MODEL`: costs of serving a language model; `costmodel quantize MODEL`: its part
- * about weights, for any model. */
+/* `costmodel llm MODEL`: costs of serving a language model; `costmodel quantize MODEL`: its
+ * part about weights, for any model. */
 #include "costmodel/llm.h"
 
 #include <limits.h>
@@ -19,16 +19,16 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 enum logits { LOGITS_FILE, LOGITS_LAST };
 
 struct request {
     struct option_list dims;
     struct cm_llm_options llm; /* members that the command line sets directly */
-    struct option_integers batches, contexts;
-    struct option_list quantize;
-    const char *reserve, *policy, *parallel, *price, *watts;
-    const char *device;
+    struct option_integers prompts, batches, contexts;
+    struct option_list quantize, parallel;
+    const char *reserve, *policy, *price, *watts;
+    const char *devices;
     int runtime; /* enum cm_runtime */
     int logits;
     int format;
@@ -38,6 +38,8 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"csv", FORMAT_CSV}, {NULL, 0}};
+static const struct option_choice quantize_formats[] = {
     {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
 static const struct option_choice logits[] = {
     {"file", LOGITS_FILE}, {"last", LOGITS_LAST}, {NULL, 0}};
@@ -49,8 +51,9 @@ static const struct option_choice logits[] = {
 
 /* clang-format off */
 const struct option llm_options[] = {
-    {.heading = "Request", .name = "prompt", .common = true, INTO(INT64, llm.prompt), .value = "N", .min = 1, .max = MAX_TOKENS,
-     .help = "tokens of the prompt (default 2048)"},
+    {.heading = "Request", .name = "prompt", .common = true, INTO(INT64S, prompts), .value = "N[,N...]", .min = 1, .max = MAX_TOKENS,
+     .help = "tokens of the prompt (default 2048). Several prompts, devices or divisions,\n"
+             "or --format csv, give a table with a row for each combination and batch"},
     {.name = "new", .common = true, INTO(INT64, llm.new_tokens), .value = "N", .min = 1, .max = MAX_TOKENS,
      .help = "tokens to generate (default 256)"},
     {.name = "batch", .common = true, .letter = 'b', INTO(INT64S, batches), .value = "N[,N...]", .min = 1, .max = 1 << 20,
@@ -81,17 +84,17 @@ const struct option llm_options[] = {
     {.heading = "Changes", .name = "quantize", .common = true, INTO(LIST, quantize), .value = "[PATTERN=]FORMAT",
      .help = "format of the weights whose names match: int8, int4:g128, fp8, nvfp4, mxfp4,\n"
              "q4_k, ...; repeatable, the last match wins"},
-    {.name = "parallel", .common = true, INTO(TEXT, parallel), .value = "tp=N,pp=N,ep=N",
-     .help = "GPUs that divide each layer, the layers, and the experts"},
+    {.name = "parallel", .common = true, INTO(LIST, parallel), .value = "tp=N,pp=N,ep=N",
+     .help = "GPUs that divide each layer, the layers, and the experts; repeatable"},
     {.name = "price", INTO(TEXT, price), .value = "DOLLARS", .help = "price of one GPU per hour"},
     {.name = "watts", INTO(TEXT, watts), .value = "WATTS", .help = "power of one GPU"},
-    {.heading = "Device", .name = "device", .common = true, INTO(TEXT, device), .value = "NAME",
+    {.heading = "Device", .name = "device", .common = true, INTO(TEXT, devices), .value = "NAME[,NAME...]",
      .help = "model the times on a device (listed by `costmodel backends`), or on that of a\n"
              "device description (.json)"},
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
      .help = "runtime whose kernels are modelled (default: that of the device)"},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default) or json"},
+     .help = "text (default), json or csv"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns of the page (default: those of the terminal, else 100)"},
@@ -105,11 +108,11 @@ const struct option quantize_options[] = {
     {.name = "batch", .common = true, .letter = 'b', INTO(INT64S, batches), .value = "N", .min = 1, .max = 1 << 20,
      .help = "samples or sequences of a run (default 1)"},
     {.name = "dim", INTO(LIST, dims), .value = "NAME=N", .help = "size of a symbolic dim; repeatable"},
-    {.heading = "Device", .name = "device", .common = true, INTO(TEXT, device), .value = "NAME",
+    {.heading = "Device", .name = "device", .common = true, INTO(TEXT, devices), .value = "NAME",
      .help = "model the times of products on a device (listed by `costmodel backends`)"},
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
      .help = "runtime whose kernels are modelled"},
-    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = formats,
+    {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = quantize_formats,
      .help = "text (default) or json"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
@@ -147,6 +150,7 @@ static int read_parallel(const struct invocation *call, const char *text,
         const char *name;
         int64_t *value;
     } parts[] = {{"tp=", &ret->tp}, {"pp=", &ret->pp}, {"ep=", &ret->ep}};
+    ret->tp = ret->pp = ret->ep = 1;
     for (const char *at = text; at != NULL;) {
         const size_t length = strcspn(at, ",");
         size_t i = 0;
@@ -162,32 +166,39 @@ static int read_parallel(const struct invocation *call, const char *text,
 
 struct job {
     const struct request *request;
-    const struct cm_llm *llm;
+    size_t n; /* combinations of prompt, device and division */
+    struct cm_llm **llms;
+    struct cm_llm_sweep *sweep; /* NULL: the report of the only combination */
 };
 
 static int write_report(const void *context, FILE *out) {
     const struct job *job = context;
+    const struct cm_llm_sweep *sweep = job->sweep;
     struct cm_text_options text;
-    if (job->request->format == FORMAT_JSON) return cm_llm_write_json(job->llm, out);
+    if (job->request->format == FORMAT_CSV) return cm_llm_sweep_write_csv(sweep, out);
+    if (job->request->format == FORMAT_JSON)
+        return sweep ? cm_llm_sweep_write_json(sweep, out)
+                     : cm_llm_write_json(job->llms[0], out);
     cm_text_options_init(&text);
     text.color = streams_color(out, (enum color_choice)job->request->color);
     text.width = streams_columns(out, job->request->width, text.width);
+    text.table_width = streams_columns(out, job->request->width, 0);
     text.unicode = streams_utf8();
-    return cm_llm_write_text(job->llm, &text, out);
+    return sweep ? cm_llm_sweep_write_text(sweep, &text, out)
+                 : cm_llm_write_text(job->llms[0], &text, out);
 }
 
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options, struct option_list *operands) {
     double reserve = 10;
     const bool weights_only = request->llm.weights_only;
-    int status = options_parse(weights_only ? quantize_options : llm_options, call, request,
-                               operands);
+    int status =
+        options_parse(weights_only ? quantize_options : llm_options, call, request, operands);
     if (status == CM_OK && operands->n != 1)
         status = options_fault(call, "%s requires one model, got %zu",
                                weights_only ? "quantize" : "llm", operands->n);
     if (status == CM_OK) status = read_real(call, "reserve", request->reserve, 100, &reserve);
     if (status == CM_OK) status = read_policy(call, request->policy, &request->llm.page);
-    if (status == CM_OK) status = read_parallel(call, request->parallel, &request->llm);
     if (status == CM_OK)
         status = read_real(call, "price", request->price, 1e9, &request->llm.price);
     if (status == CM_OK)
@@ -203,14 +214,69 @@ static int read_request(const struct invocation *call, struct request *request,
     request->llm.quantize = request->quantize.values;
     options->n_dims = request->dims.n;
     options->runtime = (enum cm_runtime)request->runtime;
-    status = binding_read_dims(call, "dim", &request->dims, &options->dims);
-    if (status != CM_OK || request->device == NULL) return status;
-    const char *device = NULL;
-    status = cm_device_resolve(request->device, call->diag, &device);
-    if (status == CM_USAGE) diag_hint(call->diag, "costmodel backends lists the devices");
+    return binding_read_dims(call, "dim", &request->dims, &options->dims);
+}
+
+/* Splits the devices at commas; *ret_backends has a NULL if there are none. */
+static int read_devices(const struct invocation *call, const char *devices, size_t *ret_n,
+                        const char ***ret_backends) {
+    size_t n = 1;
+    for (const char *at = devices; at && *at; at++) n += *at == ',';
+    const char **backends = arena_array(call->arena, n, sizeof *backends);
+    if (!backends) return diag_no_memory(call->diag);
+    *ret_n = n;
+    *ret_backends = backends;
+    for (size_t i = 0; devices && i < n; i++) {
+        const size_t length = strcspn(devices, ",");
+        const char *name = arena_strndup(call->arena, devices, length), *device = NULL;
+        if (!name) return diag_no_memory(call->diag);
+        const int status = cm_device_resolve(name, call->diag, &device);
+        if (status == CM_USAGE) diag_hint(call->diag, "costmodel backends lists the devices");
+        if (status != CM_OK) return status;
+        backends[i] = arena_printf(call->arena, "roofline:device=%s", device);
+        if (!backends[i]) return diag_no_memory(call->diag);
+        devices += length + 1;
+    }
+    return CM_OK;
+}
+
+/* Analyses each combination. A table has no room for some figures: their options are refused.
+ */
+static int analyse(const struct invocation *call, struct request *request,
+                   struct cm_options *options, struct cm_model *model,
+                   struct cm_diagnostics *diag, struct job *job) {
+    const char **backends = NULL;
+    size_t n_devices = 0;
+    const size_t n_prompts = request->prompts.n > 0 ? request->prompts.n : 1;
+    const size_t n_divisions = request->parallel.n > 0 ? request->parallel.n : 1;
+    int status = read_devices(call, request->devices, &n_devices, &backends);
     if (status != CM_OK) return status;
-    options->backend = arena_printf(call->arena, "roofline:device=%s", device);
-    return options->backend ? CM_OK : diag_no_memory(call->diag);
+    const size_t n = n_devices * n_divisions * n_prompts;
+    const bool is_sweep = n > 1 || request->format == FORMAT_CSV;
+    const char *alone = request->contexts.n > 0 ? "context"
+                        : request->price        ? "price"
+                        : request->watts        ? "watts"
+                                                : NULL;
+    if (n > 1 && request->llm.weights_only)
+        return options_fault(call, "quantize requires one device, got '%s'", request->devices);
+    if (is_sweep && alone)
+        return options_fault(call, "option --%s has no effect on a table of combinations",
+                             alone);
+    job->llms = arena_array(call->arena, n, sizeof *job->llms);
+    if (!job->llms) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < n && status == CM_OK; i++) {
+        const size_t division = i / n_prompts % n_divisions;
+        options->backend = backends[i / n_prompts / n_divisions];
+        if (request->prompts.n > 0)
+            request->llm.prompt = request->prompts.values[i % n_prompts];
+        if (request->parallel.n > 0)
+            status = read_parallel(call, request->parallel.values[division], &request->llm);
+        if (status == CM_OK)
+            status = cm_model_llm(model, options, &request->llm, diag, &job->llms[i]);
+        job->n += status == CM_OK;
+    }
+    if (status != CM_OK || !is_sweep) return status;
+    return cm_llm_sweep_make((const struct cm_llm *const *)job->llms, n, diag, &job->sweep);
 }
 
 static int run(const struct invocation *call, bool weights_only) {
@@ -218,7 +284,7 @@ static int run(const struct invocation *call, bool weights_only) {
     struct cm_options options;
     struct option_list operands = {0, NULL};
     struct cm_model *model = NULL;
-    struct cm_llm *llm = NULL;
+    struct job job = {.request = &request};
     cm_llm_options_init(&request.llm);
     cm_options_init(&options);
     request.llm.weights_only = weights_only;
@@ -228,12 +294,12 @@ static int run(const struct invocation *call, bool weights_only) {
     if (!diag) return command_exit(diag_no_memory(call->diag));
     status = cm_model_load_file(operands.values[0], diag, &model);
     if (status == CM_OK) status = outputs_keep_weights(model, request.output, diag);
-    if (status == CM_OK) status = cm_model_llm(model, &options, &request.llm, diag, &llm);
+    if (status == CM_OK) status = analyse(call, &request, &options, model, diag, &job);
     messages_print(diag, operands.values[0], (enum color_choice)request.color);
     cm_diagnostics_free(diag);
-    const struct job job = {&request, llm};
     if (status == CM_OK) status = streams_write(request.output, write_report, &job, call->diag);
-    cm_llm_free(llm);
+    cm_llm_sweep_free(job.sweep);
+    for (size_t i = 0; i < job.n; i++) cm_llm_free(job.llms[i]);
     cm_model_free(model);
     if (status != CM_OK) return command_exit(status);
     return command_finish(call, EXIT_DONE);

@@ -12,10 +12,12 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#define MAX_PATH   64  /* nodes from a product to a softmax, or to a stored tensor */
-#define MAX_MASKS  4   /* of one attention */
-#define MAX_MASK   512 /* nodes that compute a mask */
-#define MAX_LEAVES 8   /* parts of which keys are put together */
+#define MAX_PATH   64   /* nodes from a product to a softmax, or to a stored tensor */
+#define MAX_WALK   256  /* operands that one search visits */
+#define MAX_MASKS  4    /* of one attention */
+#define MAX_MASK   2048 /* operands of nodes that compute a mask */
+#define MAX_PARTS  32   /* values that are put together, visited by one search */
+#define MAX_LEAVES 8    /* parts of which keys are put together */
 
 static bool is_activation_product(const struct llm_reading *reading, uint32_t id) {
     const struct node *node = llm_node(reading, id);
@@ -40,24 +42,24 @@ static uint32_t softmax_operand(const struct llm_reading *reading, uint32_t id) 
 struct path {
     uint32_t masks[MAX_MASKS]; /* other operands of the nodes on the path */
     size_t n_masks;
-    int left; /* nodes that may still be visited */
+    int left; /* operands that may still be visited */
 };
 
 /* Walks from `value` to its sources up to a softmax (`scores` false), whose operand is
  * returned, or to a product of activations, whose node is returned; ID_NONE. */
 static uint32_t walk_up(const struct llm_reading *reading, uint32_t value, bool scores,
                         struct path *path) {
-    const uint32_t id = llm_producer(reading, value);
-    if (id == ID_NONE || !llm_is_data(reading, value) || path->left-- <= 0) return ID_NONE;
+    const uint32_t id = path->left-- > 0 ? llm_producer(reading, value) : ID_NONE;
+    if (id == ID_NONE || !llm_is_data(reading, value)) return ID_NONE;
     if (scores && is_activation_product(reading, id)) return id;
     const uint32_t operand = scores ? ID_NONE : softmax_operand(reading, id);
     if (operand != ID_NONE) return operand;
     if (llm_is_product(reading, id)) return ID_NONE;
     const struct node *node = llm_node(reading, id);
     uint32_t found = ID_NONE;
-    for (uint32_t i = 0; i < node->n_inputs && found == ID_NONE; i++)
+    for (uint32_t i = 0; i < node->n_inputs && found == ID_NONE && path->left > 0; i++)
         found = walk_up(reading, node->inputs[i], scores, path);
-    for (uint32_t i = 0; scores && found != ID_NONE && i < node->n_inputs; i++)
+    for (uint32_t i = 0; scores && found != ID_NONE && i < node->n_inputs && i < MAX_WALK; i++)
         if (node->inputs[i] != ID_NONE && path->n_masks < MAX_MASKS &&
             llm_elements(reading, node->inputs[i]) > 1)
             path->masks[path->n_masks++] = node->inputs[i];
@@ -117,20 +119,19 @@ struct mask_search {
 /* Searches the nodes that compute a mask for comparisons of positions with an offset. */
 static void search_mask(const struct llm_reading *reading, uint32_t value,
                         struct mask_search *search) {
-    const uint32_t id = llm_producer(reading, value);
-    if (id == ID_NONE || search->visited[id] == search->number || search->left-- <= 0 ||
-        llm_is_product(reading, id))
+    const uint32_t id = search->left-- > 0 ? llm_producer(reading, value) : ID_NONE;
+    if (id == ID_NONE || search->visited[id] == search->number || llm_is_product(reading, id))
         return;
     const struct node *node = llm_node(reading, id);
     const struct op *op = llm_op(reading, id);
     search->visited[id] = search->number;
     if (op->facets && op->facets->lowering.kind == CM_ELTWISE &&
         op->facets->lowering.which == CM_COMPARE)
-        for (uint32_t i = 0; i < node->n_inputs; i++) {
+        for (uint32_t i = 0; i < node->n_inputs && i < 2; i++) {
             const int64_t n = offset_of(reading, node->inputs[i], MAX_PATH);
             if (n > 1 && (search->window == 0 || n < search->window)) search->window = n;
         }
-    for (uint32_t i = 0; i < node->n_inputs; i++)
+    for (uint32_t i = 0; i < node->n_inputs && search->left > 0; i++)
         if (node->inputs[i] != ID_NONE) search_mask(reading, node->inputs[i], search);
 }
 
@@ -146,21 +147,28 @@ static bool is_concat(const struct op *op) {
     return op->facets && op->facets->qdq.joins;
 }
 
-/* Returns the cache that the value is or extends; ID_NONE. */
-static uint32_t cache_of(const struct llm_reading *reading, uint32_t value, int depth) {
+/* Returns the cache that the value is or extends; ID_NONE. `left`: values that may still be
+ * visited. */
+static uint32_t search_cache(const struct llm_reading *reading, uint32_t value, int *left) {
+    if ((*left)-- <= 0) return ID_NONE;
     const uint32_t origin = llm_origin(reading, value);
-    if (origin == ID_NONE || depth <= 0) return ID_NONE;
     if (reading->roles->cache[origin] != CACHE_NONE) return origin;
     const uint32_t id = llm_producer(reading, origin);
     if (id == ID_NONE) return ID_NONE;
     const struct node *node = llm_node(reading, id);
     const struct op *op = llm_op(reading, id);
     if (op_primitive_kind(op) == CM_SCATTER)
-        return cache_of(reading, node->inputs[0], depth - 1);
+        return search_cache(reading, node->inputs[0], left);
     uint32_t found = ID_NONE;
-    for (uint32_t i = 0; is_concat(op) && i < node->n_inputs && found == ID_NONE; i++)
-        if (node->inputs[i] != ID_NONE) found = cache_of(reading, node->inputs[i], depth - 1);
+    for (uint32_t i = 0; is_concat(op) && i < node->n_inputs && found == ID_NONE && *left > 0;
+         i++)
+        if (node->inputs[i] != ID_NONE) found = search_cache(reading, node->inputs[i], left);
     return found;
+}
+
+static uint32_t cache_of(const struct llm_reading *reading, uint32_t value) {
+    int left = MAX_PARTS;
+    return search_cache(reading, value, &left);
 }
 
 static struct stored stored_of(const struct llm_reading *reading, uint32_t value) {
@@ -173,7 +181,7 @@ static struct stored stored_of(const struct llm_reading *reading, uint32_t value
         const int64_t elements = llm_elements(reading, passed);
         if (elements > 0 && elements < ret.elements) ret.elements = elements;
     }
-    ret.input = cache_of(reading, ret.value, 8);
+    ret.input = cache_of(reading, ret.value);
     return ret;
 }
 
@@ -183,31 +191,32 @@ struct leaves {
     uint32_t values[MAX_LEAVES]; /* products, or what else the keys are put together from */
     int64_t elements[MAX_LEAVES];
     size_t n;
+    int left; /* values that may still be visited */
 };
 
 /* Lists the parts of a tensor that is put together by Concat or written in parts. */
 static void list_leaves(const struct llm_reading *reading, uint32_t value, int64_t elements,
-                        int depth, struct leaves *ret) {
+                        struct leaves *ret) {
     for (;;) {
         const uint32_t id = llm_producer(reading, value);
         const int64_t own = llm_elements(reading, value);
         if (own > 0 && own < elements) elements = own;
         const uint32_t passed = id == ID_NONE ? ID_NONE : llm_passed(reading, id);
-        if (passed != ID_NONE && depth-- > 0) {
+        if (passed != ID_NONE && ret->left-- > 0) {
             value = passed;
             continue;
         }
-        const bool joins = id != ID_NONE && depth > 0 &&
+        const bool joins = id != ID_NONE && ret->left > 0 &&
                            (is_concat(llm_op(reading, id)) ||
                             op_primitive_kind(llm_op(reading, id)) == CM_SCATTER);
         if (!joins) break;
         const struct node *node = llm_node(reading, id);
-        for (uint32_t i = 0; i < node->n_inputs; i++)
+        for (uint32_t i = 0; i < node->n_inputs && ret->left-- > 0; i++)
             if (node->inputs[i] != ID_NONE && llm_is_data(reading, node->inputs[i]) &&
                 dtype_is_float(llm_info(reading, node->inputs[i])->dtype) &&
                 reading->of_tokens[node->inputs[i]])
                 list_leaves(reading, node->inputs[i], llm_elements(reading, node->inputs[i]),
-                            depth - 1, ret);
+                            ret);
         return;
     }
     if (ret->n == MAX_LEAVES || !reading->of_tokens[value]) return;
@@ -219,11 +228,12 @@ static void list_leaves(const struct llm_reading *reading, uint32_t value, int64
  * several: the sum of a residual connection. */
 static uint32_t sole_product(const struct llm_reading *reading, uint32_t value, int *left) {
     const uint32_t id = llm_producer(reading, value);
-    if (id == ID_NONE || (*left)-- <= 0) return ID_NONE;
+    if (id == ID_NONE) return ID_NONE;
     if (llm_is_product(reading, id)) return id;
     uint32_t found = ID_NONE;
     const struct node *node = llm_node(reading, id);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
+        if ((*left)-- <= 0) return ID_NONE;
         if (node->inputs[i] == ID_NONE || !reading->of_tokens[node->inputs[i]]) continue;
         const uint32_t product = sole_product(reading, node->inputs[i], left);
         if (product == ID_NONE || (found != ID_NONE && product != found)) return ID_NONE;
@@ -238,9 +248,9 @@ static uint32_t sole_product(const struct llm_reading *reading, uint32_t value, 
  * parts of the keys are kept as they are. 0 if there is none.
  */
 static int64_t latent_of(const struct llm_reading *reading, uint32_t keys, uint32_t values) {
-    struct leaves of_keys = {.n = 0}, of_values = {.n = 0};
-    list_leaves(reading, keys, llm_elements(reading, keys), MAX_PATH, &of_keys);
-    list_leaves(reading, values, llm_elements(reading, values), MAX_PATH, &of_values);
+    struct leaves of_keys = {.left = MAX_WALK}, of_values = {.left = MAX_WALK};
+    list_leaves(reading, keys, llm_elements(reading, keys), &of_keys);
+    list_leaves(reading, values, llm_elements(reading, values), &of_values);
     if (of_values.n != 1 || of_keys.n < 1) return 0;
     const uint32_t up = llm_producer(reading, of_values.values[0]);
     if (up == ID_NONE || llm_weight_of(reading, up) == ID_NONE) return 0;
@@ -251,7 +261,7 @@ static int64_t latent_of(const struct llm_reading *reading, uint32_t keys, uint3
         is_shared = is_shared || same;
         if (!same) total = checked_add(total, of_keys.elements[i]);
     }
-    int left = MAX_PATH;
+    int left = MAX_WALK;
     const uint32_t vector = llm_node(reading, up)->inputs[0];
     if (!is_shared || sole_product(reading, vector, &left) == ID_NONE) return 0;
     return checked_add(total, llm_elements(reading, vector)) / reading->tokens;
@@ -359,7 +369,7 @@ static int read_operator(const struct llm_reading *reading, uint32_t id,
     const uint32_t past = facets->extends.n > 0 && facets->extends.operand < node->n_inputs
                               ? node->inputs[facets->extends.operand]
                               : ID_NONE;
-    const uint32_t stored = past != ID_NONE ? cache_of(reading, past, 8) : ID_NONE;
+    const uint32_t stored = past != ID_NONE ? cache_of(reading, past) : ID_NONE;
     if (stored == ID_NONE && sizes.keys >= 0 && (uint32_t)sizes.keys < node->n_inputs &&
         node->inputs[sizes.keys] != ID_NONE) {
         const uint32_t operands[] = {
@@ -383,7 +393,7 @@ static int read_operator(const struct llm_reading *reading, uint32_t id,
         limit_context(reading, llm_info(reading, stored)->shape.dims[2]);
     for (uint32_t i = facets->extends.operand, k = 0; k < facets->extends.n; i++, k++) {
         const uint32_t cache = i < node->n_inputs && node->inputs[i] != ID_NONE
-                                   ? cache_of(reading, node->inputs[i], 8)
+                                   ? cache_of(reading, node->inputs[i])
                                    : ID_NONE;
         if (cache != ID_NONE) reading->counted[cache] = true;
     }
@@ -414,10 +424,10 @@ int llm_find_attention(struct llm_reading *reading) {
                 const int status = read_operator(reading, id, &attention, &found);
                 if (status < 0) return status;
             } else if (is_activation_product(reading, id)) {
-                struct path path = {.left = MAX_PATH};
+                struct path path = {.left = MAX_WALK};
                 const uint32_t operand =
                     walk_up(reading, llm_node(reading, id)->inputs[0], false, &path);
-                path.left = MAX_PATH;
+                path.left = MAX_WALK;
                 const uint32_t scores =
                     operand == ID_NONE ? ID_NONE : walk_up(reading, operand, true, &path);
                 found = scores != ID_NONE &&

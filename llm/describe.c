@@ -38,6 +38,32 @@ static void mark_tokens(struct llm_reading *reading) {
         }
 }
 
+/* Marks the results of products from which nodes choose. */
+static void mark_scores(struct llm_reading *reading) {
+    const struct model *model = reading->core->model;
+    for (size_t g = 0; g < model->n_graphs; g++)
+        for (size_t i = model->graphs[g].n_nodes; i-- > 0;) {
+            const uint32_t id = model->graphs[g].nodes[i];
+            const struct op *op = llm_op(reading, id);
+            const struct node *node = llm_node(reading, id);
+            const uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+            const bool chooses = op->facets && op->facets->chooses;
+            if (output == ID_NONE || llm_is_product(reading, id) ||
+                !(chooses || reading->chosen_from[output]))
+                continue;
+            for (uint32_t k = 0; k < (chooses ? 1 : node->n_inputs); k++)
+                if (node->inputs[k] != ID_NONE && llm_is_data(reading, node->inputs[k]) &&
+                    dtype_is_float(llm_info(reading, node->inputs[k])->dtype))
+                    reading->chosen_from[node->inputs[k]] = true;
+        }
+}
+
+static int by_experts(const void *a, const void *b) {
+    const struct llm_choice *left = a, *right = b;
+    if (left->experts != right->experts) return left->experts < right->experts ? -1 : 1;
+    return left->chosen < right->chosen ? -1 : left->chosen > right->chosen;
+}
+
 /* Lists the nodes that choose some of several: experts of a token. */
 static int list_choices(struct llm_reading *reading) {
     const struct model *model = reading->core->model;
@@ -58,16 +84,24 @@ static int list_choices(struct llm_reading *reading) {
                 (struct llm_choice){from->dims[axis], to->dims[axis]};
         }
     }
+    if (reading->n_choices > 1)
+        qsort(reading->choices, reading->n_choices, sizeof *reading->choices, by_experts);
     return CM_OK;
 }
 
 /* Returns how many of `experts` a token chooses; 0 if no node chooses from so many. */
 static int64_t chosen_of(const struct llm_reading *reading, int64_t experts) {
-    int64_t most = 0;
-    for (size_t i = 0; i < reading->n_choices; i++)
-        if (reading->choices[i].experts == experts && reading->choices[i].chosen > most)
-            most = reading->choices[i].chosen;
-    return most;
+    size_t low = 0, high = reading->n_choices;
+    while (low < high) { /* the first with more experts */
+        const size_t middle = low + (high - low) / 2;
+        if (reading->choices[middle].experts <= experts)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && reading->choices[low - 1].experts == experts
+               ? reading->choices[low - 1].chosen
+               : 0;
 }
 
 /* --- Kernels between products. --- */
@@ -79,9 +113,6 @@ static uint32_t item_at(const struct llm_reading *reading, uint32_t id) {
 }
 
 static void add_edge(struct llm_reading *reading, uint32_t from, uint32_t to, bool across) {
-    for (size_t i = reading->n_edges; i > 0 && reading->edges[i - 1].to == to; i--)
-        if (reading->edges[i - 1].from == from && reading->edges[i - 1].across == across)
-            return;
     struct llm_edge *edges = arena_grow(reading->core->arena, reading->edges, reading->n_edges,
                                         &reading->edges_capacity, sizeof *edges);
     if (!edges) return; /* the arena has failed */
@@ -119,12 +150,17 @@ static void take_region(struct llm_reading *reading, uint32_t value, int64_t red
     const uint32_t id = value == ID_NONE ? ID_NONE : llm_producer(reading, value);
     if (id == ID_NONE || !llm_is_data(reading, value) || depth <= 0) return;
     const uint32_t owner = reading->region[id];
-    const uint32_t item = item_at(reading, id);
-    if (item != 0 && item != region->number && !region->chooses) {
+    uint32_t item = item_at(reading, id);
+    if (item == region->number) { /* scores of this attention */
+        item = 0;
+        reduced = 0;
+    }
+    if (item != 0 && !region->chooses) {
         const struct shape *shape = &llm_info(reading, value)->shape;
         const int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
         const bool within = reduced > 0 && columns % reduced == 0 && columns / reduced >= 2;
-        add_edge(reading, item, region->number, reduced > 0 && !within);
+        add_edge(reading, item, region->number,
+                 reduced > 0 && !within && !reading->items[region->number].is_attention);
     }
     if (item != 0 || (owner != 0 && owner != region->number)) {
         if (reading->charged[value] == region->number) return;
@@ -213,6 +249,12 @@ static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
     reading->counted[param->value] = true;
 }
 
+/* Returns true for the scores of a choice and for a few factors of whole rows: GPUs that divide
+ * the products of the same operand each compute them. */
+static bool stands_apart(const struct llm_reading *reading, uint32_t value, int64_t columns) {
+    return reading->chosen_from[value] || columns < LLM_MIN_DIVIDED;
+}
+
 /* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
 static void read_product(struct llm_reading *reading, uint32_t id, uint32_t lookup) {
     struct language *language = reading->language;
@@ -239,11 +281,15 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
     if (columns < 1) columns = 1;
     /* products of the same operand run as one */
     const uint32_t origin = llm_origin(reading, operand);
+    const bool is_apart = stands_apart(reading, node->outputs[0], columns);
     struct llm_product *product = NULL;
-    for (size_t i = language->n_products; i > 0 && i + 4 > language->n_products; i--) {
+    for (size_t i = is_apart ? 0 : language->n_products; i > 0 && i + 4 > language->n_products;
+         i--) {
         struct llm_product *other = &language->products[i - 1];
         if (experts == 0 && other->experts == 0 && lookup == ID_NONE &&
             llm_origin(reading, llm_node(reading, other->node)->inputs[0]) == origin &&
+            !stands_apart(reading, llm_node(reading, other->node)->outputs[0],
+                          other->columns) &&
             other->rows == rows / (double)reading->tokens)
             product = other;
     }
@@ -288,75 +334,130 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
     }
 }
 
-/* An operator with experts of several weights: a product for each. */
+static void count_experts(struct language *language, int64_t elements, int64_t experts,
+                          int64_t chosen) {
+    language->expert_params = checked_add(language->expert_params, elements);
+    language->chosen_params =
+        checked_add(language->chosen_params, checked_mul(elements / experts, chosen));
+}
+
+/* Adds the product with the stack of matrices in a slot. `first` is the item of the first
+ * product of the operator: the last reads the results of the others. */
+static void add_experts(struct llm_reading *reading, uint32_t id, uint32_t slot, uint32_t first,
+                        bool is_last) {
+    struct language *language = reading->language;
+    const struct node *node = llm_node(reading, id);
+    const uint32_t index = reading->core->params->of_value[node->inputs[slot]];
+    const struct param *param = &reading->core->params->params[index];
+    const struct shape *shape = &llm_info(reading, node->inputs[slot])->shape;
+    const struct attr *attr = node_attr(node, "k");
+    const int64_t experts = shape->dims[0];
+    const int64_t chosen = attr && attr->i < experts ? attr->i : attr ? experts : 1;
+    struct region region = {.number = reading->n_items + 1};
+    struct llm_product *product = add_product(reading, id);
+    product->experts = experts;
+    product->chosen = chosen;
+    product->rows = (double)chosen;
+    product->columns = shape->dims[1];
+    product->inner = param->elements / experts / shape->dims[1];
+    product->elements = param->elements;
+    product->dtype = llm_info(reading, node->inputs[0])->dtype;
+    if (region.number == first || !is_last) {
+        take_region(reading, node->inputs[0], 0, MAX_DEPTH, &region);
+        take_region(reading, node->inputs[1], experts, MAX_DEPTH, &region); /* of the choice */
+    } else {
+        int64_t columns = product->inner;
+        for (uint32_t item = first; item < region.number; item++) {
+            add_edge(reading, item, region.number, false);
+            columns =
+                checked_add(columns, language->products[reading->items[item].index].columns);
+        }
+        const int64_t bytes = dtype_bytes(product->dtype, checked_mul(columns, chosen));
+        product->moved = is_known(bytes) ? bytes : 0; /* activation */
+    }
+    add_weight(reading, id, index, product->columns);
+    language->weights[language->n_weights - 1].bytes = param->bytes;
+    language->weights[language->n_weights - 1].learned_bytes = param->bytes;
+    count_experts(language, param->elements, experts, chosen);
+    language->n_experts = (size_t)experts;
+    language->n_chosen = (size_t)chosen;
+}
+
+/* An operator with experts: a product for each stack of matrices. Scales, zero points and
+ * biases follow their matrices. */
 static void read_experts(struct llm_reading *reading, uint32_t id) {
+    enum { MOST = 3 };
     struct language *language = reading->language;
     const struct params_table *params = reading->core->params;
     const struct node *node = llm_node(reading, id);
     const uint32_t slots = llm_op(reading, id)->facets->experts;
-    const struct attr *attr = node_attr(node, "k");
-    const int64_t chosen = attr ? attr->i : 1;
-    int64_t inner = 0;
-    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32; slot++) {
-        const uint32_t value = node->inputs[slot];
-        if (!(slots & (1U << slot)) || value == ID_NONE) continue;
-        const uint32_t index = params->of_value[value];
+    const uint32_t first = reading->n_items + 1;
+    const size_t first_weight = language->n_weights;
+    uint32_t stacks[MOST], n = 0;
+    bool is_stack[32] = {false};
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32 && n < MOST; slot++) {
+        const uint32_t value = (slots & (1U << slot)) ? node->inputs[slot] : ID_NONE;
+        const uint32_t index = value == ID_NONE ? ID_NONE : params->of_value[value];
+        if (index == ID_NONE || params->params[index].kind != PARAM_LEARNED) continue;
         const struct shape *shape = &llm_info(reading, value)->shape;
-        if (index == ID_NONE || shape->rank < 3 || shape->dims[0] < 1) continue;
+        is_stack[slot] = shape->rank >= 3 && shape->dims[0] > 0 && shape->dims[1] > 0;
+        if (is_stack[slot]) stacks[n++] = slot;
+    }
+    /* the second is multiplied last */
+    if (n > 0) add_experts(reading, id, stacks[0], first, n == 1);
+    if (n > 2) add_experts(reading, id, stacks[2], first, false);
+    if (n > 1) add_experts(reading, id, stacks[1], first, true);
+    struct llm_weight *weight = NULL;
+    for (uint32_t slot = 0; slot < node->n_inputs && slot < 32 && n > 0; slot++) {
+        if (is_stack[slot]) {
+            const size_t place = slot == stacks[0] ? 0 : slot == stacks[1] ? n - 1 : 1;
+            weight = &language->weights[first_weight + place];
+        }
+        const uint32_t value = (slots & (1U << slot)) ? node->inputs[slot] : ID_NONE;
+        const uint32_t index = value == ID_NONE ? ID_NONE : params->of_value[value];
+        if (is_stack[slot] || index == ID_NONE || !weight) continue;
         const struct param *param = &params->params[index];
-        const int64_t experts = shape->dims[0];
-        const int64_t matrix = param->elements / experts;
-        const int64_t columns = shape->dims[1];
-        if (matrix < 2 * columns) continue; /* scales */
-        struct region region = {.number = reading->n_items + 1};
-        struct llm_product *product = add_product(reading, id);
-        product->experts = experts;
-        product->chosen = chosen < experts ? chosen : experts;
-        product->rows = (double)product->chosen;
-        product->columns = columns;
-        inner = matrix / columns;
-        product->inner = inner;
-        product->elements = param->elements;
-        product->dtype = llm_info(reading, node->inputs[0])->dtype;
-        take_region(reading, node->inputs[0], 0, MAX_DEPTH, &region);
-        take_region(reading, node->inputs[1], 0, MAX_DEPTH, &region);
-        add_weight(reading, id, index, columns);
-        language->weights[language->n_weights - 1].bytes = param->bytes;
-        language->weights[language->n_weights - 1].learned_bytes = param->bytes;
-        language->expert_params = checked_add(language->expert_params, param->elements);
-        language->chosen_params =
-            checked_add(language->chosen_params, checked_mul(matrix, product->chosen));
-        language->n_experts = (size_t)experts;
-        language->n_chosen = (size_t)product->chosen;
+        const struct shape *shape = &llm_info(reading, value)->shape;
+        const struct llm_product *product = &language->products[weight->product];
+        if (shape->rank < 2 || shape->dims[0] != product->experts) continue;
+        weight->bytes = checked_add(weight->bytes, param->bytes);
+        if (param->kind != PARAM_LEARNED) continue;
+        weight->learned_bytes = checked_add(weight->learned_bytes, param->bytes);
+        count_experts(language, param->elements, product->experts, product->chosen);
     }
 }
 
 /* Marks the product whose result is an output of the model with the most columns. */
-static bool reaches_output(const struct llm_reading *reading, uint32_t value, int depth) {
-    const struct value *at = &reading->core->model->values[value];
-    if (at->is_graph_output && at->graph == 0) return true;
-    for (size_t i = 0; i < at->n_uses && depth > 0; i++) {
-        const struct node *node = llm_node(reading, at->uses[i].node);
-        if (llm_is_product(reading, at->uses[i].node) || node->n_outputs == 0 ||
-            node->outputs[0] == ID_NONE ||
-            llm_elements(reading, node->outputs[0]) != llm_elements(reading, value))
-            continue;
-        if (reaches_output(reading, node->outputs[0], depth - 1)) return true;
-    }
-    return false;
-}
-
-static void mark_logits(struct llm_reading *reading) {
+static int mark_logits(struct llm_reading *reading) {
+    enum { FAR = 8 }; /* nodes after the product */
+    const struct model *model = reading->core->model;
+    const struct graph *graph = &model->graphs[0];
     struct language *language = reading->language;
     struct llm_product *found = NULL;
+    /* By value: FAR less the elementwise nodes up to an output. */
+    uint8_t *near = arena_array(reading->core->arena, model->n_values, sizeof *near);
+    if (!near) return diag_no_memory(reading->core->diag);
+    for (size_t i = 0; i < graph->n_outputs; i++) near[graph->outputs[i]] = FAR;
+    for (size_t i = graph->n_nodes; i-- > 0;) {
+        const struct node *node = llm_node(reading, graph->nodes[i]);
+        const uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+        if (output == ID_NONE || near[output] == 0 || llm_is_product(reading, graph->nodes[i]))
+            continue;
+        const int64_t elements = llm_elements(reading, output);
+        for (uint32_t k = 0; k < node->n_inputs; k++)
+            if (node->inputs[k] != ID_NONE && near[node->inputs[k]] < near[output] &&
+                llm_elements(reading, node->inputs[k]) == elements)
+                near[node->inputs[k]] = (uint8_t)(near[output] - 1);
+    }
     for (size_t i = 0; i < language->n_products; i++) {
         struct llm_product *product = &language->products[i];
         const uint32_t output = llm_node(reading, product->node)->outputs[0];
         if ((!found || product->columns >= found->columns) && output != ID_NONE &&
-            reaches_output(reading, output, 6))
+            near[output] > 0)
             found = product;
     }
     if (found) found->is_logits = true;
+    return CM_OK;
 }
 
 /* --- Tables, states, totals. --- */
@@ -438,37 +539,41 @@ static void read_params(struct llm_reading *reading) {
                 checked_add(language->buffer_bytes, llm_bytes(reading, value));
 }
 
-/* Returns the first attention that depends on the value; 0. `marks`: by value, `number` if it
- * depends on it. */
-static uint32_t leads_to(const struct llm_reading *reading, uint32_t value, uint32_t *marks,
-                         uint32_t number) {
+/* Returns by value the first attention that depends on it, without one between them; 0. */
+static uint32_t *first_attentions(const struct llm_reading *reading) {
     const struct graph *graph = &reading->core->model->graphs[0];
-    marks[value] = number;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
+    uint32_t *first =
+        arena_array(reading->core->arena, reading->core->model->n_values, sizeof *first);
+    for (size_t i = first ? graph->n_nodes : 0; i-- > 0;) {
         const uint32_t id = graph->nodes[i];
         const struct node *node = llm_node(reading, id);
-        bool found = false;
-        for (uint32_t k = 0; k < node->n_inputs && !found; k++)
-            found = node->inputs[k] != ID_NONE && marks[node->inputs[k]] == number;
-        if (!found || llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
-        if (reading->attention[id]) return reading->attention[id];
-        for (uint32_t k = 0; k < node->n_outputs; k++)
-            if (node->outputs[k] != ID_NONE) marks[node->outputs[k]] = number;
+        uint32_t found = reading->attention[id];
+        if (llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
+        for (uint32_t k = 0; k < node->n_outputs && reading->attention[id] == 0; k++) {
+            const uint32_t of = node->outputs[k] == ID_NONE ? 0 : first[node->outputs[k]];
+            if (of != 0 && (found == 0 || of < found)) found = of;
+        }
+        for (uint32_t k = 0; k < node->n_inputs && found != 0; k++) {
+            const uint32_t input = node->inputs[k];
+            if (input != ID_NONE && (first[input] == 0 || found < first[input]))
+                first[input] = found;
+        }
     }
-    return 0;
+    return first;
 }
 
 /* Caches from which products compute keys and values: latent vectors. */
-static void read_latent_caches(struct llm_reading *reading) {
+static int read_latent_caches(struct llm_reading *reading) {
     struct language *language = reading->language;
-    uint32_t *marks = reading->charged; /* no longer needed */
     const struct graph *graph = &reading->core->model->graphs[0];
+    const uint32_t *first = first_attentions(reading);
+    if (!first) return diag_no_memory(reading->core->diag);
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const uint32_t id = graph->inputs[i];
         if (reading->roles->cache[id] != CACHE_GROWS || reading->counted[id] ||
             reading->past <= 0)
             continue;
-        const uint32_t found = leads_to(reading, id, marks, reading->n_items + 1 + (uint32_t)i);
+        const uint32_t found = first[id];
         if (!found) continue;
         struct llm_attention *attention = &language->attentions[found - 1];
         if (attention->cache == CACHE_NONE) {
@@ -483,6 +588,7 @@ static void read_latent_caches(struct llm_reading *reading) {
             checked_add(attention->cached, llm_elements(reading, id) / reading->past);
         attention->latent = attention->cached;
     }
+    return CM_OK;
 }
 
 static void read_states(struct llm_reading *reading) {
@@ -554,6 +660,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     reading.region = arena_array(arena, model->n_nodes, sizeof *reading.region);
     reading.reduced = arena_array(arena, model->n_nodes, sizeof *reading.reduced);
     reading.of_tokens = arena_array(arena, model->n_values, sizeof *reading.of_tokens);
+    reading.chosen_from = arena_array(arena, model->n_values, sizeof *reading.chosen_from);
     reading.counted = arena_array(arena, model->n_values, sizeof *reading.counted);
     reading.cached_by = arena_array(arena, model->n_values, sizeof *reading.cached_by);
     reading.stored = arena_array(arena, model->n_values, sizeof *reading.stored);
@@ -567,6 +674,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     ret->weights = arena_array(arena, 3 * model->n_nodes + 1, sizeof *ret->weights);
     if (arena_failed(arena)) return diag_no_memory(core->diag);
     mark_tokens(&reading);
+    mark_scores(&reading);
     int status = list_choices(&reading);
     if (status == CM_OK) status = llm_find_attention(&reading);
     if (status < 0) return status;
@@ -576,9 +684,9 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     if (ret->n_weights > 0)
         qsort(ret->weights, ret->n_weights, sizeof *ret->weights, by_product);
     status = llm_divide(&reading);
+    if (status == CM_OK) status = mark_logits(&reading);
+    if (status == CM_OK) status = read_latent_caches(&reading);
     if (status < 0) return status;
-    mark_logits(&reading);
-    read_latent_caches(&reading);
     read_states(&reading);
     read_params(&reading);
     return arena_failed(arena) ? diag_no_memory(core->diag) : CM_OK;

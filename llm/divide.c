@@ -3,7 +3,8 @@
  * Tensor parallelism (Megatron-LM): a product divides its columns, and the product that reads
  * its result divides its rows, after which an all-reduce sums the partial results. What reduces
  * all columns in between (a norm, the choice of experts) requires the whole result, and so does
- * a sum with a result that is not divided: such products are computed by every GPU.
+ * a sum with a result that is not divided: such products are computed by every GPU. The norm
+ * of all queries or keys exchanges one number per token, which is neglected.
  */
 #include "llm/reading.h"
 
@@ -82,6 +83,10 @@ int llm_divide(struct llm_reading *reading) {
         qsort(reading->edges, reading->n_edges, sizeof *reading->edges, by_reader);
     for (size_t i = 0; i < reading->n_edges; i++)
         if (reading->edges[i].across) whole[reading->edges[i].from] = true;
+    for (size_t i = 1; i <= reading->n_items; i++)
+        if (!reading->items[i].is_attention &&
+            reading->language->products[reading->items[i].index].columns < LLM_MIN_DIVIDED)
+            whole[i] = true;
     for (int round = 0; round < MAX_ROUNDS && !decide(reading, whole, divided); round++) {}
     mark_reductions(reading);
     return CM_OK;

@@ -10,6 +10,8 @@
 #include "passes/params/params.h"
 #include "passes/walk/bind.h"
 
+#define LLM_MIN_DIVIDED 8 /* columns of a product that GPUs divide */
+
 struct llm_reading {
     const struct analysis *core;
     const struct llm_roles *roles;
@@ -22,6 +24,7 @@ struct llm_reading {
     uint32_t *reduced;   /* likewise, if reached through a node that reduces */
     /* By value: */
     bool *of_tokens;     /* depends on the token ids */
+    bool *chosen_from;   /* a node chooses from it: scores of experts */
     bool *counted;       /* its weight, or its cache, has been counted */
     uint32_t *cached_by; /* index + 1 of the attention that stores it as keys or values; 0 */
     bool *stored;        /* written by its region and counted */

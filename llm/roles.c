@@ -8,7 +8,9 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#define MAX_VIEWS 4 /* nodes between the token ids and the lookup */
+#define MAX_VIEWS 4         /* nodes between the token ids and the lookup */
+#define MAX_DIMS  4096      /* symbols; a dim of a further one has no role */
+#define MAX_PAIRS (1 << 24) /* of inputs and outputs that are compared */
 
 struct finding {
     const struct model *model;
@@ -18,6 +20,9 @@ struct finding {
     struct llm_roles *roles;
     struct llm_dim *dims;
     size_t capacity;
+    bool *taken;       /* by output: an input extends to it */
+    size_t first_free; /* outputs before it are taken */
+    int64_t left;      /* pairs of inputs and outputs that may still be compared */
 };
 
 static bool is_data(const struct value *value) {
@@ -77,7 +82,8 @@ static enum llm_role role_of(const struct finding *finding, const char *symbol) 
 
 static int set_role(struct finding *finding, const char *symbol, enum llm_role role) {
     struct llm_roles *roles = finding->roles;
-    if (!symbol || role_of(finding, symbol) != ROLE_NONE) return CM_OK;
+    if (!symbol || roles->n_dims >= MAX_DIMS || role_of(finding, symbol) != ROLE_NONE)
+        return CM_OK;
     finding->dims = arena_grow(finding->arena, finding->dims, roles->n_dims, &finding->capacity,
                                sizeof *finding->dims);
     if (!finding->dims) return CM_NO_MEMORY;
@@ -100,10 +106,12 @@ static bool may_extend(const struct type *input, const struct type *output) {
 }
 
 /* Finds the first output that may extend the input, which counts once; ID_NONE. */
-static uint32_t find_extension(const struct finding *finding, const struct type *input,
-                               bool *taken) {
+static uint32_t find_extension(struct finding *finding, const struct type *input) {
     const struct graph *graph = finding->graph;
-    for (size_t i = 0; i < graph->n_outputs; i++) {
+    bool *taken = finding->taken;
+    while (finding->first_free < graph->n_outputs && taken[finding->first_free])
+        finding->first_free++;
+    for (size_t i = finding->first_free; i < graph->n_outputs && finding->left-- > 0; i++) {
         const struct value *value = &finding->model->values[graph->outputs[i]];
         if (taken[i] || !may_extend(input, value->type)) continue;
         taken[i] = true;
@@ -113,7 +121,7 @@ static uint32_t find_extension(const struct finding *finding, const struct type 
 }
 
 /* Finds what an input of floats keeps between steps, and the roles of its dims. */
-static int read_cache(struct finding *finding, uint32_t id, bool *taken) {
+static int read_cache(struct finding *finding, uint32_t id) {
     const struct type *type = finding->model->values[id].type;
     const int rank = type->shape.rank;
     if (!dtype_is_float(type->dtype) || rank < 2 || id == finding->roles->tokens) return CM_OK;
@@ -123,10 +131,7 @@ static int read_cache(struct finding *finding, uint32_t id, bool *taken) {
             role_of(finding, symbol_at(type, axis)) != ROLE_SEQUENCE &&
             role_of(finding, symbol_at(type, axis)) != ROLE_BATCH)
             grows = axis;
-    const uint32_t output =
-        rank < 3 && grows > 0 ? ID_NONE : find_extension(finding, type, taken);
-    enum llm_cache *cache = NULL;
-    (void)cache;
+    const uint32_t output = rank < 3 && grows > 0 ? ID_NONE : find_extension(finding, type);
     if (output == ID_NONE) {
         if (grows == 0 || grows == rank - 1) return CM_OK;
         finding->roles->cache[id] = CACHE_SOURCE;
@@ -159,11 +164,12 @@ int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) {
                               .graph = graph,
                               .bind = analysis->bind,
                               .arena = analysis->arena,
-                              .roles = ret};
-    bool *taken = arena_array(analysis->arena, graph->n_outputs + 1, sizeof *taken);
+                              .roles = ret,
+                              .left = MAX_PAIRS};
+    finding.taken = arena_array(analysis->arena, graph->n_outputs + 1, sizeof *finding.taken);
     *ret = (struct llm_roles){.batch = DIM_UNKNOWN, .sequence = DIM_UNKNOWN};
     ret->cache = arena_array(analysis->arena, model->n_values, sizeof *ret->cache);
-    if (!taken || !ret->cache) return diag_no_memory(analysis->diag);
+    if (!finding.taken || !ret->cache) return diag_no_memory(analysis->diag);
     ret->tokens = find_tokens(&finding);
     if (ret->tokens == ID_NONE) return CM_OK;
     const struct type *type = model->values[ret->tokens].type;
@@ -176,7 +182,7 @@ int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) {
     if (status == CM_OK) status = set_role(&finding, symbol_at(type, at), ROLE_SEQUENCE);
     for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
         if (is_data(&model->values[graph->inputs[i]]))
-            status = read_cache(&finding, graph->inputs[i], taken);
+            status = read_cache(&finding, graph->inputs[i]);
     for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
         if (is_data(&model->values[graph->inputs[i]]))
             status = read_mask(&finding, graph->inputs[i]);

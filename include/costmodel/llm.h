@@ -151,6 +151,8 @@ struct cm_llm {
     int64_t cross_bytes_per_token;       /* per token of the source */
     int64_t state_bytes_per_sequence;    /* constant */
     int64_t prompt, new_tokens;
+    int64_t request_bytes;     /* of caches and states of a sequence of prompt + new tokens */
+    int64_t request_sequences; /* such sequences that fit, on all GPUs; CM_UNKNOWN: no limit */
     int64_t memory_limit, arena_bytes; /* memory_limit CM_UNKNOWN: not given */
     int64_t reserve;                   /* ratio, in millionths */
     int64_t page;
@@ -179,6 +181,28 @@ struct cm_llm {
     void *arena;                      /* private */
 };
 
+/* One combination of prompt, batch, device and division. */
+struct cm_llm_row {
+    const char *model;
+    const char *device; /* NULL: none */
+    int64_t tp, pp, ep;
+    int64_t prompt, batch;
+    int64_t context;       /* tokens of a sequence in the end: prompt + new tokens */
+    int64_t request_bytes; /* this and the next two: as in struct cm_llm */
+    int64_t stored_bytes;
+    int64_t request_sequences;
+    int64_t prefill_lower_bound_ps, prefill_ps;  /* of one sequence */
+    int64_t decode_lower_bound_ps, decode_ps;    /* of a step of the batch */
+    int64_t tokens_per_s, expected_tokens_per_s; /* of the batch, while it decodes; rounded
+                                                    down, as in struct cm_llm_capacity */
+};
+
+struct cm_llm_sweep {
+    size_t n_rows;
+    const struct cm_llm_row *rows;
+    void *arena; /* private */
+};
+
 /*
  * Computes the costs of serving the model. `options` gives device, precision and other dims;
  * the dims of batch, sequence, past and total follow from `llm`. CM_OK, CM_USAGE, CM_REFUSED
@@ -188,6 +212,20 @@ CM_API int cm_model_llm(struct cm_model *model, const struct cm_options *options
                         const struct cm_llm_options *llm, struct cm_diagnostics *diagnostics,
                         struct cm_llm **ret) CM_MUST_CHECK;
 CM_API void cm_llm_free(struct cm_llm *llm);
+
+/* Lists the rows of some results, one for each of their batches, in this order. The rows borrow
+ * from the results. CM_OK, CM_USAGE, CM_NO_MEMORY. Free with cm_llm_sweep_free. */
+CM_API int cm_llm_sweep_make(const struct cm_llm *const *llms, size_t n,
+                             struct cm_diagnostics *diagnostics,
+                             struct cm_llm_sweep **ret) CM_MUST_CHECK;
+CM_API void cm_llm_sweep_free(struct cm_llm_sweep *sweep);
+
+/* Write a sweep as a table, as CSV, and as JSON. CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_llm_sweep_write_text(const struct cm_llm_sweep *sweep,
+                                   const struct cm_text_options *options,
+                                   FILE *out) CM_MUST_CHECK;
+CM_API int cm_llm_sweep_write_csv(const struct cm_llm_sweep *sweep, FILE *out) CM_MUST_CHECK;
+CM_API int cm_llm_sweep_write_json(const struct cm_llm_sweep *sweep, FILE *out) CM_MUST_CHECK;
 
 /* Write the report as text and as JSON. The caller flushes the stream. CM_OK, CM_NO_MEMORY. */
 CM_API int cm_llm_write_text(const struct cm_llm *llm, const struct cm_text_options *options,

@@ -74,8 +74,9 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
     if (!is_float && !may_be_quantized(study, value)) return false;
     if (mark == MARK_DERIVED) return purposes != 0;
     if (mark == MARK_CONSTANT && is_float) return false;
-    /* the framework's parameters are initializers */
-    if (study->sources[value] == SOURCE_NODE && study->model->n_framework_params > 0)
+    /* the framework's parameters are initializers; an input is a state */
+    if ((study->sources[value] == SOURCE_NODE || study->sources[value] == SOURCE_INPUT) &&
+        study->model->n_framework_params > 0)
         return false;
     if (purposes & FOR_WEIGHT) return study->sources[value] != SOURCE_NONE;
     switch ((enum param_source)study->sources[value]) {

@@ -106,19 +106,20 @@ struct shard_header {
     int64_t n; /* combinations of the shard */
 };
 
-extern const struct json_document json_profile;  /* struct cm_result */
-extern const struct json_document json_sweep;    /* struct cm_sweep */
-extern const struct json_document json_llm;      /* struct cm_llm */
-extern const struct json_document json_budget;   /* struct cm_budget */
-extern const struct json_document json_baseline; /* struct cm_baseline */
-extern const struct json_document json_campaign; /* struct cm_campaign */
-extern const struct json_document json_op_costs; /* struct op_costs_file */
-extern const struct json_document json_verdict;  /* struct cm_verdict */
-extern const struct json_document json_diff;     /* struct diff_document; never read */
-extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
-extern const struct json_record json_sweep_row;  /* struct cm_sweep_row */
-extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
-extern const struct json_record json_shard;      /* struct shard_header */
+extern const struct json_document json_profile;   /* struct cm_result */
+extern const struct json_document json_sweep;     /* struct cm_sweep */
+extern const struct json_document json_llm;       /* struct cm_llm */
+extern const struct json_document json_llm_sweep; /* struct cm_llm_sweep */
+extern const struct json_document json_budget;    /* struct cm_budget */
+extern const struct json_document json_baseline;  /* struct cm_baseline */
+extern const struct json_document json_campaign;  /* struct cm_campaign */
+extern const struct json_document json_op_costs;  /* struct op_costs_file */
+extern const struct json_document json_verdict;   /* struct cm_verdict */
+extern const struct json_document json_diff;      /* struct diff_document; never read */
+extern const struct json_record json_result;    /* struct cm_result, without schema and tool */
+extern const struct json_record json_sweep_row; /* struct cm_sweep_row */
+extern const struct json_record json_type;      /* struct cm_type: dtype and shape */
+extern const struct json_record json_shard;     /* struct shard_header */
 
 /* By enum cm_type_kind: "sequence", "optional", "map", "sparse_tensor"; NULL: plain dtype. */
 extern const char *const json_type_wrappers[];

@@ -2,8 +2,16 @@
 /* Schema tables and writer of `costmodel llm` (docs/llm.md). */
 #include "costmodel/llm.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
+#include "report/table/csv.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/file.h"
+#include "support/text.h"
 
 /* clang-format off */
 static const struct json_record layers_record = RECORD(struct cm_llm_layers, "llm_layers", "Layers of attention with equal sizes",
@@ -89,6 +97,8 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     VALUE("state_bytes_per_sequence", JSON_COUNT, struct cm_llm, state_bytes_per_sequence, "constant state of recurrences and convolutions"),
     VALUE("prompt", JSON_COUNT, struct cm_llm, prompt, "tokens"),
     VALUE("new_tokens", JSON_COUNT, struct cm_llm, new_tokens, "tokens"),
+    VALUE("request_bytes", JSON_COUNT, struct cm_llm, request_bytes, "of caches and states of a sequence of prompt + new tokens, on one GPU"),
+    VALUE("request_sequences", JSON_COUNT, struct cm_llm, request_sequences, "such sequences that fit, on all GPUs; `null` without a limit"),
     VALUE("memory_limit", JSON_COUNT, struct cm_llm, memory_limit, "bytes of one GPU; `null`: unknown"),
     VALUE("reserve", JSON_RATIO, struct cm_llm, reserve, "share of the memory that is not used"),
     VALUE("arena_bytes", JSON_COUNT, struct cm_llm, arena_bytes, "for activations"),
@@ -118,7 +128,63 @@ static const struct json_record llm_record = RECORD(struct cm_llm, "llm", "Costs
     {"llm", JSON_OBJECT, false, 0, 0, &figures_record, NULL, "the figures"});
 
 const struct json_document json_llm = {"costmodel/llm/1", NULL, "llm", &llm_record, offsetof(struct cm_llm, arena)};
+
+static const struct json_record row_record = RECORD(struct cm_llm_row, "llm_row", "A combination of prompt, batch, device and division",
+    VALUE("model", JSON_TEXT, struct cm_llm_row, model, "path"),
+    VALUE("device", JSON_NULLABLE, struct cm_llm_row, device, "modelled device; `null`: none"),
+    VALUE("tp", JSON_COUNT, struct cm_llm_row, tp, "GPUs that divide each layer"),
+    VALUE("pp", JSON_COUNT, struct cm_llm_row, pp, "GPUs that divide the layers"),
+    VALUE("ep", JSON_COUNT, struct cm_llm_row, ep, "GPUs that divide the experts"),
+    VALUE("prompt", JSON_COUNT, struct cm_llm_row, prompt, "tokens"),
+    VALUE("batch", JSON_COUNT, struct cm_llm_row, batch, "sequences that are decoded together"),
+    VALUE("context", JSON_COUNT, struct cm_llm_row, context, "tokens of a sequence in the end: prompt + new tokens"),
+    VALUE("request_bytes", JSON_COUNT, struct cm_llm_row, request_bytes, "of caches and states of one sequence, on one GPU"),
+    VALUE("stored_bytes", JSON_COUNT, struct cm_llm_row, stored_bytes, "of weights and other stored tensors, on one GPU"),
+    VALUE("request_sequences", JSON_COUNT, struct cm_llm_row, request_sequences, "that fit, on all GPUs; `null` without a memory limit"),
+    VALUE("prefill_lower_bound_ps", JSON_COUNT, struct cm_llm_row, prefill_lower_bound_ps, "of one sequence, picoseconds; `null` without a device"),
+    VALUE("prefill_ps", JSON_COUNT, struct cm_llm_row, prefill_ps, "expected; `null` likewise, or if the device cannot compute with these numbers"),
+    VALUE("decode_lower_bound_ps", JSON_COUNT, struct cm_llm_row, decode_lower_bound_ps, "of a step of the batch"),
+    VALUE("decode_ps", JSON_COUNT, struct cm_llm_row, decode_ps, "expected"),
+    VALUE("tokens_per_s", JSON_COUNT, struct cm_llm_row, tokens_per_s, "of the batch, while it decodes: ceiling"),
+    VALUE("expected_tokens_per_s", JSON_COUNT, struct cm_llm_row, expected_tokens_per_s, "from the expected time of a step; without queueing and prefill"));
+
+static const struct json_record sweep_record = RECORD(struct cm_llm_sweep, "llm_sweep", "Costs of serving a language model by prompt, batch, device and division (docs/llm.md)",
+    LIST("rows", struct cm_llm_sweep, rows, n_rows, row_record, "combinations"));
+
+const struct json_document json_llm_sweep = {"costmodel/llm-sweep/1", NULL, "llm-sweep", &sweep_record, offsetof(struct cm_llm_sweep, arena)};
 /* clang-format on */
+
+int cm_llm_sweep_write_json(const struct cm_llm_sweep *sweep, FILE *out) {
+    return sweep && out ? json_document_write(&json_llm_sweep, sweep, false, out) : CM_USAGE;
+}
+
+/* The columns are the keys of the JSON; unknown figures are empty cells. */
+int cm_llm_sweep_write_csv(const struct cm_llm_sweep *sweep, FILE *out) {
+    if (!sweep || !out) return CM_USAGE;
+    struct arena *arena = arena_new("csv", 0);
+    if (!arena) return CM_NO_MEMORY;
+    struct text safe = {.arena = arena};
+    for (size_t i = 0; i < row_record.n_fields; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : ",", row_record.fields[i].key);
+    fputs("\r\n", out);
+    for (size_t row = 0; row < sweep->n_rows; row++) {
+        for (size_t i = 0; i < row_record.n_fields; i++) {
+            const struct json_field *field = &row_record.fields[i];
+            const char *at = (const char *)&sweep->rows[row] + field->offset;
+            const char *words = NULL;
+            int64_t value = CM_UNKNOWN;
+            if (i > 0) fputc(',', out);
+            if (field->kind == JSON_COUNT)
+                memcpy(&value, at, sizeof value);
+            else
+                memcpy(&words, at, sizeof words);
+            if (words) csv_put_text(words, &safe, out);
+            if (is_known(value)) fprintf(out, "%" PRId64, value);
+        }
+        fputs("\r\n", out);
+    }
+    return arena_end(arena, output_flush(out));
+}
 
 int cm_llm_write_json(const struct cm_llm *llm, FILE *out) {
     return llm && out ? json_document_write(&json_llm, llm, false, out) : CM_USAGE;

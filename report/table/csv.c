@@ -5,16 +5,18 @@
  * the cell as text. Control characters are escaped (text_append_name), so that each record is
  * one line.
  */
-#include "report/report.h"
+#include "report/table/csv.h"
 
 #include <string.h>
 
+#include "report/report.h"
 #include "report/table/listing.h"
 #include "support/file.h"
 
 #define FORMULA_STARTS "=+-@"
 
-static void put_text(const char *name, struct text *safe, FILE *out) {
+void csv_put_text(const char *name, struct text *safe, FILE *out) {
+    text_clear(safe);
     text_append_name(safe, name);
     const char *text = text_string(safe);
     const bool is_formula = *text != '\0' && strchr(FORMULA_STARTS, *text) != NULL;
@@ -48,7 +50,7 @@ int report_write_csv(const struct report *report) {
             if (i > 0) fputc(',', out);
             text_clear(&safe);
             if (cell.kind == CELL_TEXT)
-                put_text(text_string(cell.words), &safe, out);
+                csv_put_text(text_string(cell.words), &safe, out);
             else if (cell_is_known(&cell))
                 cell_append(&safe, &cell, number_style_of(report->table->units, NUMBERS_EXACT));
             if (cell.kind != CELL_TEXT) fputs(text_string(&safe), out);

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -84,10 +86,75 @@ static void computes_phases(void **state) {
     cm_llm_free(got);
 }
 
+/* Returns what a writer of the sweep wrote. */
+static char *written(const struct cm_llm_sweep *sweep, bool as_csv) {
+    struct cm_text_options options;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    cm_text_options_init(&options);
+    assert_int_equal(as_csv ? cm_llm_sweep_write_csv(sweep, out)
+                            : cm_llm_sweep_write_text(sweep, &options, out),
+                     CM_OK);
+    fclose(out);
+    return text;
+}
+
+static void lists_a_row_for_each_batch(void **state) {
+    const struct cm_llm_phase phases[] = {
+        {.name = "prefill", .batch = 1, .lower_bound_ps = 5, .latency_ps = 6},
+        {.name = "decode", .batch = 1, .lower_bound_ps = 3, .latency_ps = CM_UNKNOWN},
+        {.name = "decode", .batch = 8, .lower_bound_ps = 3000000000, .latency_ps = 4000000000},
+        {.name = "generate", .batch = 1},
+    };
+    const struct cm_llm one = {.path = "=a,\"b\"\033",
+                               .device = "GPU",
+                               .tp = 2,
+                               .pp = 1,
+                               .ep = 1,
+                               .prompt = 10,
+                               .new_tokens = 5,
+                               .request_bytes = 70,
+                               .stored_bytes = 80,
+                               .request_sequences = CM_UNKNOWN,
+                               .n_phases = 4,
+                               .phases = phases};
+    const struct cm_llm *const llms[] = {&one, &one};
+    struct cm_llm_sweep *sweep = NULL;
+    (void)state;
+    assert_int_equal(cm_llm_sweep_make(llms, 2, NULL, &sweep), CM_OK);
+    assert_int_equal(sweep->n_rows, 4);
+    const struct cm_llm_row *row = &sweep->rows[3];
+    assert_int_equal(row->batch, 8);
+    assert_int_equal(row->context, 15);
+    assert_int_equal(row->prefill_lower_bound_ps, 5);
+    assert_int_equal(row->decode_ps, 4000000000);
+    assert_int_equal(row->tokens_per_s, 2666); /* 8 in 3 ms */
+    assert_int_equal(row->expected_tokens_per_s, 2000);
+    assert_int_equal(sweep->rows[0].expected_tokens_per_s, CM_UNKNOWN);
+    char *csv = written(sweep, true);
+    assert_non_null(strstr(csv, "\r\n\"'=a,\"\"b\"\"\\x1b\",GPU,2,1,1,10,1,15,70,80,,5,6,3,,"
+                                "333333333333,\r\n"));
+    char *text = written(sweep, false);
+    assert_non_null(strstr(text, "=a,\"b\"\\x1b, device GPU, tp 2, pp 1, ep 1, prompt 10, "
+                                 "context 15, KV/sequence 70 B, weights/GPU 80 B"));
+    assert_non_null(strstr(text, "3.00 ms  4.00 ms            2,666     2,000\n"));
+    free(csv);
+    free(text);
+    cm_llm_sweep_free(sweep);
+    assert_int_equal(cm_llm_sweep_make(llms, 0, NULL, &sweep), CM_OK);
+    text = written(sweep, false);
+    assert_string_equal(text, "");
+    free(text);
+    cm_llm_sweep_free(sweep);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_invalid_options),
         cmocka_unit_test(computes_phases),
+        cmocka_unit_test(lists_a_row_for_each_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

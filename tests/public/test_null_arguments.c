@@ -15,6 +15,7 @@
 #include "costmodel/compare.h"
 #include "costmodel/costmodel.h"
 #include "costmodel/fit.h"
+#include "costmodel/llm.h"
 #include "costmodel/op_costs.h"
 #include "costmodel/times.h"
 
@@ -217,6 +218,34 @@ static void null_is_a_usage_error_of_checks(void **state) {
     expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+static void null_is_a_usage_error_of_language_models(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
+        ROW(cm_model_llm(NULL, P, P, d, P)),
+        ROW(cm_model_llm(P, NULL, P, d, P)),
+        ROW(cm_model_llm(P, P, NULL, d, P)),
+        ROW(cm_model_llm(P, P, P, d, NULL)),
+        ROW(cm_llm_write_text(NULL, P, P)),
+        ROW(cm_llm_write_text(P, NULL, P)),
+        ROW(cm_llm_write_text(P, P, NULL)),
+        ROW(cm_llm_write_json(NULL, P)),
+        ROW(cm_llm_write_json(P, NULL)),
+        ROW(cm_llm_sweep_make(NULL, 1, d, P)),
+        ROW(cm_llm_sweep_make(P, 1, d, NULL)),
+        ROW(cm_llm_sweep_write_text(NULL, P, P)),
+        ROW(cm_llm_sweep_write_text(P, NULL, P)),
+        ROW(cm_llm_sweep_write_text(P, P, NULL)),
+        ROW(cm_llm_sweep_write_csv(NULL, P)),
+        ROW(cm_llm_sweep_write_csv(P, NULL)),
+        ROW(cm_llm_sweep_write_json(NULL, P)),
+        ROW(cm_llm_sweep_write_json(P, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
 static void null_is_a_usage_error_of_diffs(void **state) {
     void *const P = *state;
     struct cm_diagnostics *d = cm_diagnostics_new();
@@ -316,6 +345,10 @@ static void functions_without_a_status_accept_null(void **state) {
     cm_diff_free(NULL);
     cm_diff_options_init(NULL);
     cm_diff_options_init_sized(NULL, 8);
+    cm_llm_options_init(NULL);
+    cm_llm_options_init_sized(NULL, 8);
+    cm_llm_free(NULL);
+    cm_llm_sweep_free(NULL);
     cm_op_costs_free(NULL);
     cm_times_free(NULL);
     cm_report_free(NULL);
@@ -339,8 +372,8 @@ static char *read_text(const char *path) {
 }
 
 static void every_public_function_with_a_pointer_is_tested(void **state) {
-    static const char *const headers[] = {
-        "campaign.h", "check.h", "compare.h", "costmodel.h", "fit.h", "op_costs.h", "times.h"};
+    static const char *const headers[] = {"campaign.h", "check.h", "compare.h",  "costmodel.h",
+                                          "fit.h",      "llm.h",   "op_costs.h", "times.h"};
     char *source = read_text(TEST_SOURCE_DIR "/tests/public/test_null_arguments.c");
     (void)state;
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
@@ -368,6 +401,7 @@ int main(void) {
         cmocka_unit_test(null_is_a_usage_error_of_reports),
         cmocka_unit_test(null_is_a_usage_error_of_sweeps),
         cmocka_unit_test(null_is_a_usage_error_of_checks),
+        cmocka_unit_test(null_is_a_usage_error_of_language_models),
         cmocka_unit_test(null_is_a_usage_error_of_diffs),
         cmocka_unit_test(null_is_a_usage_error_of_op_costs_and_times),
         cmocka_unit_test(functions_without_a_status_accept_null),

@@ -267,6 +267,12 @@ static void test_weights_may_be_inputs(void **state) {
           {"bn.running_mean", PARAM_BUFFER},
           {"skip", PARAM_NONE},
           {"x", PARAM_NONE}}},
+        /* the framework lists its parameters: this input is a state */
+        {"params fc.weight\nin x float[1,8]\nin past_state.0 float[2,8]\n"
+         "init fc.weight float[8,8]\ninit zero int64[] =0\n"
+         "node - Gather past_state.0 zero -> s\nnode - MatMul x fc.weight -> m\n"
+         "node - Add m s -> y\nout y\n",
+         {{"past_state.0", PARAM_NONE}, {"fc.weight", PARAM_LEARNED}}},
     };
     (void)state;
     CHECK(rows);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of CSV. */
+#ifndef REPORT_TABLE_CSV_H
+#define REPORT_TABLE_CSV_H
+
+#include <stdio.h>
+
+struct text;
+
+/* Writes a text as a field: quoted if necessary, and never a formula of a spreadsheet. `safe`
+ * is overwritten. */
+void csv_put_text(const char *name, struct text *safe, FILE *out);
+
+#endif
