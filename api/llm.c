@@ -31,6 +31,7 @@ static const struct {
 #define MAX_GPUS    4096
 #define MAX_BATCH   ((int64_t)1 << 20)
 #define MAX_BENDS   64 /* windows at which the costs of a generation bend */
+#define N_CURVE     11 /* contexts from 1024 to 1048576 */
 #define N_SAMPLES   9  /* steps of a generation whose times are modelled */
 
 struct serving {
@@ -491,6 +492,42 @@ static int list_capacity(struct serving *serving) {
     return CM_OK;
 }
 
+/* Sets the bound and the expected time of a step of decode; neither if the batch does not fit.
+ */
+static void time_step(const struct serving *serving, int64_t batch, int64_t context,
+                      int64_t *ret_bound, int64_t *ret_expected) {
+    const int64_t fits =
+        llm_sequences(&serving->language, &serving->setup, &serving->memory, context);
+    *ret_bound = *ret_expected = CM_UNKNOWN;
+    if (!serving->machine.name || (fits >= 0 && fits < batch)) return;
+    const struct llm_costs costs = costs_of(serving, batch, 1, context - 1);
+    *ret_bound = picoseconds(costs.bound);
+    if (!costs.is_untimed) *ret_expected = picoseconds(costs.expected);
+}
+
+static int list_curve(struct serving *serving) {
+    struct cm_llm *result = serving->result;
+    const struct language *language = &serving->language;
+    struct cm_llm_point *points = arena_array(serving->arena, N_CURVE, sizeof *points);
+    if (!points) return diag_no_memory(serving->diag);
+    int64_t last = is_known(result->longest_context) ? result->longest_context : 131072;
+    if (is_known(result->max_context) && result->max_context < last) last = result->max_context;
+    result->curve = points;
+    for (size_t i = 0; i < serving->n_batches; i++)
+        if (serving->batches[i] > result->curve_batch)
+            result->curve_batch = serving->batches[i];
+    for (int64_t context = 1024; result->n_curve < N_CURVE && context <= last; context *= 2) {
+        struct cm_llm_point *point = &points[result->n_curve++];
+        point->context = context;
+        point->request_bytes = whole(llm_cache_bytes(
+            language, &serving->setup, context, serving->memory.source, serving->memory.page));
+        time_step(serving, 1, context, &point->lower_bound_ps, &point->latency_ps);
+        time_step(serving, result->curve_batch, context, &point->batch_lower_bound_ps,
+                  &point->batch_latency_ps);
+    }
+    return CM_OK;
+}
+
 /* Evaluates a change of the setup. */
 static int add_what_if(struct serving *serving, struct cm_llm_what_if *rows, const char *name,
                        const struct llm_setup *setup) {
@@ -818,6 +855,7 @@ static int compute(struct serving *serving) {
     if (status == CM_OK) status = list_phases(serving);
     result->arena_bytes = whole(serving->memory.arena);
     if (status == CM_OK) status = list_capacity(serving);
+    if (status == CM_OK) status = list_curve(serving);
     if (status == CM_OK) status = list_what_ifs(serving);
     if (status == CM_OK) status = list_gains(serving);
     if (status == CM_OK) status = list_collectives(serving);

@@ -19,7 +19,7 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 enum logits { LOGITS_FILE, LOGITS_LAST };
 
 struct request {
@@ -37,8 +37,11 @@ struct request {
     int width; /* -1: not given */
 };
 
-static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"csv", FORMAT_CSV}, {NULL, 0}};
+static const struct option_choice formats[] = {{"text", FORMAT_TEXT},
+                                               {"json", FORMAT_JSON},
+                                               {"csv", FORMAT_CSV},
+                                               {"html", FORMAT_HTML},
+                                               {NULL, 0}};
 static const struct option_choice quantize_formats[] = {
     {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
 static const struct option_choice logits[] = {
@@ -94,7 +97,8 @@ const struct option llm_options[] = {
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
      .help = "runtime whose kernels are modelled (default: that of the device)"},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default), json or csv"},
+     .help = "text (default), json, csv (a row for each combination) or html (a page without\n"
+             "script, of one combination)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns of the page (default: those of the terminal, else 100)"},
@@ -176,6 +180,7 @@ static int write_report(const void *context, FILE *out) {
     const struct cm_llm_sweep *sweep = job->sweep;
     struct cm_text_options text;
     if (job->request->format == FORMAT_CSV) return cm_llm_sweep_write_csv(sweep, out);
+    if (job->request->format == FORMAT_HTML) return cm_llm_write_html(job->llms[0], out);
     if (job->request->format == FORMAT_JSON)
         return sweep ? cm_llm_sweep_write_json(sweep, out)
                      : cm_llm_write_json(job->llms[0], out);
@@ -262,6 +267,8 @@ static int analyse(const struct invocation *call, struct request *request,
     if (is_sweep && alone)
         return options_fault(call, "option --%s has no effect on a table of combinations",
                              alone);
+    if (is_sweep && request->format == FORMAT_HTML)
+        return options_fault(call, "format html requires one prompt, device and division");
     job->llms = arena_array(call->arena, n, sizeof *job->llms);
     if (!job->llms) return diag_no_memory(call->diag);
     for (size_t i = 0; i < n && status == CM_OK; i++) {

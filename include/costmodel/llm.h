@@ -125,6 +125,14 @@ struct cm_llm_collective {
     int64_t bytes; /* of one */
 };
 
+/* Costs at a context. Times are CM_UNKNOWN without a device, or if the batch does not fit. */
+struct cm_llm_point {
+    int64_t context;                    /* tokens of each sequence, the new one included */
+    int64_t request_bytes;              /* caches and states of one sequence, one GPU */
+    int64_t lower_bound_ps, latency_ps; /* of a step of decode at batch 1 */
+    int64_t batch_lower_bound_ps, batch_latency_ps; /* at batch `curve_batch` */
+};
+
 struct cm_llm {
     const char *path;
     const char *device;       /* NULL: none */
@@ -164,6 +172,10 @@ struct cm_llm {
     const struct cm_llm_phase *phases;
     size_t n_capacity;
     const struct cm_llm_capacity *capacity;
+    int64_t curve_batch; /* the largest of the batches */
+    size_t n_curve;
+    const struct cm_llm_point *curve; /* contexts 1024, 2048, ... that fit; without a limit to
+                                         131072 */
     size_t n_what_ifs;
     const struct cm_llm_what_if *what_ifs;
     size_t n_gains;
@@ -231,6 +243,9 @@ CM_API int cm_llm_sweep_write_json(const struct cm_llm_sweep *sweep, FILE *out) 
 CM_API int cm_llm_write_text(const struct cm_llm *llm, const struct cm_text_options *options,
                              FILE *out) CM_MUST_CHECK;
 CM_API int cm_llm_write_json(const struct cm_llm *llm, FILE *out) CM_MUST_CHECK;
+/* Writes a page of HTML without script: the text report, memory, and charts over the context.
+ * CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_llm_write_html(const struct cm_llm *llm, FILE *out) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,14 @@ static const struct json_record capacity_record = RECORD(struct cm_llm_capacity,
     VALUE("tokens_per_s", JSON_COUNT, struct cm_llm_capacity, tokens_per_s, "ceiling: no server decodes more tokens per second with so many sequences"),
     VALUE("expected_tokens_per_s", JSON_COUNT, struct cm_llm_capacity, expected_tokens_per_s, "from the expected time of a step; without queueing and prefill"));
 
+static const struct json_record point_record = RECORD(struct cm_llm_point, "llm_point", "Costs at a context",
+    VALUE("context", JSON_COUNT, struct cm_llm_point, context, "tokens of each sequence, the new one included"),
+    VALUE("request_bytes", JSON_COUNT, struct cm_llm_point, request_bytes, "of caches and states of one sequence, on one GPU"),
+    VALUE("lower_bound_ps", JSON_COUNT, struct cm_llm_point, lower_bound_ps, "of a step of decode at batch 1; `null` without a device"),
+    VALUE("latency_ps", JSON_COUNT, struct cm_llm_point, latency_ps, "expected"),
+    VALUE("batch_lower_bound_ps", JSON_COUNT, struct cm_llm_point, batch_lower_bound_ps, "at batch `curve_batch`; `null` likewise, or if the batch does not fit"),
+    VALUE("batch_latency_ps", JSON_COUNT, struct cm_llm_point, batch_latency_ps, "expected"));
+
 static const struct json_record what_if_record = RECORD(struct cm_llm_what_if, "llm_what_if", "A change, with all else equal",
     VALUE("name", JSON_TEXT, struct cm_llm_what_if, name, "`kv fp8`, `int4:g128`, `tp=2`"),
     VALUE("weight_bytes", JSON_COUNT, struct cm_llm_what_if, weight_bytes, "stored tensors of one GPU"),
@@ -110,6 +118,8 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     VALUE("ep", JSON_COUNT, struct cm_llm, ep, "GPUs that divide the experts"),
     LIST("phases", struct cm_llm, phases, n_phases, phase_record, "prefill, decode at each batch, and a whole generation"),
     LIST("capacity", struct cm_llm, capacity, n_capacity, capacity_record, "by context; empty without a memory limit"),
+    VALUE("curve_batch", JSON_COUNT, struct cm_llm, curve_batch, "the largest of the batches"),
+    LIST("curve", struct cm_llm, curve, n_curve, point_record, "by context: powers of two from 1024 to the longest that fits, 131072 without a limit, at most 1048576"),
     LIST("what_ifs", struct cm_llm, what_ifs, n_what_ifs, what_if_record, "changes"),
     LIST("quantization", struct cm_llm, gains, n_gains, gain_record, "weights by what a smaller format saves, largest first"),
     VALUE("stored_elements", JSON_COUNT, struct cm_llm, stored_elements, "of all stored tensors"),

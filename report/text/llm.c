@@ -118,7 +118,7 @@ static const char *limit_of(struct page *page, const struct cm_llm *llm,
 
 static void write_phases(struct page *page, const struct cm_llm *llm) {
     page_end_line(page);
-    page_print(page, STYLE_TITLE, "%-26s", "phase");
+    page_print(page, STYLE_TITLE, "%-28s", "phase");
     cell(page, 10, "MACs");
     cell(page, 10, "bytes");
     cell(page, 10, "bound");
@@ -134,7 +134,7 @@ static void write_phases(struct page *page, const struct cm_llm *llm) {
         else
             text_printf(&name, " %" PRId64, phase->tokens);
         if (phase->batch > 1) text_printf(&name, ", batch %" PRId64, phase->batch);
-        page_print(page, STYLE_PLAIN, "%-26s", text_string(&name));
+        page_print(page, STYLE_PLAIN, "%-28s", text_string(&name));
         cell(page, 10, page_number(page, NUMBER_PARAMS, phase->macs));
         cell(page, 10, bytes(page, phase->bytes));
         cell(page, 10, time_or(page, phase->lower_bound_ps, "-"));
@@ -186,7 +186,7 @@ static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
     cell(page, 12, "weights");
     cell(page, 12, "KV/token");
     cell(page, 12, "sequences");
-    cell(page, 12, "decode bound");
+    cell(page, 14, "decode bound");
     cell(page, 12, "expected");
     page_end_line(page);
     for (size_t i = 0; i < llm->n_what_ifs; i++) {
@@ -195,7 +195,7 @@ static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
         cell(page, 12, bytes(page, row->weight_bytes));
         cell(page, 12, page_exact(page, row->kv_bytes_per_token));
         cell(page, 12, count_or(page, row->sequences, "-"));
-        cell(page, 12, time_or(page, row->lower_bound_ps, "-"));
+        cell(page, 14, time_or(page, row->lower_bound_ps, "-"));
         cell(page, 12, time_or(page, row->latency_ps, "-"));
         if (row->note[0]) page_print(page, STYLE_PLAIN, "   %s", row->note);
         page_end_line(page);

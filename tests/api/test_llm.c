@@ -86,6 +86,34 @@ static void computes_phases(void **state) {
     cm_llm_free(got);
 }
 
+/* A token takes 128 bytes: 7,696 tokens fit besides the weights, and 3 sequences of 2,048. */
+static void lists_contexts_that_fit(void **state) {
+    static const int64_t batches[] = {3, 1};
+    struct cm_options options;
+    struct cm_llm_options llm;
+    (void)state;
+    cm_options_init(&options);
+    cm_llm_options_init(&llm);
+    llm.memory_limit = 1000000;
+    llm.reserve = 0;
+    llm.arena = 0;
+    llm.batches = batches;
+    llm.n_batches = 2;
+    options.backend = "roofline:device=h100-sxm";
+    struct cm_llm *got = ask(&options, &llm, NULL);
+    assert_int_equal(got->curve_batch, 3);
+    assert_int_equal(got->n_curve, 3);
+    assert_int_equal(got->curve[2].context, 4096);
+    assert_int_equal(got->curve[2].request_bytes, 4096 * 128);
+    assert_true(got->curve[1].lower_bound_ps > 0);
+    assert_true(got->curve[1].latency_ps > got->curve[1].lower_bound_ps);
+    assert_true(got->curve[1].batch_lower_bound_ps > got->curve[1].lower_bound_ps);
+    assert_true(got->curve[2].latency_ps > 0);
+    assert_int_equal(got->curve[2].batch_lower_bound_ps, CM_UNKNOWN);
+    assert_int_equal(got->curve[2].batch_latency_ps, CM_UNKNOWN);
+    cm_llm_free(got);
+}
+
 /* Returns what a writer of the sweep wrote. */
 static char *written(const struct cm_llm_sweep *sweep, bool as_csv) {
     struct cm_text_options options;
@@ -154,6 +182,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_invalid_options),
         cmocka_unit_test(computes_phases),
+        cmocka_unit_test(lists_contexts_that_fit),
         cmocka_unit_test(lists_a_row_for_each_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,6 +232,8 @@ static void null_is_a_usage_error_of_language_models(void **state) {
         ROW(cm_llm_write_text(P, P, NULL)),
         ROW(cm_llm_write_json(NULL, P)),
         ROW(cm_llm_write_json(P, NULL)),
+        ROW(cm_llm_write_html(NULL, P)),
+        ROW(cm_llm_write_html(P, NULL)),
         ROW(cm_llm_sweep_make(NULL, 1, d, P)),
         ROW(cm_llm_sweep_make(P, 1, d, NULL)),
         ROW(cm_llm_sweep_write_text(NULL, P, P)),
