@@ -10,16 +10,17 @@
 
 The package runs the program ``costmodel``, which it contains, and reads its JSON report.
 """
-from ._api import check, diff, profile, version
+from ._api import check, diff, llm, profile, version
 from ._program import CostmodelError, CostmodelWarning
-from ._records import (Coverage, DeviceMemory, Diagnostic, Diff, Memory, Metric, Model, Module,
-                       Node, Operator, Options, Profile, Record, Rows, Sweep, SweepRow, Totals,
-                       Training, Value, Verdict)
+from ._records import (Coverage, DeviceMemory, Diagnostic, Diff, Llm, LlmCapacity, LlmFigures,
+                       LlmPhase, LlmRow, LlmSweep, Memory, Metric, Model, Module, Node, Operator,
+                       Options, Profile, Record, Rows, Sweep, SweepRow, Totals, Training, Value,
+                       Verdict)
 
 __all__ = [
-    "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic", "Diff", "Memory",
-    "Metric", "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows",
-    "Sweep", "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "diff", "profile",
-    "version",
+    "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic", "Diff", "Llm",
+    "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Memory", "Metric", "Model",
+    "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep", "SweepRow",
+    "Totals", "Training", "Value", "Verdict", "check", "diff", "llm", "profile", "version",
 ]
 __version__ = version()

@@ -9,7 +9,7 @@ import tempfile
 from typing import Any, Mapping, Sequence, Union, cast, overload
 
 from ._program import arguments, run, run_json
-from ._records import Diff, Profile, Sweep, Verdict, of_schema
+from ._records import Diff, Llm, LlmSweep, Profile, Sweep, Verdict, of_schema
 from ._sources import as_file, batches
 
 ModelLike = Union[str, "os.PathLike[str]", Any]  # or Profile, onnx.ModelProto, torch.nn.Module
@@ -128,3 +128,45 @@ def check(model: ModelLike, *, baseline: str | os.PathLike[str] | Profile | None
         made._status = status  # pylint: disable=protected-access
         made._markdown = report.read_text(encoding="utf-8")  # pylint: disable=protected-access
     return made
+
+
+def llm(model: ModelLike, *, device: str | Sequence[str] | None = None,
+        prompt: int | Sequence[int] | None = None, new: int | None = None,
+        batch: int | Sequence[int] | None = None,
+        parallel: str | Mapping[str, int] | Sequence[str | Mapping[str, int]] | None = None,
+        memory_limit: str | int | None = None, kv_dtype: str | None = None,
+        quantize: str | Mapping[str, str] | Sequence[str] | None = None,
+        dims: Mapping[str, int] | None = None, example_inputs: Any = None,
+        export_options: Mapping[str, Any] | None = None, **options: Any) -> Llm | LlmSweep:
+    """Computes what serving a language model costs (docs/llm.md).
+
+    Args:
+        model: as in `profile`.
+        device: as in `profile`. Several devices, prompts or divisions give an LlmSweep.
+        prompt: tokens of the prompt of each sequence.
+        new: tokens to generate.
+        batch: sequences that are decoded together, or several numbers of them.
+        parallel: GPUs that divide the model: ``{"tp": 2, "pp": 1}`` or ``"tp=2"``, or a list.
+        memory_limit: memory of one GPU: bytes, or text such as ``"80GB"``.
+        kv_dtype: format of keys and values: ``"fp8"``, ...
+        quantize: format of weights: ``"int4:g128"``, or ``{"*mlp*": "fp8"}``.
+        dims: sizes of symbolic dims that are neither batch nor tokens.
+        example_inputs, export_options: as in `profile`.
+        options: any other option of ``costmodel llm --help``.
+
+    Raises:
+        CostmodelError: as in `profile`, or the model is not a language model.
+    """
+    _check_options(options)
+    divisions = [parallel] if isinstance(parallel, (str, Mapping)) else list(parallel or ())
+    given = {"device": device if device is None or isinstance(device, str) else ",".join(device),
+             "prompt": batches(prompt), "new": new, "batch": batches(batch),
+             "parallel": [one if isinstance(one, str) else
+                          ",".join(f"{key}={n}" for key, n in one.items()) for one in divisions],
+             "memory_limit": memory_limit, "kv_dtype": kv_dtype, "quantize": quantize, "dim": dims,
+             **options}
+    with as_file(model, example_inputs, export_options) as (path, name):
+        document, _ = run_json(["llm", "--format=json", *arguments(given), "--", path])
+    for one in document.get("rows", [document]):
+        one["model"] = name or one["model"]
+    return cast(Union[Llm, LlmSweep], of_schema(document))

@@ -543,8 +543,83 @@ class Verdict(Record):
     _repr_markdown_ = to_markdown
 
 
+class LlmPhase(Record):
+    """Prefill, a step of decode, or a whole generation."""
+
+    name: str  # "prefill", "decode", "generate"
+    batch: int  # sequences
+    tokens: int  # new ones of each sequence
+    past: int
+    macs: int | None  # multiply-accumulates
+    bytes: int | None  # of weights, keys and values, and states
+    lower_bound_ps: int | None  # picoseconds; only with a device
+    latency_ps: int | None  # picoseconds; only with a device
+
+
+class LlmCapacity(Record):
+    """How many sequences of a length fit."""
+
+    context: int  # tokens of each sequence
+    sequences: int | None
+    tokens_per_s: int | None  # at most
+    expected_tokens_per_s: int | None
+
+
+class LlmFigures(Record):
+    """Figures of one GPU, and of one sequence where stated (docs/llm.md)."""
+
+    _nested = {"phases": LlmPhase, "capacity": LlmCapacity}
+    params: int | None  # learned elements
+    active_params: int | None  # with the experts that a token chooses
+    stored_bytes: int | None  # of weights and other stored tensors
+    kv_bytes_per_token: int | None  # of layers whose cache grows with the context
+    kv_bytes_per_token_window: int | None  # of layers with a window
+    state_bytes_per_sequence: int | None  # constant
+    request_sequences: int | None  # of prompt + new tokens that fit; only with a memory limit
+    longest_context: int | None  # tokens of one sequence that fits
+    phases: Rows[LlmPhase]
+    capacity: Rows[LlmCapacity]
+
+
+class Llm(Record):
+    """Costs of serving a language model (schema costmodel/llm/1)."""
+
+    _nested = {"llm": LlmFigures}
+    model: str
+    device: str | None
+    weight_dtype: str  # "bf16", "int4", ...
+    kv_dtype: str
+    llm: LlmFigures
+
+
+class LlmRow(Record):
+    """A combination of prompt, batch, device and division."""
+
+    device: str | None
+    tp: int
+    pp: int
+    ep: int
+    prompt: int
+    batch: int
+    request_sequences: int | None  # that fit
+    prefill_ps: int | None  # expected; only with a device
+    decode_ps: int | None
+    expected_tokens_per_s: int | None
+
+
+class LlmSweep(Record):
+    """Costs of serving a language model by combination (schema costmodel/llm-sweep/1)."""
+
+    _nested = {"rows": LlmRow}
+    rows: Rows[LlmRow]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a data frame with a row per combination. Requires pandas."""
+        return self.rows.to_pandas()
+
+
 def of_schema(document: dict[str, Any]) -> Record:
     """Returns the object of a JSON report, by its schema; a plain Record if there is no class."""
     kinds: dict[str, type[Record]] = {"profile": Profile, "sweep": Sweep, "diff": Diff,
-                                      "check": Verdict}
+                                      "check": Verdict, "llm": Llm, "llm-sweep": LlmSweep}
     return kinds.get(document["schema"].split("/")[1], Record)(document)

@@ -199,6 +199,31 @@ class Package(unittest.TestCase):
             cm.check(self.resnet, limits=["macs < many"])
         self.assertEqual(caught.exception.code, "usage")
 
+    def test_the_costs_of_a_language_model(self):
+        model = str(SOURCE / "tests" / "cli" / "models" / "cache.onnx")
+        one = cm.llm(model, device="h100-sxm", prompt=8, new=4, batch=[1, 2], parallel={"tp": 2, "pp": 1},
+                     memory_limit="1MB")
+        self.assertIsInstance(one, cm.Llm)
+        # 2 layers, a head of keys and one of values on each GPU, 8 columns of 2 bytes
+        self.assertEqual(one.llm.kv_bytes_per_token, 2 * 2 * 8 * 2)
+        self.assertEqual((one.device, one.kv_dtype, one.llm.tp), ("NVIDIA H100 SXM 80 GB", "f16", 2))
+        self.assertEqual([phase.batch for phase in one.llm.phases if phase.name == "decode"], [1, 2])
+        self.assertGreater(one.llm.phases["prefill"].latency_ps, one.llm.phases["prefill"].lower_bound_ps)
+        self.assertEqual(one.llm.capacity[0].sequences, one.llm.request_sequences)
+        self.assertIsNone(cm.llm(model, quantize={"*.up.*": "int8", "*.q.*": "fp8"}).llm.phases[0].latency_ps)
+        self.assertEqual(cm.llm(model, kv_dtype="fp8").llm.kv_bytes_per_token, 64)
+        many = cm.llm(model, device=("h100-sxm", "l40s"), prompt=[8, 16], batch=4, parallel=["tp=1", {"tp": 2}])
+        self.assertIsInstance(many, cm.LlmSweep)
+        self.assertEqual([(row.tp, row.prompt, row.batch) for row in many.rows[:4]],
+                         [(1, 8, 4), (1, 16, 4), (2, 8, 4), (2, 16, 4)])
+        self.assertEqual(len(many.rows), 8)
+        self.assertEqual(many.rows[0].model, model)
+        with self.assertRaises(cm.CostmodelError) as caught:
+            cm.llm(self.resnet)
+        self.assertEqual(caught.exception.code, "graph")
+        with self.assertRaises(TypeError):
+            cm.llm(model, format="text")
+
     def test_the_module_runs_the_program(self):
         words = [sys.executable, "-m", "onnx_costmodel", "--version"]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -257,7 +282,7 @@ class Annotations(unittest.TestCase):
         if sys.version_info < (3, 10):
             self.skipTest("get_type_hints requires Python 3.10 for int | None")
         from onnx_costmodel import _program, _records
-        for schema in ("profile", "sweep", "diff", "check"):
+        for schema in ("profile", "sweep", "diff", "check", "llm", "llm-sweep"):
             text, _ = _program.run(["schema", schema])
             document = json.loads(text)
             root = type(_records.of_schema({"schema": f"costmodel/{schema}/2"}))
