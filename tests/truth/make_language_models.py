@@ -12,7 +12,8 @@ and onnxruntime-genai; no test runs it. Made with torch 2.15.0, transformers 5.2
 
 Parameters are counted on the module. The sizes of caches are computed twice, from the configuration and from
 the cache object of forward passes on the meta device; a difference is an error. The exported file plays no
-part in either.
+part in either. Before an export, a module with random weights must compute the same logits from its cache as
+from all tokens.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -234,12 +235,18 @@ def expected(model, config, form):
             "layers": {k: kinds.count(k) for k in sorted(set(kinds))}, **parameters(model, c, form)}
 
 
-def load_cache(c, form, tensors, past_length):
-    """Returns a cache that holds the tensors, which are in the order of tensors_of."""
-    cache, tensors = DynamicCache(config=c), list(tensors)
+def empty_cache(c, form):
+    cache = DynamicCache(config=c)
     for i, kind in enumerate(layer_kinds(c)):
         if form == "dyn" and kind == "window":
             cache.layers[i] = DynamicLayer()
+    return cache
+
+
+def load_cache(c, form, tensors, past_length):
+    """Returns a cache that holds the tensors, which are in the order of tensors_of."""
+    cache, tensors = empty_cache(c, form), list(tensors)
+    for i, kind in enumerate(layer_kinds(c)):
         layer = cache.layers[i]
         if kind in ("full", "window", "hybrid"):
             keys, values = tensors.pop(0), tensors.pop(0)
@@ -513,13 +520,13 @@ def export_dynamo(config, export, path):
     onnx.save(onnx_ir.to_proto(program), path)
 
 
-def with_values(config, export, dtype):
+def with_values(config, export, dtype, deviation=1):
     """Returns a model with random parameters: exporters merge equal tensors, and drop biases of zero."""
     torch.manual_seed(0)
     model = build(config, export, dtype, "cpu")
     with torch.no_grad():
         for p in model.parameters():
-            p.normal_()
+            p.normal_(0, deviation)
     return model
 
 
@@ -580,6 +587,27 @@ def make(name, config, export, folder):
            "expected": figures}
     print(f"{file}: {os.path.getsize(folder / file)} bytes, {time.time() - start:.0f} s", flush=True)
     return file, row
+
+
+def check_cached(config, export):
+    """Compares the logits of tokens after a past that is taken from a cache with those of one pass over all."""
+    c = text_config(config)
+    if c.is_encoder_decoder or export.form not in ("dyn", "ring") or export.exporter != "dynamo":
+        return
+    model = with_values(config, export, torch.float32, 0.1)
+    past, tokens = 2 * window_of(c) + 43, min(export.seq, 5)
+    ids = torch.randint(3, c.vocab_size, (1, past + tokens))
+    with torch.no_grad():
+        wanted = model(input_ids=ids, use_cache=False).logits[:, past:]
+        if c.model_type == "rwkv":
+            held = model(input_ids=ids[:, :past], use_cache=True).state
+        else:
+            cache = empty_cache(c, export.form)
+            model(input_ids=ids[:, :past], use_cache=True, cache=cache)
+            held = [tensor for _, _, tensor in tensors_of(cache)]
+        logits = Decoder(model, export.form)(ids[:, past:], torch.ones_like(ids), None, held)[0]
+    if not torch.allclose(logits, wanted, rtol=1e-4, atol=1e-5 * wanted.abs().max()):
+        raise ValueError(f"logits differ by {(logits - wanted).abs().max()}")
 
 
 WORDS = {"vocab_size": 320, "hidden_size": 64, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1,
@@ -678,6 +706,7 @@ def main():
         model_type, settings, exports = MODELS[name]
         for export in exports:
             try:
+                check_cached(AutoConfig.for_model(model_type, **settings), export)
                 file, row = make(name, AutoConfig.for_model(model_type, **settings), export, args.folder)
             except Exception as error: # one model more or less does not stop the others
                 print(f"{name} {export}: {type(error).__name__}: {str(error)[:300]}", flush=True)
