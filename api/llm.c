@@ -32,6 +32,7 @@ static const struct {
 #define MAX_BATCH   ((int64_t)1 << 20)
 #define MAX_BENDS   64 /* windows at which the costs of a generation bend */
 #define N_CURVE     11 /* contexts from 1024 to 1048576 */
+#define N_ACTIVE    8  /* numbers of tokens for which active params are listed: 1, 2, 4, ... */
 #define N_SAMPLES   9  /* steps of a generation whose times are modelled */
 
 struct serving {
@@ -306,13 +307,13 @@ static void sum_cache(const struct language *language, const struct llm_setup *s
         if (attention->window > ret->window) ret->window = attention->window;
     }
     const bool has_latent = latent != expanded;
-    const double stages = (double)setup->pp;
-    ret->kv_bytes_per_token = whole(ceil(full / stages));
-    ret->kv_bytes_per_token_window = whole(ceil(window / stages));
-    ret->cross_bytes_per_token = whole(ceil(cross / stages));
-    ret->kv_bytes_per_token_latent = has_latent ? whole(ceil(latent / stages)) : 0;
-    ret->kv_bytes_per_token_expanded = has_latent ? whole(ceil(expanded / stages)) : 0;
-    ret->state_bytes_per_sequence = whole(ceil((double)language->state_bytes / stages));
+    const double share = llm_stage_share(language, setup);
+    ret->kv_bytes_per_token = whole(ceil(full * share));
+    ret->kv_bytes_per_token_window = whole(ceil(window * share));
+    ret->cross_bytes_per_token = whole(ceil(cross * share));
+    ret->kv_bytes_per_token_latent = has_latent ? whole(ceil(latent * share)) : 0;
+    ret->kv_bytes_per_token_expanded = has_latent ? whole(ceil(expanded * share)) : 0;
+    ret->state_bytes_per_sequence = whole(ceil((double)language->state_bytes * share));
 }
 
 static struct llm_costs costs_of(const struct serving *serving, int64_t batch, int64_t tokens,
@@ -738,6 +739,31 @@ static int list_collectives(struct serving *serving) {
     return CM_OK;
 }
 
+/* Lists the params that several tokens need, which may choose the same experts. */
+static int list_active(struct serving *serving) {
+    struct cm_llm *result = serving->result;
+    const struct language *language = &serving->language;
+    struct cm_llm_active *rows = arena_array(serving->arena, N_ACTIVE, sizeof *rows);
+    if (!rows) return diag_no_memory(serving->diag);
+    result->active = rows;
+    for (int64_t tokens = 1; language->n_experts > 0 && result->n_active < N_ACTIVE;
+         tokens *= 2) {
+        double expected = 0, most = 0;
+        for (size_t i = 0; i < language->n_products; i++) {
+            const struct llm_product *product = &language->products[i];
+            if (product->experts == 0) continue;
+            const double matrix = (double)product->elements / (double)product->experts;
+            const double chosen = (double)tokens * (double)product->chosen;
+            expected += matrix * llm_touched(product->experts, product->chosen, (double)tokens);
+            most += matrix * fmin(chosen, (double)product->experts);
+        }
+        const double others = (double)(language->params - language->expert_params);
+        rows[result->n_active++] =
+            (struct cm_llm_active){tokens, whole(others + expected), whole(others + most)};
+    }
+    return CM_OK;
+}
+
 static void set_price(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct cm_llm_options *options = serving->options;
@@ -859,6 +885,7 @@ static int compute(struct serving *serving) {
     if (status == CM_OK) status = list_what_ifs(serving);
     if (status == CM_OK) status = list_gains(serving);
     if (status == CM_OK) status = list_collectives(serving);
+    if (status == CM_OK) status = list_active(serving);
     const int64_t bound =
         llm_memory_bound(&serving->language, &serving->setup, &serving->machine,
                          serving->memory.source, MAX_TOKENS);

@@ -27,7 +27,8 @@ struct request {
     struct cm_llm_options llm; /* members that the command line sets directly */
     struct option_integers prompts, batches, contexts;
     struct option_list quantize, parallel;
-    const char *reserve, *policy, *price, *watts;
+    double reserve; /* percent */
+    const char *policy;
     const char *devices;
     int runtime; /* enum cm_runtime */
     int logits;
@@ -72,7 +73,7 @@ const struct option llm_options[] = {
      .help = "size of a symbolic dim that is neither batch nor tokens; repeatable"},
     {.heading = "Memory", .name = "memory-limit", .common = true, INTO(BYTES, llm.memory_limit), .value = "BYTES",
      .help = "memory of one GPU, as 80GB or 24GiB (default: that of the device)"},
-    {.name = "reserve", INTO(TEXT, reserve), .value = "PERCENT",
+    {.name = "reserve", INTO(REAL, reserve), .value = "PERCENT", .max = 99,
      .help = "share of the memory that is not used (default 10)"},
     {.name = "arena", INTO(BYTES, llm.arena), .value = "BYTES",
      .help = "memory for activations (default: the largest operand, result and residual\n"
@@ -89,8 +90,8 @@ const struct option llm_options[] = {
              "q4_k, ...; repeatable, the last match wins"},
     {.name = "parallel", .common = true, INTO(LIST, parallel), .value = "tp=N,pp=N,ep=N",
      .help = "GPUs that divide each layer, the layers, and the experts; repeatable"},
-    {.name = "price", INTO(TEXT, price), .value = "DOLLARS", .help = "price of one GPU per hour"},
-    {.name = "watts", INTO(TEXT, watts), .value = "WATTS", .help = "power of one GPU"},
+    {.name = "price", INTO(REAL, llm.price), .value = "DOLLARS", .max = 1000000, .help = "price of one GPU per hour"},
+    {.name = "watts", INTO(REAL, llm.watts), .value = "WATTS", .max = 1000000, .help = "power of one GPU"},
     {.heading = "Device", .name = "device", .common = true, INTO(TEXT, devices), .value = "NAME[,NAME...]",
      .help = "model the times on a device (listed by `costmodel backends`), or on that of a\n"
              "device description (.json)"},
@@ -125,15 +126,6 @@ const struct option quantize_options[] = {
     {.name = NULL},
 };
 /* clang-format on */
-
-/* Reads a number >= 0 and < `below`. */
-static int read_real(const struct invocation *call, const char *option, const char *text,
-                     double below, double *ret) {
-    if (text == NULL) return CM_OK;
-    if (text_to_real(text, ret) && isfinite(*ret) && *ret >= 0 && *ret < below) return CM_OK;
-    return options_fault(call, "option --%s requires a number from 0 to below %g, got '%s'",
-                         option, below, text);
-}
 
 static int read_policy(const struct invocation *call, const char *text, int64_t *ret) {
     if (text == NULL) return CM_OK;
@@ -195,21 +187,15 @@ static int write_report(const void *context, FILE *out) {
 
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options, struct option_list *operands) {
-    double reserve = 10;
     const bool weights_only = request->llm.weights_only;
     int status =
         options_parse(weights_only ? quantize_options : llm_options, call, request, operands);
     if (status == CM_OK && operands->n != 1)
         status = options_fault(call, "%s requires one model, got %zu",
                                weights_only ? "quantize" : "llm", operands->n);
-    if (status == CM_OK) status = read_real(call, "reserve", request->reserve, 100, &reserve);
     if (status == CM_OK) status = read_policy(call, request->policy, &request->llm.page);
-    if (status == CM_OK)
-        status = read_real(call, "price", request->price, 1e9, &request->llm.price);
-    if (status == CM_OK)
-        status = read_real(call, "watts", request->watts, 1e9, &request->llm.watts);
     if (status != CM_OK) return status;
-    request->llm.reserve = reserve / 100;
+    request->llm.reserve = request->reserve / 100;
     request->llm.last_logits = request->logits == LOGITS_LAST;
     request->llm.n_batches = request->batches.n;
     request->llm.batches = request->batches.values;
@@ -258,10 +244,10 @@ static int analyse(const struct invocation *call, struct request *request,
     if (status != CM_OK) return status;
     const size_t n = n_devices * n_divisions * n_prompts;
     const bool is_sweep = n > 1 || request->format == FORMAT_CSV;
-    const char *alone = request->contexts.n > 0 ? "context"
-                        : request->price        ? "price"
-                        : request->watts        ? "watts"
-                                                : NULL;
+    const char *alone = request->contexts.n > 0  ? "context"
+                        : request->llm.price > 0 ? "price"
+                        : request->llm.watts > 0 ? "watts"
+                                                 : NULL;
     if (n > 1 && request->llm.weights_only)
         return options_fault(call, "quantize requires one device, got '%s'", request->devices);
     if (is_sweep && alone)
@@ -287,7 +273,7 @@ static int analyse(const struct invocation *call, struct request *request,
 }
 
 static int run(const struct invocation *call, bool weights_only) {
-    struct request request = {.width = -1};
+    struct request request = {.width = -1, .reserve = 10};
     struct cm_options options;
     struct option_list operands = {0, NULL};
     struct cm_model *model = NULL;

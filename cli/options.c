@@ -190,6 +190,13 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
         return options_fault(
             parse->call, "option --%s requires a size such as 16GiB, 1.5GB or 512MiB, got '%s'",
             row->name, value);
+    case OPTION_REAL:
+        if (text_to_real(value, field) && *(const double *)field >= 0 &&
+            *(const double *)field <= (double)row->max)
+            return CM_OK;
+        return options_fault(parse->call,
+                             "option --%s requires a number from 0 to %" PRId64 ", got '%s'",
+                             row->name, row->max, value);
     case OPTION_CHOICE:
         choice = find_choice(row, value, strlen(value));
         if (choice == NULL) return refuse_choice(parse, row, value, strlen(value));
@@ -283,6 +290,8 @@ static bool differs(const struct option *row, const char *target, const char *de
     case OPTION_INT64:
     case OPTION_BYTES:
         return *(const int64_t *)have != *(const int64_t *)was;
+    case OPTION_REAL:
+        return memcmp(have, was, sizeof(double)) != 0;
     case OPTION_CHOICES: {
         const struct option_choices *list = have;
         const struct option_choices *before = was;

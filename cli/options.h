@@ -18,6 +18,7 @@ enum option_kind {
     OPTION_INT64,   /* int64_t, min .. max */
     OPTION_INT64S,  /* struct option_integers: some of min .. max, separated by commas */
     OPTION_BYTES,   /* int64_t, 1 .. INT64_MAX: "16GiB" */
+    OPTION_REAL,    /* double, 0 .. max */
     OPTION_CHOICE,  /* int: the value of one of `choices` */
     OPTION_CHOICES, /* struct option_choices: some of `choices`, separated by commas */
     OPTION_NAME,    /* const char *: one of `name_at` */
@@ -84,6 +85,7 @@ struct option {
 #define OPTION_INT64_TYPE   int64_t
 #define OPTION_INT64S_TYPE  struct option_integers
 #define OPTION_BYTES_TYPE   int64_t
+#define OPTION_REAL_TYPE    double
 #define OPTION_CHOICE_TYPE  int
 #define OPTION_CHOICES_TYPE struct option_choices
 #define OPTION_NAME_TYPE    const char *

@@ -54,6 +54,10 @@ const struct option profile_options[] = {
      .rules = NEEDS_MODEL | ONE_BATCH,
      .help = "stored size of one input sample, e.g. 500kB: report the rate that the\n"
              "input pipeline must deliver, and the links that suffice; requires times"},
+    {.name = "price", INTO(REAL, binding.options.price), .value = "DOLLARS", .max = 1000000, .rules = NEEDS_MODEL | ONE_BATCH,
+     .help = "price of the device per hour: report that of 1000 samples; requires times"},
+    {.name = "watts", INTO(REAL, binding.options.watts), .value = "WATTS", .max = 1000000, .rules = NEEDS_MODEL | ONE_BATCH,
+     .help = "power of the device: report the energy of 1000 samples; requires times"},
     {.name = "cudnn-plan", INTO(SET, timing.plan),
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
              "no GPU if --device names one; several precisions or batches side by side"},

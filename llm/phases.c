@@ -323,6 +323,11 @@ struct llm_costs llm_step_costs(const struct language *language, const struct ll
     return costs;
 }
 
+double llm_stage_share(const struct language *language, const struct llm_setup *setup) {
+    const double layers = (double)(language->n_attentions > 0 ? language->n_attentions : 1);
+    return setup->pp > 1 ? ceil(layers / (double)setup->pp) / layers : 1;
+}
+
 double llm_row_bytes(const struct llm_setup *setup, const struct llm_attention *attention) {
     return (double)attention->cached * cached_bits(setup, attention) / 8 *
            kv_share(setup, attention);
@@ -339,23 +344,28 @@ double llm_cache_bytes(const struct language *language, const struct llm_setup *
         if (paged > 0) tokens = ceil(tokens / (double)paged) * (double)paged;
         bytes += tokens * llm_row_bytes(setup, attention);
     }
-    return bytes / (double)setup->pp;
+    return bytes * llm_stage_share(language, setup);
 }
 
 double llm_learned_bytes(const struct language *language, const struct llm_setup *setup) {
-    double matrices = 0, stored = 0;
+    double table = 0, logits = 0, layers = 0, stored = 0;
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
         const bool is_copy = !weight->is_first && setup->formats && setup->formats[i];
         if (!weight->is_first && !is_copy) continue;
         if (weight->is_first) stored += (double)weight->learned_bytes;
-        matrices += (double)llm_weight_size(language, setup, i) *
-                    (weight->product == LLM_TABLE
-                         ? 1
-                         : share_of(setup, &language->products[weight->product]));
+        const double bytes = (double)llm_weight_size(language, setup, i);
+        if (weight->product == LLM_TABLE) {
+            table += bytes;
+            continue;
+        }
+        const struct llm_product *product = &language->products[weight->product];
+        *(product->is_logits ? &logits : &layers) += bytes * share_of(setup, product);
     }
-    const double rest = (double)language->weight_bytes - stored;
-    return (matrices + fmax(0, rest)) / (double)setup->pp;
+    layers += fmax(0, (double)language->weight_bytes - stored);
+    /* the first stage has the table, the last one computes the logits */
+    const double ends = setup->pp > 1 ? fmax(table, logits) : table + logits;
+    return layers * llm_stage_share(language, setup) + ends;
 }
 
 double llm_stored_bytes(const struct language *language, const struct llm_setup *setup) {
@@ -364,5 +374,5 @@ double llm_stored_bytes(const struct language *language, const struct llm_setup 
         if (language->weights[i].is_first)
             scales += (double)(language->weights[i].bytes - language->weights[i].learned_bytes);
     const double buffers = fmax(0, (double)language->buffer_bytes - scales);
-    return llm_learned_bytes(language, setup) + buffers / (double)setup->pp;
+    return llm_learned_bytes(language, setup) + buffers * llm_stage_share(language, setup);
 }

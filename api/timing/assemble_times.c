@@ -7,6 +7,7 @@
 #include "backends/device/devices.h"
 #include "backends/primitive.h"
 #include "backends/times/times.h"
+#include "passes/batch/batch.h"
 #include "passes/cost/count.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
@@ -548,6 +549,32 @@ static void set_times(struct assembly *assembly) {
     assembly->result->totals = modules->modules[0].costs;
 }
 
+/* Returns `rate` times the time of 1000 samples, in millionths. */
+static int64_t of_samples(double rate, int64_t ps, int64_t batch) {
+    const double value = rate * (double)ps * 1e-12 * 1e9 / (double)batch;
+    return rate > 0 && is_known(ps) && batch > 0 && value < 9e18 ? (int64_t)(value + 0.5)
+                                                                 : CM_UNKNOWN;
+}
+
+static void set_price(const struct assembly *assembly) {
+    struct cm_result *result = assembly->result;
+    const struct cm_options *options = assembly->analysis->options;
+    const bool trains = result->training.present && is_known(result->training.iteration_ps);
+    const int64_t ps = trains ? result->training.iteration_ps : result->totals.latency_ps;
+    const int64_t least =
+        trains ? result->training.iteration_lower_bound_ps : result->totals.lower_bound_ps;
+    const int64_t batch =
+        checked_mul(assembly->analysis->batch->batch, pass_micro_batches(assembly->analysis));
+    const int64_t samples = is_known(batch) ? batch : 1;
+    const double per_second = options->price / 3600;
+    result->price =
+        (struct cm_price){.present = options->price > 0 || options->watts > 0,
+                          .price = of_samples(per_second, ps, samples),
+                          .least_price = of_samples(per_second, least, samples),
+                          .joules = of_samples(options->watts, ps, samples),
+                          .least_joules = of_samples(options->watts, least, samples)};
+}
+
 void half_assemble(struct assembly *assembly, const struct timing *timing) {
     struct cm_result *result = assembly->result;
     assembly->timing = timing;
@@ -571,4 +598,5 @@ void half_assemble(struct assembly *assembly, const struct timing *timing) {
     result->n_advice = timing->advice->n;
     result->advice = timing->advice->items;
     result->input_pipeline = timing->input_pipeline->pipeline;
+    set_price(assembly);
 }

@@ -216,6 +216,9 @@ struct cm_options {
     enum cm_offload offload;
     int64_t zero_stage;
     int64_t shard_gpus;
+    /* Of the device, for result->price: per hour, and drawn. 0: unknown. */
+    double price;
+    double watts;
 };
 
 CM_API void cm_options_init_sized(struct cm_options *options, size_t size);

@@ -50,7 +50,7 @@ struct cm_llm_options {
     int64_t tp, pp, ep; /* GPUs that divide each layer, the layers, the experts; 1 */
     double price;       /* of one GPU, per hour; 0: unknown */
     double watts;       /* of one GPU; 0: unknown */
-    bool weights_only; /* of any model: only the weights, and what their formats save */
+    bool weights_only;  /* of any model: only the weights, and what their formats save */
     bool ignore_dims;   /* dims of the profile options that follow from these options are
                            ignored; false: refused */
 };
@@ -118,6 +118,14 @@ struct cm_llm_gain {
     const char *format; /* as stored, or the format of the options */
 };
 
+/* Params that some tokens need together. Biases of experts are not included in the difference.
+ */
+struct cm_llm_active {
+    int64_t tokens;
+    int64_t params; /* expected, if each token chooses its experts uniformly */
+    int64_t most;   /* if no two tokens choose the same expert */
+};
+
 struct cm_llm_collective {
     const char *kind; /* "all-reduce", "all-gather", "all-to-all", "send" */
     const char *phase;
@@ -183,6 +191,8 @@ struct cm_llm {
     int64_t stored_elements;         /* of all stored tensors */
     int64_t quantized_bytes;         /* of all stored tensors in the formats of `gains` */
     bool weights_only;               /* as in the options: other figures are 0 */
+    size_t n_active;                 /* 0: no experts */
+    const struct cm_llm_active *active;
     size_t n_collectives;
     const struct cm_llm_collective *collectives;
     size_t n_replicated; /* weights that tensor parallelism does not divide */

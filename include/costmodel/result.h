@@ -706,6 +706,16 @@ struct cm_input_pipeline {
     const char *advice; /* full sentences: names the slowest link that suffices */
 };
 
+/* Price and energy of 1000 samples: of training steps if there are any, else of forward passes.
+ * Ratios in millionths; CM_UNKNOWN if the option is not given, or no time is known. */
+struct cm_price {
+    bool present;
+    int64_t price;       /* in the currency of the option */
+    int64_t least_price; /* at the lower bound of the time; CM_UNKNOWN unless modelled */
+    int64_t joules;      /* if the device draws this power all the time */
+    int64_t least_joules;
+};
+
 /*
  * Parameters of the framework's model, from the list of their names that PyTorch's exporter
  * records. The file may have other tensors, because the exporter folds, merges and copies them.
@@ -783,6 +793,7 @@ struct cm_result {
     size_t n_advice;
     const struct cm_advice *advice; /* each on top of those before; none without times */
     const struct cm_input_pipeline *input_pipeline; /* NULL: not requested, or no times */
+    struct cm_price price;
     void *arena;                                    /* private */
 };
 

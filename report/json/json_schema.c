@@ -229,6 +229,12 @@ static const struct json_record memory_part_record = RECORD(struct cm_memory_par
     VALUE("bytes", JSON_COUNT, struct cm_memory_part, bytes, "size, rounded as the allocator does"),
     VALUE("source", JSON_TEXT, struct cm_memory_part, source, "where the number comes from: the file, a rule, a replay, a fit or a measurement"));
 
+static const struct json_record price_record = RECORD(struct cm_price, "price", "Price and energy of 1000 samples",
+    VALUE("price", JSON_RATIO, struct cm_price, price, "at the price of --price; `null` without it, or without times"),
+    VALUE("least_price", JSON_RATIO, struct cm_price, least_price, "at the lower bound of the time"),
+    VALUE("joules", JSON_RATIO, struct cm_price, joules, "if the device always draws the power of --watts"),
+    VALUE("least_joules", JSON_RATIO, struct cm_price, least_joules, "at the lower bound of the time"));
+
 const struct json_record json_time_error = RECORD(struct cm_time_error, "time_error", "Error of the expected times of a modelled device",
     VALUE("latency_low_ps", JSON_COUNT, struct cm_time_error, latency_low_ps, "eight of ten measured times are between latency_low_ps and latency_high_ps"),
     VALUE("latency_high_ps", JSON_COUNT, struct cm_time_error, latency_high_ps, "see latency_low_ps"),
@@ -332,6 +338,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness (docs/memory.md)"),
     PART("training", struct cm_result, training, json_training, "with --optimizer: one training step (docs/training.md)"),
     PART("device_memory", struct cm_result, device_memory, json_device_memory, "with --optimizer: what the process holds (docs/memory.md)"),
+    PART("price", struct cm_result, price, price_record, "with --price or --watts, and times"),
     PART("time_error", struct cm_result, time_error, json_time_error, "with --device: how sure the expected times are (docs/times.md)"),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument (docs/conventions.md)"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),

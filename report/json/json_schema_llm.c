@@ -76,6 +76,11 @@ static const struct json_record gain_record = RECORD(struct cm_llm_gain, "llm_ga
     VALUE("gain_ps", JSON_COUNT, struct cm_llm_gain, gain_ps, "less time to read them in one step"),
     VALUE("format", JSON_TEXT, struct cm_llm_gain, format, "of --quantize, or `int4:g128`; `as stored`: they stay"));
 
+static const struct json_record active_record = RECORD(struct cm_llm_active, "llm_active", "Params that some tokens need together",
+    VALUE("tokens", JSON_COUNT, struct cm_llm_active, tokens, "tokens of a step"),
+    VALUE("params", JSON_COUNT, struct cm_llm_active, params, "expected, if each token chooses its experts uniformly"),
+    VALUE("most", JSON_COUNT, struct cm_llm_active, most, "if no two tokens choose the same expert"));
+
 static const struct json_record collective_record = RECORD(struct cm_llm_collective, "llm_collective", "Collectives of a step",
     VALUE("kind", JSON_TEXT, struct cm_llm_collective, kind, "`all-reduce`, `all-gather`, `all-to-all`, `send`"),
     VALUE("phase", JSON_TEXT, struct cm_llm_collective, phase, "`prefill` or `decode`"),
@@ -124,6 +129,7 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     LIST("quantization", struct cm_llm, gains, n_gains, gain_record, "weights by what a smaller format saves, largest first"),
     VALUE("stored_elements", JSON_COUNT, struct cm_llm, stored_elements, "of all stored tensors"),
     VALUE("quantized_bytes", JSON_COUNT, struct cm_llm, quantized_bytes, "of all stored tensors, in the formats of `quantization`"),
+    LIST("active", struct cm_llm, active, n_active, active_record, "by number of tokens; empty without experts"),
     LIST("collectives", struct cm_llm, collectives, n_collectives, collective_record, "per step"),
     MANY("replicated", JSON_TEXTS, struct cm_llm, replicated, n_replicated, "weights that tensor parallelism does not divide"),
     VALUE("price_per_million_tokens", JSON_RATIO, struct cm_llm, price_per_million_tokens, "at least, at the ceiling of the request's capacity; `null`: no price"),

@@ -77,6 +77,11 @@ static void write_head(struct page *page, const struct cm_llm *llm) {
         page_line(page, STYLE_PLAIN, "experts %s of %s per token, %s params of all experts",
                   page_exact(page, llm->experts_per_token), page_exact(page, llm->experts),
                   page_number(page, NUMBER_PARAMS, llm->expert_params));
+    for (size_t i = 0; i < llm->n_active; i++)
+        page_print(page, STYLE_PLAIN, "%s%s %s", i > 0 ? ", " : "active by tokens of a step: ",
+                   page_exact(page, llm->active[i].tokens),
+                   page_number(page, NUMBER_PARAMS, llm->active[i].params));
+    if (llm->n_active > 0) page_end_line(page);
     page_print(page, STYLE_PLAIN, "KV cache %s B/token",
                page_exact(page, llm->kv_bytes_per_token));
     if (llm->kv_bytes_per_token_window > 0)

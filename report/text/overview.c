@@ -262,12 +262,37 @@ static void write_times(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* Writes `price:  0.0123 for 1000 samples, at least 0.0101`, and the same of energy. */
+static void write_price(struct page *page, const struct cm_price *price) {
+    const struct {
+        const char *label, *unit;
+        int64_t value, least;
+    } rows[] = {{"price", "", price->price, price->least_price},
+                {"energy", " J", price->joules, price->least_joules}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!price->present || !is_known(rows[i].value)) continue;
+        label_list(page, rows[i].label, ", ", 0);
+        struct text *item = page_item(page);
+        number_append_real(item, (double)rows[i].value / 1e6, 6);
+        text_printf(item, "%s for 1000 samples", rows[i].unit);
+        page_item_end(page, STYLE_PLAIN);
+        if (is_known(rows[i].least)) {
+            item = page_item(page);
+            text_append(item, "at least ");
+            number_append_real(item, (double)rows[i].least / 1e6, 6);
+            page_item_end(page, STYLE_PLAIN);
+        }
+        page_end_line(page);
+    }
+}
+
 static void write_measure(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
     label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
     if (!cm_result_timed(result)) return;
     write_times(page, result);
+    write_price(page, &result->price);
     write_network(page, measure->end_to_end);
     if (measure->imported)
         measured_write_import(page, result);
