@@ -266,5 +266,9 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     find_node_sources(study);
     for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses of a view before the view */
         add_purposes(study, study->nodes[i]);
+    for (uint32_t id = 0; id < n_values && !study->stores_weights; id++)
+        study->stores_weights = study->sources[id] == SOURCE_INITIALIZER &&
+                                dtype_is_float(analysis->infer->infos[id].dtype) &&
+                                (study->purposes[id] & (FOR_WEIGHT | FOR_FACTOR));
     return CM_OK;
 }

@@ -40,6 +40,7 @@ struct param_study {
     const uint32_t *nodes; /* all nodes, in the order of order_nodes */
     uint8_t *sources;      /* by value: enum param_source */
     uint8_t *purposes;     /* by value: set of enum param_purpose */
+    bool stores_weights;   /* initializers are weights of products */
     bool *is_from_source;  /* by value: it is a source, or a view, slice or cast of sources */
 };
 

@@ -60,7 +60,8 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
 /*
  * Returns true if the value is a learned parameter. The exporter's record takes precedence,
  * except for integers recorded as constants, which may be quantized weights. An input may be an
- * activation: it is learned only if it is used as a weight or has a parameter's name.
+ * activation or a state: it is learned only if it is used as a weight or, in a file without
+ * weights, has a parameter's name.
  */
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
@@ -91,7 +92,8 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
         if (purposes & FOR_FACTOR) return true;
         return (purposes & (FOR_TABLE | FOR_ELEMENT)) && !names_generated(name);
     case SOURCE_INPUT:
-        return (purposes & (FOR_FACTOR | FOR_TABLE | FOR_ELEMENT)) && names_parameter(name);
+        return !study->stores_weights && (purposes & (FOR_FACTOR | FOR_TABLE | FOR_ELEMENT)) &&
+               names_parameter(name);
     default:
         return false;
     }

@@ -273,6 +273,11 @@ static void test_weights_may_be_inputs(void **state) {
          "node - Gather past_state.0 zero -> s\nnode - MatMul x fc.weight -> m\n"
          "node - Add m s -> y\nout y\n",
          {{"past_state.0", PARAM_NONE}, {"fc.weight", PARAM_LEARNED}}},
+        /* the file stores weights: this input is a cache */
+        {"in x float[1,2,8]\nin past_key_values.0.key float[1,6,8]\ninit fc.weight float[8,8]\n"
+         "node - MatMul x fc.weight -> k\n"
+         "node - Concat past_key_values.0.key k -> y axis=1\nout y\n",
+         {{"past_key_values.0.key", PARAM_NONE}, {"fc.weight", PARAM_LEARNED}}},
     };
     (void)state;
     CHECK(rows);
