@@ -165,6 +165,7 @@ static int find_roles(struct serving *serving, struct cm_model *model,
                              .options = options};
     int status = pipeline_run_to(&bound, TABLE_BIND);
     if (status == CM_OK) status = llm_roles_find(&bound, &serving->roles);
+    serving->roles.is_whole = serving->options->weights_only;
     if (status == CM_OK && serving->roles.tokens == ID_NONE && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "no input has token ids that are looked up, or their embeddings");
@@ -228,6 +229,10 @@ static int describe(struct serving *serving, struct cm_model *model,
         serving->language.state_bytes == 0 && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
+    if (status == CM_OK && serving->language.is_bidirectional &&
+        !serving->options->weights_only)
+        diag_warn(serving->diag, DIAG_ASSUMPTION,
+                  "no attention has a causal mask: an encoder generates no tokens");
     return status;
 }
 
@@ -244,9 +249,11 @@ static struct cm_llm_layers layers_of(const struct serving *serving,
                                              : (double)dtype_bits(attention->dtype);
     return (struct cm_llm_layers){
         .n = 1,
-        .kind = attention->is_cross     ? "cross"
-                : attention->window > 0 ? "window"
-                                        : "full",
+        .kind = attention->is_cross              ? "cross"
+                : attention->window > 0          ? "window"
+                : attention->is_causal           ? "full"
+                : attention->cache != CACHE_NONE ? "full"
+                                                 : "bidirectional",
         .cache = attention->cached == 0 ? "shared" : caches[attention->cache],
         .heads = attention->heads,
         .kv_heads = attention->kv_heads,

@@ -56,11 +56,11 @@ static uint32_t walk_up(const struct llm_reading *reading, uint32_t value, bool 
     if (operand != ID_NONE) return operand;
     if (llm_is_product(reading, id)) return ID_NONE;
     const struct node *node = llm_node(reading, id);
-    uint32_t found = ID_NONE;
-    for (uint32_t i = 0; i < node->n_inputs && found == ID_NONE && path->left > 0; i++)
-        found = walk_up(reading, node->inputs[i], scores, path);
+    uint32_t found = ID_NONE, at = 0;
+    for (; at < node->n_inputs && found == ID_NONE && path->left > 0; at++)
+        found = walk_up(reading, node->inputs[at], scores, path);
     for (uint32_t i = 0; scores && found != ID_NONE && i < node->n_inputs && i < MAX_WALK; i++)
-        if (node->inputs[i] != ID_NONE && path->n_masks < MAX_MASKS &&
+        if (i + 1 != at && node->inputs[i] != ID_NONE && path->n_masks < MAX_MASKS &&
             llm_elements(reading, node->inputs[i]) > 1)
             path->masks[path->n_masks++] = node->inputs[i];
     return found;
@@ -109,24 +109,57 @@ static int64_t offset_of(const struct llm_reading *reading, uint32_t value, int 
                : 0;
 }
 
+/* Returns the rows of the matrices in the tensor. */
+static int64_t n_rows(const struct llm_reading *reading, uint32_t value) {
+    const struct shape *shape = &llm_info(reading, value)->shape;
+    return shape->rank > 1 ? shape->dims[shape->rank - 2] : 0;
+}
+
+/* Returns true if the node compares positions of queries with those of keys, or makes a
+ * triangle.
+ */
+static bool orders(const struct llm_reading *reading, uint32_t id) {
+    const struct node *node = llm_node(reading, id);
+    const struct op_facets *facets = llm_op(reading, id)->facets;
+    const uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+    if (facets && facets->triangle) return true;
+    if (output == ID_NONE || node->n_inputs != 2 || n_rows(reading, output) < 2) return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (node->inputs[i] == ID_NONE || llm_elements(reading, node->inputs[i]) < 2 ||
+            llm_elements(reading, node->inputs[i]) >= llm_elements(reading, output) ||
+            !dtype_is_integer(llm_info(reading, node->inputs[i])->dtype))
+            return false;
+    return true;
+}
+
 struct mask_search {
     uint32_t *visited; /* by node: number of the search */
     uint32_t number;
     int left;
     int64_t window; /* smallest so far; 0: none */
+    bool is_causal; /* positions are compared, or the mask is stored or an input */
 };
 
 /* Searches the nodes that compute a mask for comparisons of positions with an offset. */
 static void search_mask(const struct llm_reading *reading, uint32_t value,
                         struct mask_search *search) {
     const uint32_t id = search->left-- > 0 ? llm_producer(reading, value) : ID_NONE;
-    if (id == ID_NONE || search->visited[id] == search->number || llm_is_product(reading, id))
+    const int rank = llm_rank(reading, value);
+    /* padding has one row */
+    if (id == ID_NONE && (rank > 2 || !llm_is_data(reading, value)) &&
+        n_rows(reading, value) > 1)
+        search->is_causal = true;
+    if (id == ID_NONE || search->visited[id] == search->number || llm_is_product(reading, id) ||
+        llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY)
         return;
     const struct node *node = llm_node(reading, id);
     const struct op *op = llm_op(reading, id);
     search->visited[id] = search->number;
-    if (op->facets && op->facets->lowering.kind == CM_ELTWISE &&
-        op->facets->lowering.which == CM_COMPARE)
+    const bool compares = op->facets && op->facets->lowering.kind == CM_ELTWISE &&
+                          op->facets->lowering.which == CM_COMPARE;
+    if ((compares || (op->facets && op->facets->triangle)) && orders(reading, id))
+        search->is_causal = true;
+    if (compares)
         for (uint32_t i = 0; i < node->n_inputs && i < 2; i++) {
             const int64_t n = offset_of(reading, node->inputs[i], MAX_PATH);
             if (n > 1 && (search->window == 0 || n < search->window)) search->window = n;
@@ -318,6 +351,20 @@ static int64_t last_dim(const struct llm_reading *reading, uint32_t value) {
     return shape->rank > 0 ? shape->dims[shape->rank - 1] : DIM_UNKNOWN;
 }
 
+/* Sets window and is_causal from the tensors that are added to the scores. */
+static void search_masks(const struct llm_reading *reading, const uint32_t *masks, size_t n,
+                         struct mask_search *search, struct llm_attention *ret) {
+    search->window = 0;
+    search->is_causal = false;
+    for (size_t i = 0; i < n; i++) {
+        search->number++;
+        search->left = MAX_MASK;
+        search_mask(reading, masks[i], search);
+    }
+    if (search->window > 0) ret->window = search->window;
+    ret->is_causal = ret->is_causal || ret->window > 0 || search->is_causal;
+}
+
 /* Describes attention of the products `scores` and `result`. Returns false if sizes are
  * unknown. */
 static bool read_decomposed(const struct llm_reading *reading, uint32_t scores, uint32_t result,
@@ -335,24 +382,19 @@ static bool read_decomposed(const struct llm_reading *reading, uint32_t scores, 
                                   .value_columns = value_columns};
     const uint32_t operands[] = {first->inputs[1], last->inputs[1]};
     read_cache(reading, operands, n_keys, ret);
-    search->window = 0;
-    for (size_t i = 0; i < path->n_masks; i++) {
-        search->number++;
-        search->left = MAX_MASK;
-        search_mask(reading, path->masks[i], search);
-    }
-    ret->window = search->window;
+    search_masks(reading, path->masks, path->n_masks, search, ret);
     return ret->heads > 0;
 }
 
 /* Describes attention of one operator. */
 static int read_operator(const struct llm_reading *reading, uint32_t id,
-                         struct llm_attention *ret, bool *ret_found) {
+                         struct mask_search *search, struct llm_attention *ret,
+                         bool *ret_found) {
     const struct op_source source = infer_source(reading->core);
     const struct op_facets *facets = llm_op(reading, id)->facets;
     const struct node *node = llm_node(reading, id);
     struct op_context context;
-    struct op_attention sizes = {.keys = -1, .values = -1};
+    struct op_attention sizes = {.keys = -1, .values = -1, .mask = -1};
     const int status = context_make_inferred(&source, id, &context);
     *ret_found = status == CM_OK && facets->attends(&context, &sizes) && sizes.heads > 0 &&
                  sizes.key_columns > 0 && sizes.value_columns > 0;
@@ -363,9 +405,13 @@ static int read_operator(const struct llm_reading *reading, uint32_t id,
                                   .key_columns = sizes.key_columns,
                                   .value_columns = sizes.value_columns,
                                   .window = sizes.window,
+                                  .is_causal = sizes.is_causal,
                                   .dtype = llm_info(reading, node->inputs[0])->dtype};
     ret->cached =
         checked_mul(sizes.kv_heads, checked_add(sizes.key_columns, sizes.value_columns));
+    if (sizes.mask >= 0 && (uint32_t)sizes.mask < node->n_inputs &&
+        node->inputs[sizes.mask] != ID_NONE)
+        search_masks(reading, &node->inputs[sizes.mask], 1, search, ret);
     const uint32_t past = facets->extends.n > 0 && facets->extends.operand < node->n_inputs
                               ? node->inputs[facets->extends.operand]
                               : ID_NONE;
@@ -420,8 +466,12 @@ int llm_find_attention(struct llm_reading *reading) {
             const struct op *op = llm_op(reading, id);
             struct llm_attention attention;
             bool found = false;
+            const struct node *node = llm_node(reading, id);
+            if (node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
+                !reading->of_step[node->outputs[0]])
+                continue; /* of an encoder */
             if (op->facets && op->facets->attends) {
-                const int status = read_operator(reading, id, &attention, &found);
+                const int status = read_operator(reading, id, &search, &attention, &found);
                 if (status < 0) return status;
             } else if (is_activation_product(reading, id)) {
                 struct path path = {.left = MAX_WALK};
@@ -436,5 +486,10 @@ int llm_find_attention(struct llm_reading *reading) {
             }
             if (found) add(reading, &attention);
         }
+    language->is_bidirectional = language->n_attentions > 0;
+    for (size_t i = 0; i < language->n_attentions; i++)
+        if (language->attentions[i].is_causal || language->attentions[i].is_cross ||
+            language->attentions[i].cache != CACHE_NONE)
+            language->is_bidirectional = false;
     return CM_OK;
 }

@@ -21,21 +21,44 @@ static uint32_t expert_lookup(const struct llm_reading *reading, uint32_t value)
     return weight != ID_NONE && llm_rank(reading, weight) >= 3 ? id : ID_NONE;
 }
 
+/* Returns true if a node with bodies may read any value of the graphs around them. */
+static bool has_bodies(const struct node *node) {
+    for (size_t i = 0; i < node->n_attrs; i++)
+        if (node->attrs[i].kind == ATTR_GRAPH || node->attrs[i].kind == ATTR_GRAPHS)
+            return true;
+    return false;
+}
+
 static void mark_tokens(struct llm_reading *reading) {
     const struct model *model = reading->core->model;
-    if (reading->roles->tokens != ID_NONE) reading->of_tokens[reading->roles->tokens] = true;
-    for (size_t g = 0; g < model->n_graphs; g++)
-        for (size_t i = 0; i < model->graphs[g].n_nodes; i++) {
-            const struct node *node = llm_node(reading, model->graphs[g].nodes[i]);
-            const uint32_t id = model->graphs[g].nodes[i];
-            bool found = false;
-            for (uint32_t k = 0; k < node->n_inputs && !found &&
-                                 llm_op(reading, id)->memory != MEMORY_SHAPE_ONLY;
-                 k++)
-                found = node->inputs[k] != ID_NONE && reading->of_tokens[node->inputs[k]];
-            for (uint32_t k = 0; k < node->n_outputs; k++)
-                if (node->outputs[k] != ID_NONE) reading->of_tokens[node->outputs[k]] = found;
+    const struct llm_roles *roles = reading->roles;
+    if (roles->tokens != ID_NONE)
+        reading->of_tokens[roles->tokens] = reading->of_step[roles->tokens] = true;
+    for (size_t g = 0; g < model->n_graphs; g++) {
+        for (size_t i = 0; i < model->graphs[g].n_inputs; i++) {
+            const uint32_t id = model->graphs[g].inputs[i];
+            if (g > 0) reading->of_tokens[id] = true; /* of a body */
+            if (g > 0 || roles->is_whole ||
+                (roles->cache[id] != CACHE_NONE && roles->cache[id] != CACHE_SOURCE))
+                reading->of_step[id] = true;
         }
+        for (size_t i = 0; i < model->graphs[g].n_nodes; i++) {
+            const uint32_t id = model->graphs[g].nodes[i];
+            const struct node *node = llm_node(reading, id);
+            bool of_tokens = has_bodies(node), of_step = of_tokens;
+            if (llm_op(reading, id)->memory == MEMORY_SHAPE_ONLY) continue;
+            for (uint32_t k = 0; k < node->n_inputs; k++) {
+                if (node->inputs[k] == ID_NONE) continue;
+                of_tokens = of_tokens || reading->of_tokens[node->inputs[k]];
+                of_step = of_step || reading->of_step[node->inputs[k]];
+            }
+            for (uint32_t k = 0; k < node->n_outputs; k++) {
+                if (node->outputs[k] == ID_NONE) continue;
+                reading->of_tokens[node->outputs[k]] = of_tokens;
+                reading->of_step[node->outputs[k]] = of_step;
+            }
+        }
+    }
 }
 
 /* Marks the results of products from which nodes choose. */
@@ -210,8 +233,8 @@ static const char *weight_name(const struct llm_reading *reading, uint32_t id,
     return strpbrk(param->name, "./") || node[0] == '\0' ? param->name : node;
 }
 
-/* Returns true for stored tensors that are neither learned nor named like a buffer, but are data
- * of the model: scales and zero points. */
+/* Returns true for stored tensors that are neither learned nor named like a buffer, but are
+ * data of the model: scales and zero points. */
 static bool is_unlisted(const struct llm_reading *reading, uint32_t value) {
     const struct value *at = &reading->core->model->values[value];
     const enum dtype dtype = llm_info(reading, value)->dtype;
@@ -613,6 +636,16 @@ static int by_product(const void *a, const void *b) {
     return left->node < right->node ? -1 : left->node > right->node;
 }
 
+/* Adds the weight of a product that no step computes: of an encoder, or keys and values of the
+ * source. */
+static void read_stored(struct llm_reading *reading, uint32_t id) {
+    const uint32_t index = llm_largest_param(reading, id);
+    const struct shape *shape = &llm_info(reading, llm_node(reading, id)->outputs[0])->shape;
+    if (index == ID_NONE || llm_weight_of(reading, id) == ID_NONE || shape->rank < 1) return;
+    add_weight(reading, id, index, shape->dims[shape->rank - 1]);
+    reading->language->weights[reading->language->n_weights - 1].product = LLM_TABLE;
+}
+
 static void read_node(struct llm_reading *reading, uint32_t id) {
     const struct op *op = llm_op(reading, id);
     const struct node *node = llm_node(reading, id);
@@ -639,6 +672,10 @@ static void read_node(struct llm_reading *reading, uint32_t id) {
     if (!llm_is_product(reading, id) || node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
         !llm_is_data(reading, node->outputs[0]))
         return;
+    if (!reading->of_step[node->outputs[0]]) {
+        read_stored(reading, id);
+        return;
+    }
     uint32_t lookup = ID_NONE;
     for (uint32_t i = 0; i < node->n_inputs && i < 2 && lookup == ID_NONE; i++)
         lookup = expert_lookup(reading, node->inputs[i]);
@@ -661,6 +698,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     reading.reduced = arena_array(arena, model->n_nodes, sizeof *reading.reduced);
     reading.of_tokens = arena_array(arena, model->n_values, sizeof *reading.of_tokens);
     reading.chosen_from = arena_array(arena, model->n_values, sizeof *reading.chosen_from);
+    reading.of_step = arena_array(arena, model->n_values, sizeof *reading.of_step);
     reading.counted = arena_array(arena, model->n_values, sizeof *reading.counted);
     reading.cached_by = arena_array(arena, model->n_values, sizeof *reading.cached_by);
     reading.stored = arena_array(arena, model->n_values, sizeof *reading.stored);

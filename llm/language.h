@@ -59,6 +59,7 @@ struct llm_attention {
                              Without a cache in the file, it stores them */
     int64_t expanded;     /* elements of the keys and values themselves, if latent > 0 */
     enum llm_cache cache; /* CACHE_NONE: the file has no cache */
+    bool is_causal;       /* or its mask is unknown: an input */
     bool is_cross;        /* keys and values of the source: `cached` per token of the source */
     enum dtype dtype;     /* of the cache, or of the keys */
     bool is_split;        /* its heads are divided over ranks */
@@ -88,6 +89,7 @@ struct language {
     int64_t hidden;          /* columns of the embedding */
     enum dtype dtype;        /* of most weights, as stored */
     enum dtype activations;
+    bool is_bidirectional;      /* no attention is causal: an encoder */
     size_t n_experts, n_chosen; /* of the first product with experts; 0 */
 };
 

@@ -24,6 +24,7 @@ struct llm_reading {
     uint32_t *reduced;   /* likewise, if reached through a node that reduces */
     /* By value: */
     bool *of_tokens;     /* depends on the token ids */
+    bool *of_step;       /* depends on them or on a cache; the rest is computed per request */
     bool *chosen_from;   /* a node chooses from it: scores of experts */
     bool *counted;       /* its weight, or its cache, has been counted */
     uint32_t *cached_by; /* index + 1 of the attention that stores it as keys or values; 0 */

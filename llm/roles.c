@@ -20,6 +20,7 @@ struct finding {
     struct llm_roles *roles;
     struct llm_dim *dims;
     size_t capacity;
+    uint32_t source;   /* token ids of an encoder; ID_NONE */
     bool *taken;       /* by output: an input extends to it */
     size_t first_free; /* outputs before it are taken */
     int64_t left;      /* pairs of inputs and outputs that may still be compared */
@@ -38,40 +39,58 @@ static bool is_stored(const struct model *model, uint32_t id) {
            model->values[id].type->shape.rank != 1;
 }
 
-/* Returns true if the value is looked up in a stored table, directly or as a view. */
-static bool is_looked_up(const struct finding *finding, uint32_t id, int depth) {
+/* Returns the stored table in which the value is looked up, directly or as a view; ID_NONE. */
+static uint32_t table_of(const struct finding *finding, uint32_t id, int depth) {
     const struct value *value = &finding->model->values[id];
     for (size_t i = 0; i < value->n_uses; i++) {
         const struct use *use = &value->uses[i];
         const struct node *node = &finding->model->nodes[use->node];
         const struct op *op = finding->bind->ops[use->node];
         if (use->slot == 1 && op_looks_up(op) && is_stored(finding->model, node->inputs[0]))
-            return true;
+            return node->inputs[0];
         const bool is_view = op->memory == MEMORY_VIEW || op->algebra == ALGEBRA_IDENTITY;
-        if (use->slot == 0 && is_view && depth > 0 &&
-            is_looked_up(finding, node->outputs[0], depth - 1))
-            return true;
-    }
-    return false;
-}
-
-/* Finds the token ids; without any, the first floats [batch, sequence, columns]. */
-static uint32_t find_tokens(const struct finding *finding) {
-    const struct graph *graph = finding->graph;
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct value *value = &finding->model->values[graph->inputs[i]];
-        const int rank = value->type->shape.rank;
-        if (is_data(value) && dtype_is_integer(value->type->dtype) &&
-            (rank == 1 || rank == 2) && is_looked_up(finding, graph->inputs[i], MAX_VIEWS))
-            return graph->inputs[i];
-    }
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct value *value = &finding->model->values[graph->inputs[i]];
-        if (is_data(value) && dtype_is_float(value->type->dtype) &&
-            value->type->shape.rank == 3 && is_known(value->type->shape.dims[2]))
-            return graph->inputs[i];
+        const uint32_t found = use->slot == 0 && is_view && depth > 0
+                                   ? table_of(finding, node->outputs[0], depth - 1)
+                                   : ID_NONE;
+        if (found != ID_NONE) return found;
     }
     return ID_NONE;
+}
+
+/* Returns the table of token ids or of other integers; ID_NONE. */
+static uint32_t table_of_input(const struct finding *finding, uint32_t id) {
+    const struct value *value = &finding->model->values[id];
+    const int rank = value->type->shape.rank;
+    return is_data(value) && dtype_is_integer(value->type->dtype) && (rank == 1 || rank == 2)
+               ? table_of(finding, id, MAX_VIEWS)
+               : ID_NONE;
+}
+
+/*
+ * Finds the token ids; without any, the first floats [batch, sequence, columns]. Of several
+ * integers that are looked up, in tables of the same shape, the last are the tokens of the
+ * decoder; the dims of the others are the source.
+ */
+static uint32_t find_tokens(struct finding *finding) {
+    const struct graph *graph = finding->graph;
+    const struct value *values = finding->model->values;
+    uint32_t found = ID_NONE, table = ID_NONE;
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const uint32_t at = table_of_input(finding, graph->inputs[i]);
+        if (at == ID_NONE || (table != ID_NONE && !shape_equal(&values[at].type->shape,
+                                                               &values[table].type->shape)))
+            continue;
+        finding->source = found;
+        found = graph->inputs[i];
+        table = at;
+    }
+    for (size_t i = 0; i < graph->n_inputs && found == ID_NONE; i++) {
+        const struct value *value = &values[graph->inputs[i]];
+        if (is_data(value) && dtype_is_float(value->type->dtype) &&
+            value->type->shape.rank == 3 && is_known(value->type->shape.dims[2]))
+            found = graph->inputs[i];
+    }
+    return found;
 }
 
 static enum llm_role role_of(const struct finding *finding, const char *symbol) {
@@ -93,14 +112,18 @@ static int set_role(struct finding *finding, const char *symbol, enum llm_role r
     return CM_OK;
 }
 
-/* Returns true if the output may be the input after a step: equal ranks and fixed dims. */
-static bool may_extend(const struct type *input, const struct type *output) {
+/* Returns true if the output may be the input after a step: equal ranks and fixed dims, except
+ * for one that grows by the tokens of the step. */
+static bool may_extend(const struct type *input, const struct type *output, int64_t tokens) {
+    int n_grown = 0;
     if (output->kind != CM_TYPE_TENSOR || output->shape.rank != input->shape.rank ||
         output->dtype != input->dtype)
         return false;
     for (int axis = 0; axis < input->shape.rank; axis++)
         if (is_known(input->shape.dims[axis]) && is_known(output->shape.dims[axis]) &&
-            input->shape.dims[axis] != output->shape.dims[axis])
+            input->shape.dims[axis] != output->shape.dims[axis] &&
+            (axis == 0 || n_grown++ > 0 || !is_known(tokens) ||
+             output->shape.dims[axis] - tokens != input->shape.dims[axis]))
             return false;
     return true;
 }
@@ -113,7 +136,7 @@ static uint32_t find_extension(struct finding *finding, const struct type *input
         finding->first_free++;
     for (size_t i = finding->first_free; i < graph->n_outputs && finding->left-- > 0; i++) {
         const struct value *value = &finding->model->values[graph->outputs[i]];
-        if (taken[i] || !may_extend(input, value->type)) continue;
+        if (taken[i] || !may_extend(input, value->type, finding->roles->sequence)) continue;
         taken[i] = true;
         return graph->outputs[i];
     }
@@ -137,11 +160,12 @@ static int read_cache(struct finding *finding, uint32_t id) {
         finding->roles->cache[id] = CACHE_SOURCE;
         return set_role(finding, symbol_at(type, grows), ROLE_SOURCE);
     }
-    if (grows == 0) {
-        finding->roles->cache[id] = CACHE_STATE; /* or a buffer: see llm_describe */
+    const struct type *after = finding->model->values[output].type;
+    if (grows == 0) { /* a state may be a buffer: see llm_describe */
+        finding->roles->cache[id] =
+            shape_equal(&type->shape, &after->shape) ? CACHE_STATE : CACHE_GROWS;
         return CM_OK;
     }
-    const struct type *after = finding->model->values[output].type;
     const char *symbol = symbol_at(type, grows);
     const bool is_fixed = symbol && text_equal(symbol, symbol_at(after, grows));
     finding->roles->cache[id] = is_fixed ? CACHE_BUFFER : CACHE_GROWS;
@@ -165,6 +189,7 @@ int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) {
                               .bind = analysis->bind,
                               .arena = analysis->arena,
                               .roles = ret,
+                              .source = ID_NONE,
                               .left = MAX_PAIRS};
     finding.taken = arena_array(analysis->arena, graph->n_outputs + 1, sizeof *finding.taken);
     *ret = (struct llm_roles){.batch = DIM_UNKNOWN, .sequence = DIM_UNKNOWN};
@@ -180,6 +205,10 @@ int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) {
     ret->batch = at > 0 ? type->shape.dims[0] : 1;
     if (at > 0) status = set_role(&finding, symbol_at(type, 0), ROLE_BATCH);
     if (status == CM_OK) status = set_role(&finding, symbol_at(type, at), ROLE_SEQUENCE);
+    if (finding.source != ID_NONE && status == CM_OK) {
+        const struct type *source = model->values[finding.source].type;
+        status = set_role(&finding, symbol_at(source, source->shape.rank - 1), ROLE_SOURCE);
+    }
     for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
         if (is_data(&model->values[graph->inputs[i]]))
             status = read_cache(&finding, graph->inputs[i]);

@@ -30,6 +30,7 @@ struct llm_roles {
     size_t n_dims;
     const struct llm_dim *dims;
     bool has_past;  /* a dim has ROLE_PAST */
+    bool is_whole;  /* steps compute all products, those of an encoder too */
     uint8_t *cache; /* by value: enum llm_cache */
 };
 

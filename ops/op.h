@@ -214,6 +214,8 @@ struct op_attention {
     int64_t key_columns, value_columns; /* of a head */
     int64_t window;                     /* keys that a query sees; 0: all */
     int keys, values;                   /* operands; -1: in operand 0, or in that of the keys */
+    int mask;                           /* operand that is added to the scores; -1: none */
+    bool is_causal;                     /* an attribute says so */
 };
 
 /* The facets of an operator at every opset; zero for a facet that it lacks. */
@@ -235,7 +237,8 @@ struct op_facets {
     /* Fills *ret, whose operands the caller sets to -1. Returns false if sizes are unknown.
      * NULL: not attention. */
     bool (*attends)(const struct op_context *context, struct op_attention *ret);
-    bool chooses; /* output 0 has some of the elements along an axis: TopK */
+    bool chooses;  /* output 0 has some of the elements along an axis: TopK */
+    bool triangle; /* output 0 is 0 on one side of a diagonal: Trilu */
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;

@@ -63,7 +63,7 @@ static inline void cm_llm_options_init(struct cm_llm_options *options) {
 /* Layers of attention with equal sizes. */
 struct cm_llm_layers {
     int64_t n;
-    const char *kind;  /* "full", "window", "cross" */
+    const char *kind;  /* "full", "window", "cross", "bidirectional" */
     const char *cache; /* "grows", "buffer", "none": the file has no cache; "shared": of an
                           earlier layer */
     int64_t heads, kv_heads;

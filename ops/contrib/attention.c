@@ -376,7 +376,10 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
                                  .key_columns = a.key_columns,
                                  .value_columns = a.value_columns,
                                  .keys = !projects && op_has_input(context, 1) ? 1 : -1,
-                                 .values = !projects && op_has_input(context, 2) ? 2 : -1};
+                                 .values = !projects && op_has_input(context, 2) ? 2 : -1,
+                                 .mask = op_attr_int(context, "kv_num_heads") > 0 ? 10 : 5,
+                                 .is_causal = op_attr_int(context, "unidirectional") != 0 ||
+                                              op_attr_int(context, "causal") != 0};
     if (op_attr_int(context, "local_window_size") > 0)
         ret->window = op_attr_int(context, "local_window_size");
     return is_known(a.heads) && is_known(a.kv_heads) && is_known(a.key_columns) &&

@@ -200,7 +200,9 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
                                  .value_columns = v.width,
                                  .window = window < 0 ? 0 : checked_add(window, 1),
                                  .keys = 1,
-                                 .values = 2};
+                                 .values = 2,
+                                 .mask = 3,
+                                 .is_causal = op_attr_int(context, "is_causal") != 0};
     return is_known(q.heads) && is_known(k.heads) && is_known(k.width) && is_known(v.width);
 }
 

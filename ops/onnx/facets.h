@@ -60,6 +60,7 @@
 
 #define ATTENDS(read)         .attends = read
 #define CHOOSES               .chooses = true
+#define TRIANGLE              .triangle = true
 
 /* The dtype under autocast (enum op_autocast), if not AUTOCAST_BY_MACS: AUTOCAST(FLOAT). */
 #define AUTOCAST(type) .autocast = AUTOCAST_##type

@@ -306,8 +306,8 @@ FACETS(ONNX, DepthToSpace) {LOWER(lower_blocks, CM_COPY, 0, IMAGES_NONE, NULL), 
     MOVES(scale_along_all_axes)};
 FACETS(ONNX, SpaceToDepth) {LOWER(lower_blocks, CM_COPY, 1, IMAGES_NONE, NULL), BOUNDS("d"),
     MOVES(scale_along_all_axes)};
-FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_unchanged)};
-FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged), NO_BOUNDS};
+FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_unchanged), TRIANGLE};
+FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged), NO_BOUNDS, TRIANGLE};
 FACETS(ONNX, ReverseSequence) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
 FACETS(ONNX, EyeLike) {NO_PRIMITIVE(NO_FILL), BOUNDS("d")};
 FACETS(ONNX, OneHot) {NO_PRIMITIVE("no primitive writes a table by indices alone"), BOUNDS("dvd")};
