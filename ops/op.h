@@ -215,7 +215,7 @@ struct op_attention {
     int64_t window;                     /* keys that a query sees; 0: all */
     int keys, values;                   /* operands; -1: in operand 0, or in that of the keys */
     int mask;                           /* operand that is added to the scores; -1: none */
-    bool is_causal;                     /* an attribute says so */
+    bool is_causal;                     /* by an attribute */
 };
 
 /* The facets of an operator at every opset; zero for a facet that it lacks. */
