@@ -105,7 +105,7 @@ const struct option binding_counting[] = {
 
 const struct option binding_rest[] = {
     {.heading = "Training step", .name = "optimizer", .common = true,
-     INTO(TEXT, options.optimizer), .value = "NAME",
+     INTO(TEXT, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with adam, adamw, sgd, ... (docs/training.md):\n"
              "backward, saved activations, gradients and optimizer states;\n"
              "implies --mode training unless --mode inference is given"},
@@ -118,14 +118,14 @@ const struct option binding_rest[] = {
     {.name = "trainable", INTO(LIST, trainable), .value = "PATTERN",
      .help = "the only parameters or modules that are trained, e.g.\n"
              "--trainable '*lora_*'; repeatable"},
-    {.name = "shard", INTO(TEXT, shard), .value = "LIST",
+    {.name = "shard", INTO(TEXT, shard), .value = "LIST", .rules = NO_FORMULA,
      .help = "divide the step over GPUs, e.g. zero=3,gpus=8: stage 1, 2 or 3 of ZeRO\n"
              "(FSDP is 3); offload=optimizer or offload=all moves them to the host"},
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
      .help = "modules (pattern) with activation checkpointing: save only their\n"
              "inputs and recompute the forward pass during backward; repeatable"},
     {.name = "micro-batches", INTO(INT64, options.micro_batches), .value = "N", .min = 1,
-     .max = INT64_MAX,
+     .max = INT64_MAX, .rules = NO_FORMULA,
      .help = "forward and backward passes of a step, each with an N-th of the batch;\n"
              "their gradients are accumulated (default 1)"},
     {.heading = "Modules", .name = "module-source", INTO(TEXT, options.module_source),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes profiles and sweeps in the formats of the library (cm_format_find). Rejects
+/* Writes profiles, sweeps and formulas in the formats of the library (cm_format_find). Rejects
  * options that the selected format ignores. */
 #include "cli/request.h"
 
@@ -40,6 +40,7 @@ static struct cm_text_options text_options(const struct request *request, FILE *
 static void specialize_text(const struct request *request, struct format *format) {
     const bool lists_layers = request_lists_layers(request);
     format->called = "the text report";
+    if (request->formula) return;
     if (request->explain.n > 0) {
         format->called = "--explain";
         format->takes = TAKES_EXPLAIN | TAKES_WIDTH;
@@ -61,6 +62,7 @@ int format_find(const struct invocation *call, struct request *request) {
     struct format *format = &request->format;
     *format = (struct format){.of = *found, .takes = TAKES(found->uses)};
     format->called = arena_printf(call->arena, "--format %s", found->name);
+    format->of_formulas = text_equal(found->name, "text") || text_equal(found->name, "json");
     if (text_equal(found->name, "text")) specialize_text(request, format);
     if (text_equal(found->name, "table")) format->called = "a table";
     if (request->text.layers && request->rows == NOT_GIVEN &&
@@ -83,12 +85,17 @@ int format_write(const void *context, FILE *out) {
         return cm_result_write(report->result, format->of.name, &options, report->diag, out);
     if (report->sweep)
         return cm_sweep_write(report->sweep, format->of.name, &options, report->diag, out);
+    if (report->formula && text_equal(format->of.name, "json"))
+        return cm_formula_write_json(report->formula, out);
+    if (report->formula) return cm_formula_write_text(report->formula, &text, out);
     return cm_result_write(report->result, format->of.name, &options, report->diag, out);
 }
 
 int format_check(const struct invocation *call, const struct request *request) {
     const struct format *format = &request->format;
     const bool has_columns = (format->takes & (TAKES_COLUMNS | TAKES_METRIC)) != 0;
+    if (request->formula && !format->of_formulas)
+        return options_fault(call, "option --formula has no effect with %s", format->called);
     const char *idle = request_given(request, TAKES_ALL & ~format->takes);
     if (idle != NULL)
         return options_fault(call, "option --%s has no effect with %s", idle, format->called);

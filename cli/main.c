@@ -107,8 +107,8 @@ static const struct command commands[] = {
      "  3  a shard is missing, duplicate, of another campaign or of another version (nothing is\n"
      "     printed); or success, but a combination failed\n", EXIT_REFUSED},
     {"schema", command_schema, command_no_options, "schema NAME", "print a JSON schema",
-     "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, diff, check)\n"
-     "or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
+     "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
+     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
     /* The build installs the output of these two. Without a summary, the help omits them. */
     {"man", command_man, command_no_options, "man", NULL, "Prints the manual page costmodel(1).\n",
      NULL, EXIT_REFUSED},

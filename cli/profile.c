@@ -105,6 +105,7 @@ struct run {
     struct cm_model *model;      /* NULL: the result was read from a file */
     struct cm_result *result;
     struct cm_sweep *sweep;
+    struct cm_formula *formula;
     bool is_interrupted;
 };
 
@@ -145,8 +146,8 @@ static int write_annotated(const void *context, FILE *out) {
     return cm_model_annotate(run->model, run->result, run->diag, out);
 }
 
-/* Loads a model or a profile. Profiles a model once or at several batches or precisions.
- * Refuses outputs that are files of the model. */
+/* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
+ * finds its formula. Refuses outputs that are files of the model. */
 static int make(struct run *run) {
     const struct request *request = run->request;
     const struct cm_options *options = run->options;
@@ -160,6 +161,7 @@ static int make(struct run *run) {
     status = outputs_keep_weights(run->model, request->output, diag);
     if (status == CM_OK) status = outputs_keep_weights(run->model, request->annotate, diag);
     if (status != CM_OK) return status;
+    if (request->formula) return cm_model_formula(run->model, options, diag, &run->formula);
     const bool has_times = options->backend != NULL || options->n_times > 0;
     if (request->format.of.requires_times && (!has_times || options->plan_only))
         return diag_error(
@@ -265,7 +267,7 @@ static int run_report(const struct invocation *call, const struct request *reque
     messages_print(diag, request->model, (enum color_choice)request->color);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK && (result != NULL || !request->format.of.is_page)) {
-        const struct report report = {request, result, run.sweep, call->diag};
+        const struct report report = {request, result, run.sweep, run.formula, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
     if (status == CM_OK && result != NULL && run.sweep == NULL)
@@ -284,6 +286,7 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (status == CM_OK && run.is_interrupted) exit_status = EXIT_INTERRUPTED;
     cm_result_free(run.result);
     cm_sweep_free(run.sweep);
+    cm_formula_free(run.formula);
     cm_diagnostics_free(diag);
     return exit_status;
 }
@@ -341,6 +344,10 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
     if (status == CM_OK) status = check_annotate(call, request);
+    const char *barred = request_given(request, NO_FORMULA);
+    if (status == CM_OK && request->formula && barred != NULL)
+        status =
+            options_fault(call, "options --formula and --%s are mutually exclusive", barred);
     if (status == CM_OK) status = format_check(call, request);
     if (status != CM_OK) return status;
     const bool is_page = request->format.of.is_page;

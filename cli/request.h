@@ -13,12 +13,13 @@
 #include "costmodel/costmodel.h"
 
 /* The bits of enum cm_format_use as bits of option.rules. */
-#define TAKES(uses) ((unsigned)(uses) << 2)
+#define TAKES(uses) ((unsigned)(uses) << 3)
 
 /* Bits of option.rules. TAKES_X: the option requires a format that uses X. */
 enum request_rule {
     NEEDS_MODEL = 1, /* not with a profile as input */
-    ONE_BATCH = 2,   /* not with several batches or precisions */
+    NO_FORMULA = 2,  /* not with --formula */
+    ONE_BATCH = 4,   /* not with several batches or precisions */
     TAKES_REPORT = TAKES(CM_USES_SECTIONS),
     TAKES_ROWS = TAKES(CM_USES_ROWS), /* --rows, --sort, --filter */
     TAKES_COLUMNS = TAKES(CM_USES_COLUMNS),
@@ -42,6 +43,7 @@ struct format {
     struct cm_format of;
     const char *called; /* name in messages: "a table" */
     unsigned takes;     /* set of TAKES_..., the options that it supports */
+    bool of_formulas;   /* supports --formula */
 };
 
 struct request {
@@ -62,6 +64,7 @@ struct request {
     int width;
     int color; /* enum color_choice */
     const char *output;
+    bool formula;
     const char *annotate; /* annotated model to write; NULL: none */
 };
 
@@ -77,12 +80,13 @@ bool request_lists_layers(const struct request *request);
 /* Returns the name of a given option that has one of these rules; NULL: none. */
 const char *request_given(const struct request *request, unsigned rules);
 
-/* The report to write. One of result and sweep is set, the other is NULL; the HTML
+/* The report to write. One of result, sweep and formula is set, the others are NULL; the HTML
  * page of a sweep also has the result of the first batch that could be profiled. */
 struct report {
     const struct request *request;
     const struct cm_result *result;
     const struct cm_sweep *sweep;
+    const struct cm_formula *formula;
     struct cm_diagnostics *diag;
 };
 

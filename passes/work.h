@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work budget that all runs of the passes for one profile share: --memory-limit runs the
- * passes many times, and some passes search. The budget is a number of steps, not a time, so
- * results are deterministic.
+ * The work budget that all runs of the passes for one profile share: --memory-limit and
+ * --formula run the passes many times, and some passes search. The budget is a number of steps,
+ * not a time, so results are deterministic.
  */
 #ifndef PASSES_WORK_H
 #define PASSES_WORK_H

@@ -39,6 +39,7 @@
 #include <stdio.h>
 
 #include "costmodel/backend.h"
+#include "costmodel/formula.h"
 #include "costmodel/result.h"
 #include "costmodel/status.h"
 
@@ -352,6 +353,17 @@ CM_API int cm_model_sweep_points(struct cm_model *model, const struct cm_options
                                  struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 
 /*
+ * Computes the costs as formulas in the batch (unless options->batch sets it) and in every
+ * symbolic dim that options do not bind (docs/formula.md). options->backend and ->memory_limit
+ * are ignored. CM_OK, CM_USAGE, CM_REFUSED (no valid sizes found, or too many profiles needed),
+ * CM_NO_MEMORY. Free with cm_formula_free.
+ */
+CM_API int cm_model_formula(struct cm_model *model, const struct cm_options *options,
+                            struct cm_diagnostics *diagnostics,
+                            struct cm_formula **ret_formula) CM_MUST_CHECK;
+CM_API void cm_formula_free(struct cm_formula *formula);
+
+/*
  * Measures the peak rates of the device of options->backend and writes a device description
  * that `roofline:device=FILE.json` reads. The caller flushes the stream. CM_OK, CM_REFUSED (the
  * device is unusable or the measurement failed), CM_NO_MEMORY.
@@ -526,6 +538,18 @@ CM_API int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
 CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
                               struct cm_diagnostics *diagnostics,
                               struct cm_sweep **ret_sweep) CM_MUST_CHECK;
+
+/* Writes the formulas of the totals and, if options->detailed, of the modules with the most
+ * MACs at each depth (options->depth, ->top). CM_OK, CM_IO. */
+CM_API int cm_formula_write_text(const struct cm_formula *formula,
+                                 const struct cm_text_options *options,
+                                 FILE *out) CM_MUST_CHECK;
+
+/* Write and read one JSON object, schema "costmodel/formula/1" (docs/json.md). */
+CM_API int cm_formula_write_json(const struct cm_formula *formula, FILE *out) CM_MUST_CHECK;
+CM_API int cm_formula_read_json(const char *text, size_t size, const char *name,
+                                struct cm_diagnostics *diagnostics,
+                                struct cm_formula **ret_formula) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

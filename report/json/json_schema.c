@@ -429,8 +429,8 @@ const char *const json_type_wrappers[] = {
 };
 
 const struct json_document *const json_documents[] = {
-    &json_profile,  &json_sweep,    &json_diff, &json_verdict,   &json_budget, &json_baseline,
-    &json_op_costs, &json_campaign, &json_llm,  &json_llm_sweep, NULL};
+    &json_profile,  &json_sweep,    &json_formula,  &json_diff, &json_verdict,   &json_budget,
+    &json_baseline, &json_op_costs, &json_campaign, &json_llm,  &json_llm_sweep, NULL};
 
 const char *const json_severities[] = {
     [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error", [CM_ERROR + 1] = NULL};

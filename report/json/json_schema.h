@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "costmodel/check.h"
+#include "costmodel/formula.h"
 #include "costmodel/llm.h"
 #include "costmodel/op_costs.h"
 #include "costmodel/result.h"
@@ -110,6 +111,7 @@ extern const struct json_document json_profile;   /* struct cm_result */
 extern const struct json_document json_sweep;     /* struct cm_sweep */
 extern const struct json_document json_llm;       /* struct cm_llm */
 extern const struct json_document json_llm_sweep; /* struct cm_llm_sweep */
+extern const struct json_document json_formula;   /* struct cm_formula */
 extern const struct json_document json_budget;    /* struct cm_budget */
 extern const struct json_document json_baseline;  /* struct cm_baseline */
 extern const struct json_document json_campaign;  /* struct cm_campaign */

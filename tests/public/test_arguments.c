@@ -30,6 +30,7 @@ struct given {
     struct cm_model *model;
     struct cm_result *result;
     struct cm_sweep *sweep;
+    struct cm_formula *formula;
     struct cm_diff *diff;
     struct cm_verdict *verdict;
     struct cm_options options;
@@ -64,6 +65,7 @@ CALL(profile, MADE(result, cm_model_profile(g->model, s, d, &made)))
 CALL(sweep, MADE(sweep, cm_model_sweep(g->model, s, &one_batch, 1, d, &made)))
 CALL(sweep_first, struct cm_sweep *w = NULL; MADE(result, cm_model_sweep_first(g->model, s, &one_batch, 1, d, &w, &made); cm_sweep_free(w)))
 CALL(sweep_points, const struct cm_sweep_point point = {.batch = 1}; MADE(sweep, cm_model_sweep_points(g->model, s, &point, 1, d, &made)))
+CALL(formula, MADE(formula, cm_model_formula(g->model, s, d, &made)))
 CALL(calibrate, return cm_calibrate(s, d, g->out))
 CALL(points, MADE(sweep, cm_model_sweep_points(g->model, &g->options, s, 1, d, &made)))
 CALL(one_dim, struct cm_options o = g->options; o.n_dims = 1; o.dims = s; return dims(g, &o, d))
@@ -73,6 +75,7 @@ CALL(one_value, struct cm_options o = g->options; o.n_values = 1; o.values = s; 
 CALL(text, return cm_result_write(g->result, "text", &(struct cm_report_options){.text = s}, d, g->out))
 CALL(deepspeed, return cm_result_write(g->result, "deepspeed", &(struct cm_report_options){.text = s}, d, g->out))
 CALL(sweep_text, return cm_sweep_write(g->sweep, "text", &(struct cm_report_options){.text = s}, d, g->out))
+CALL(formula_text, return cm_formula_write_text(g->formula, s, g->out))
 CALL(verdict_text, return cm_verdict_write_text(g->verdict, s, g->out))
 CALL(text_of_table, return cm_result_write(g->result, "table", &(struct cm_report_options){.text = s, .table = &g->table}, d, g->out))
 CALL(text_of_sweep_table, return cm_sweep_write(g->sweep, "table", &(struct cm_report_options){.text = s, .table = &g->table}, d, g->out))
@@ -264,8 +267,8 @@ struct subject {
 /* clang-format off */
 #define SUBJECT(s, header, has_size, members, ...) {#s, header, sizeof(struct s), has_size, members, N(members), {__VA_ARGS__}}
 static const struct subject subjects[] = {
-    SUBJECT(cm_options, "costmodel", true, of_options, dims, profile, sweep, sweep_first, sweep_points, calibrate),
-    SUBJECT(cm_text_options, "costmodel", true, of_text, text, deepspeed, sweep_text, verdict_text, text_of_table, text_of_sweep_table),
+    SUBJECT(cm_options, "costmodel", true, of_options, dims, profile, sweep, sweep_first, sweep_points, formula, calibrate),
+    SUBJECT(cm_text_options, "costmodel", true, of_text, text, deepspeed, sweep_text, formula_text, verdict_text, text_of_table, text_of_sweep_table),
     SUBJECT(cm_table_options, "costmodel", true, of_table, table_check, table, csv, markdown, folded, dot, mermaid, sweep_table, sweep_csv, sweep_markdown, table_of_render),
     SUBJECT(cm_diff_options, "compare", true, of_diff, diff_text, diff_json, diff_markdown, diff_html),
     SUBJECT(cm_check_options, "check", true, of_check, check),
@@ -299,6 +302,7 @@ static int make(void **state) {
                      CM_OK);
     assert_int_equal(cm_model_profile(g->model, &g->options, NULL, &g->result), CM_OK);
     assert_int_equal(cm_model_sweep(g->model, &g->options, batches, 2, NULL, &g->sweep), CM_OK);
+    assert_int_equal(cm_model_formula(g->model, &g->options, NULL, &g->formula), CM_OK);
     assert_int_equal(cm_diff_make(g->result, g->result, NULL, &g->diff), CM_OK);
     const struct cm_result *result = g->result;
     assert_int_equal(cm_check(&result, 1, &g->check, NULL, &g->verdict), CM_OK);
@@ -310,6 +314,7 @@ static int end(void **state) {
     fclose(g->out);
     cm_verdict_free(g->verdict);
     cm_diff_free(g->diff);
+    cm_formula_free(g->formula);
     cm_sweep_free(g->sweep);
     cm_result_free(g->result);
     cm_model_free(g->model);

@@ -92,6 +92,9 @@ static void null_is_a_usage_error_of_models(void **state) {
         ROW(cm_model_sweep_points(P, NULL, P, 1, d, P)),
         ROW(cm_model_sweep_points(P, P, NULL, 1, d, P)),
         ROW(cm_model_sweep_points(P, P, P, 1, d, NULL)),
+        ROW(cm_model_formula(NULL, P, d, P)),
+        ROW(cm_model_formula(P, NULL, d, P)),
+        ROW(cm_model_formula(P, P, d, NULL)),
         ROW(cm_device_resolve(NULL, d, P)),
         ROW(cm_device_resolve(P, d, NULL)),
         ROW(cm_device_fit(NULL, CM_RUNTIME_TORCH_EAGER, P, P, 1, d, P)),
@@ -166,6 +169,24 @@ static void null_is_a_usage_error_of_sweeps(void **state) {
         ROW(cm_sweep_read_json(NULL, 1, P, d, P)),
         ROW(cm_sweep_read_json(P, 1, NULL, d, P)),
         ROW(cm_sweep_read_json(P, 1, P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_formulas(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
+        ROW(cm_formula_write_text(NULL, P, P)),
+        ROW(cm_formula_write_text(P, NULL, P)),
+        ROW(cm_formula_write_text(P, P, NULL)),
+        ROW(cm_formula_write_json(NULL, P)),
+        ROW(cm_formula_write_json(P, NULL)),
+        ROW(cm_formula_read_json(NULL, 1, P, d, P)),
+        ROW(cm_formula_read_json(P, 1, NULL, d, P)),
+        ROW(cm_formula_read_json(P, 1, P, d, NULL)),
         /* clang-format on */
     };
     expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
@@ -332,6 +353,7 @@ static void functions_without_a_status_accept_null(void **state) {
     cm_dims_free(NULL);
     cm_result_free(NULL);
     cm_sweep_free(NULL);
+    cm_formula_free(NULL);
     cm_text_options_init(NULL);
     cm_text_options_init_sized(NULL, 8);
     cm_table_options_init(NULL);
@@ -402,6 +424,7 @@ int main(void) {
         cmocka_unit_test(null_is_a_usage_error_of_campaigns),
         cmocka_unit_test(null_is_a_usage_error_of_reports),
         cmocka_unit_test(null_is_a_usage_error_of_sweeps),
+        cmocka_unit_test(null_is_a_usage_error_of_formulas),
         cmocka_unit_test(null_is_a_usage_error_of_checks),
         cmocka_unit_test(null_is_a_usage_error_of_language_models),
         cmocka_unit_test(null_is_a_usage_error_of_diffs),
