@@ -48,7 +48,8 @@ struct cm_figure {
 
 /*
  * Get the value of a metric. Return false, with *ret unchanged, if the result does not have it
- * (no times, no training step, not defined for modules or operators).
+ * (no times, no training step, not defined for modules or operators, or a figure of a language
+ * model: cm_metric_of_llm).
  */
 CM_API bool cm_metric_of_total(size_t metric, const struct cm_result *result,
                                struct cm_figure *ret);

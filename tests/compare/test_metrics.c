@@ -99,7 +99,7 @@ static void returns_false_for_absent_metrics(void **state) {
     assert_int_equal(figure.value, 42);
 }
 
-/* The getters agree with the flags of the row. */
+/* The getters agree with the flags of the row. A metric is of results or of language models. */
 static void agrees_with_the_flags_of_the_metric(void **state) {
     const struct cm_measure measure = {.problem = "", .modelled = true};
     const struct cm_step step = {.backward_macs = 1};
@@ -118,7 +118,8 @@ static void agrees_with_the_flags_of_the_metric(void **state) {
     (void)state;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         struct cm_figure figure = {.value = 0};
-        assert_true(cm_metric_of_total(i, &result, &figure));
+        assert_int_equal(cm_metric_of_total(i, &result, &figure),
+                         !cm_metric_of_llm(i, NULL, &figure));
         assert_int_equal(cm_metric_of_module(i, &result, 0, &figure), metric.of_modules);
         assert_int_equal(cm_metric_of_operator(i, &result, 0, &figure), metric.of_operators);
     }
