@@ -72,9 +72,10 @@ static void put_axes(struct chart *chart) {
     FILE *out = chart->out;
     const int n_steps = chart->high / chart->low > 2000 ? 1 : 3;
     fputs("<g class=\"axis\">\n", out);
-    for (double power = pow(10, floor(log10(chart->low))); power <= chart->high; power *= 10)
+    const int last = (int)floor(log10(chart->high));
+    for (int digits = (int)floor(log10(chart->low)); digits <= last; digits++)
         for (int i = 0; i < n_steps; i++) {
-            const double value = power * steps[i];
+            const double value = pow(10, digits) * steps[i];
             if (value < chart->low * 0.999 || value > chart->high * 1.001) continue;
             fprintf(out,
                     "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
@@ -186,7 +187,8 @@ static void put_memory(struct chart *chart) {
     double at = 1;
     begin_figure(chart->out, "Memory of one GPU", 124);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const double y = 62 + 22 * (double)(i / 3), x = 1 + 250 * (double)(i % 3);
+        const size_t row = i / 3, column = i % 3;
+        const double y = 62 + 22 * (double)row, x = 1 + 250 * (double)column;
         fprintf(chart->out,
                 "<rect x=\"%.1f\" y=\"6\" width=\"%.1f\" height=\"34\" fill=\"%s\" "
                 "stroke=\"var(--line)\"/>\n<rect x=\"%.0f\" y=\"%.0f\" width=\"11\" "
