@@ -813,6 +813,7 @@ static void set_totals(struct serving *serving) {
                            ? dtype_short_name(language->attentions[0].dtype)
                            : "";
     result->params = language->params;
+    result->params_per_gpu = whole(ceil(llm_learned_elements(language, &serving->setup)));
     result->expert_params = language->expert_params;
     result->active_params =
         language->params - language->expert_params + language->chosen_params;

@@ -22,7 +22,7 @@ static const struct format {
     /* clang-format off */
     {{"text", "default: one screen", .of_sweeps = true, .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS | CM_USES_WIDTH}, write_text},
     {{"table", "rows and columns: --rows", .of_sweeps = true, .uses = CM_USES_TABLE | CM_USES_WIDTH}, report_write_table},
-    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH}, report_write_deepspeed},
+    {{"deepspeed", "listing of DeepSpeed's profiler", .uses = CM_USES_SECTIONS | CM_USES_LAYERS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_WIDTH | CM_USES_LLM}, report_write_deepspeed},
     {{"json", "", .of_sweeps = true, .uses = CM_USES_LAYERS | CM_USES_CURVE | CM_USES_PLAN | CM_USES_EXPLANATIONS}, report_write_json},
     {{"csv", "", .of_sweeps = true, .uses = CM_USES_TABLE}, report_write_csv},
     {{"markdown", "", .of_sweeps = true, .uses = CM_USES_TABLE}, report_write_markdown},

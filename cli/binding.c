@@ -341,6 +341,25 @@ static int read_shard(const struct invocation *call, const char *given,
                          given);
 }
 
+int binding_read_parallel(const struct invocation *call, const char *text, int64_t *ret_tp,
+                          int64_t *ret_pp, int64_t *ret_ep) {
+    static const char *const names[] = {"tp=", "pp=", "ep="};
+    int64_t *const values[] = {ret_tp, ret_pp, ret_ep};
+    const size_t n = ret_ep ? 3 : 2;
+    for (size_t i = 0; text && i < n; i++) *values[i] = 1;
+    for (const char *at = text; at != NULL;) {
+        const size_t length = strcspn(at, ",");
+        size_t i = 0;
+        while (i < n && !text_starts_with(at, names[i])) i++;
+        if (i == n || length <= 3 || !text_to_int64(at + 3, length - 3, values[i]) ||
+            *values[i] < 1 || *values[i] > 4096)
+            return options_fault(call, "option --parallel requires tp=N,pp=N%s, got '%s'",
+                                 ret_ep ? ",ep=N" : "", text);
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return CM_OK;
+}
+
 void binding_free(struct binding *binding) {
     for (size_t i = 0; i < binding->n_described; i++) cm_op_costs_free(binding->described[i]);
 }

@@ -61,6 +61,11 @@ int binding_read_dims(const struct invocation *call, const char *option,
                       const struct option_list *given,
                       const struct cm_dim_option **ret) CM_MUST_CHECK;
 
+/* Reads "tp=2,pp=1,ep=1"; parts that are missing are 1. Does nothing if `text` is NULL.
+ * `ret_ep` NULL: there is no ep. CM_OK, CM_USAGE. */
+int binding_read_parallel(const struct invocation *call, const char *text, int64_t *ret_tp,
+                          int64_t *ret_pp, int64_t *ret_ep) CM_MUST_CHECK;
+
 /* Frees what binding_read allocated, also if it failed. */
 void binding_free(struct binding *binding);
 

@@ -76,7 +76,8 @@ int format_find(const struct invocation *call, struct request *request) {
 int format_write(const void *context, FILE *out) {
     const struct report *report = context;
     const struct format *format = &report->request->format;
-    const struct cm_text_options text = text_options(report->request, out);
+    struct cm_text_options text = text_options(report->request, out);
+    text.llm = report->llm;
     struct cm_table_options table = table_options(report->request);
     const struct cm_report_options options = {&text, &table, report->sweep};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)

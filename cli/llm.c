@@ -139,27 +139,6 @@ static int read_policy(const struct invocation *call, const char *text, int64_t 
     return options_fault(call, "option --kv-policy requires ring or paged:N, got '%s'", text);
 }
 
-/* Reads "tp=2,pp=1,ep=1"; each part may be missing. */
-static int read_parallel(const struct invocation *call, const char *text,
-                         struct cm_llm_options *ret) {
-    const struct {
-        const char *name;
-        int64_t *value;
-    } parts[] = {{"tp=", &ret->tp}, {"pp=", &ret->pp}, {"ep=", &ret->ep}};
-    ret->tp = ret->pp = ret->ep = 1;
-    for (const char *at = text; at != NULL;) {
-        const size_t length = strcspn(at, ",");
-        size_t i = 0;
-        while (i < 3 && !text_starts_with(at, parts[i].name)) i++;
-        if (i == 3 || length <= 3 || !text_to_int64(at + 3, length - 3, parts[i].value) ||
-            *parts[i].value < 1 || *parts[i].value > 4096)
-            return options_fault(call, "option --parallel requires tp=N,pp=N,ep=N, got '%s'",
-                                 text);
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    return CM_OK;
-}
-
 struct job {
     const struct request *request;
     size_t n; /* combinations of prompt, device and division */
@@ -263,7 +242,9 @@ static int analyse(const struct invocation *call, struct request *request,
         if (request->prompts.n > 0)
             request->llm.prompt = request->prompts.values[i % n_prompts];
         if (request->parallel.n > 0)
-            status = read_parallel(call, request->parallel.values[division], &request->llm);
+            status =
+                binding_read_parallel(call, request->parallel.values[division],
+                                      &request->llm.tp, &request->llm.pp, &request->llm.ep);
         if (status == CM_OK)
             status = cm_model_llm(model, options, &request->llm, diag, &job->llms[i]);
         job->n += status == CM_OK;

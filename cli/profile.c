@@ -11,6 +11,7 @@
 #include "cli/streams.h"
 #include "cli/timing.h"
 #include "costmodel/costmodel.h"
+#include "costmodel/llm.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -254,20 +255,34 @@ static void report_failures(const struct request *request, const struct cm_sweep
                          sweep->n_rows, first->batch, first->problem);
 }
 
+/* Divides the language model as --parallel requires. */
+static int divide(const struct run *run, struct cm_llm **ret) {
+    struct cm_llm_options llm;
+    struct cm_options options = *run->options;
+    cm_llm_options_init(&llm);
+    llm.ignore_dims = true;
+    options.backend = NULL;
+    const int status =
+        binding_read_parallel(run->call, run->request->parallel, &llm.tp, &llm.pp, NULL);
+    return status < 0 ? status : cm_model_llm(run->model, &options, &llm, run->diag, ret);
+}
+
 /* Makes the report and writes it. Returns the exit status. */
 static int run_report(const struct invocation *call, const struct request *request,
                       const struct cm_options *options) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct run run = {.call = call, .request = request, .options = options, .diag = diag};
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
+    struct cm_llm *llm = NULL;
     int status = make(&run);
+    if (status == CM_OK && request->parallel && run.model) status = divide(&run, &llm);
     cm_model_free(run.model);
     const struct cm_result *result = run.result;
     if (run.sweep != NULL) report_failures(request, run.sweep, diag);
     messages_print(diag, request->model, (enum color_choice)request->color);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK && (result != NULL || !request->format.of.is_page)) {
-        const struct report report = {request, result, run.sweep, run.formula, call->diag};
+        const struct report report = {request, result, run.sweep, run.formula, llm, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
     if (status == CM_OK && result != NULL && run.sweep == NULL)
@@ -284,6 +299,7 @@ static int run_report(const struct invocation *call, const struct request *reque
             exit_status = EXIT_INCOMPLETE;
     }
     if (status == CM_OK && run.is_interrupted) exit_status = EXIT_INTERRUPTED;
+    cm_llm_free(llm);
     cm_result_free(run.result);
     cm_sweep_free(run.sweep);
     cm_formula_free(run.formula);

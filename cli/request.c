@@ -48,6 +48,10 @@ const struct option profile_options[] = {
     {.name = "memory-plan", INTO(SET, binding.options.memory_plan),
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PLAN,
      .help = "json: report the arena offset of every activation"},
+    {.name = "parallel", INTO(TEXT, parallel), .value = "tp=N,pp=N",
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PARALLEL,
+     .help = "deepspeed: add the parameters of a language model that GPUs divide:\n"
+             "tp GPUs each layer, pp the layers (as `costmodel llm`)"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.rows = timing_import, .offset = AT(struct timing, timing)},
     {.name = "sample-bytes", INTO(BYTES, binding.options.sample_bytes), .value = "SIZE",

@@ -32,7 +32,8 @@ enum request_rule {
     TAKES_WIDTH = TAKES(CM_USES_WIDTH),
     TAKES_PLAN = TAKES(CM_USES_PLAN), /* --memory-plan */
     TAKES_LAYERS = TAKES(CM_USES_LAYERS),
-    TAKES_ALL = 2 * TAKES_LAYERS - TAKES_REPORT,
+    TAKES_PARALLEL = TAKES(CM_USES_LLM),
+    TAKES_ALL = 2 * TAKES_PARALLEL - TAKES_REPORT,
 };
 
 /* Value of --depth, --top, --width and --rows if not given: each format has its default. */
@@ -51,6 +52,7 @@ struct request {
     struct binding binding;
     struct option_list explain;
     struct timing timing;
+    const char *parallel;
     const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
     struct format format; /* set by format_find */
@@ -87,6 +89,7 @@ struct report {
     const struct cm_result *result;
     const struct cm_sweep *sweep;
     const struct cm_formula *formula;
+    const struct cm_llm *llm; /* divided as --parallel requires; NULL: not given */
     struct cm_diagnostics *diag;
 };
 

@@ -368,6 +368,20 @@ double llm_learned_bytes(const struct language *language, const struct llm_setup
     return layers * llm_stage_share(language, setup) + ends;
 }
 
+double llm_learned_elements(const struct language *language, const struct llm_setup *setup) {
+    double matrices = 0, divided = 0;
+    for (size_t i = 0; i < language->n_weights; i++) {
+        const struct llm_weight *weight = &language->weights[i];
+        if (!weight->is_first) continue;
+        matrices += (double)weight->elements;
+        divided += (double)weight->elements *
+                   (weight->product == LLM_TABLE
+                        ? 1
+                        : share_of(setup, &language->products[weight->product]));
+    }
+    return (divided + fmax(0, (double)language->params - matrices)) / (double)setup->pp;
+}
+
 double llm_stored_bytes(const struct language *language, const struct llm_setup *setup) {
     double scales = 0; /* counted with their weights */
     for (size_t i = 0; i < language->n_weights; i++)

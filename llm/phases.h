@@ -67,6 +67,9 @@ double llm_stored_bytes(const struct language *language, const struct llm_setup 
 /* Returns those of weights, with their scales and zero points. */
 double llm_learned_bytes(const struct language *language, const struct llm_setup *setup);
 
+/* Returns the learned elements per GPU. */
+double llm_learned_elements(const struct language *language, const struct llm_setup *setup);
+
 /* Returns the experts that `tokens` tokens choose, if they choose uniformly. */
 double llm_touched(int64_t experts, int64_t chosen, double tokens);
 /* Returns the bytes of a weight in the format of the setup. */

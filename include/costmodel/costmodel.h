@@ -391,6 +391,8 @@ enum cm_units {
     CM_UNITS_BINARY, /* as SI, but bytes in powers of 1024: "1.26 GiB" */
 };
 
+struct cm_llm;
+
 /* Options of the text reports. cm_text_options_init sets the defaults. */
 struct cm_text_options {
     size_t size;    /* sizeof(struct cm_text_options), set by cm_text_options_init */
@@ -410,6 +412,8 @@ struct cm_text_options {
     enum cm_units units;
     int table_width; /* largest width of a table, in characters; 0: no limit. If the columns
                         are the default or "all", the least important ones are omitted */
+    /* DeepSpeed listing: the model divided over GPUs (costmodel/llm.h); NULL: it is not */
+    const struct cm_llm *llm;
 };
 
 CM_API void cm_text_options_init_sized(struct cm_text_options *options, size_t size);
@@ -476,6 +480,7 @@ enum cm_format_use {
     CM_USES_WIDTH = 512,        /* width of cm_text_options */
     CM_USES_PLAN = 1024,        /* cm_options.memory_plan */
     CM_USES_LAYERS = 2048,      /* layers of cm_text_options */
+    CM_USES_LLM = 4096,         /* llm of cm_text_options */
     CM_USES_TABLE =
         CM_USES_ROWS | CM_USES_COLUMNS | CM_USES_DEPTH | CM_USES_TOP | CM_USES_UNITS,
 };

@@ -153,6 +153,7 @@ struct cm_llm {
     int64_t params;
     int64_t active_params; /* with the experts that one token chooses */
     int64_t active_without_input_embedding;
+    int64_t params_per_gpu;                            /* `params` of the GPU with the most */
     int64_t expert_params, experts, experts_per_token; /* 0: no experts */
     int64_t weight_bytes;                              /* learned tensors, of one GPU */
     int64_t stored_bytes; /* these and other stored tensors, of one GPU */

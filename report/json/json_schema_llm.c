@@ -92,6 +92,7 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     VALUE("max_context", JSON_COUNT, struct cm_llm, max_context, "tokens for which fixed caches or tables of positions have room; `null`: no limit in the file"),
     LIST("layer_kinds", struct cm_llm, layer_kinds, n_layer_kinds, layers_record, "layers by sizes"),
     VALUE("params", JSON_COUNT, struct cm_llm, params, "learned elements"),
+    VALUE("params_per_gpu", JSON_COUNT, struct cm_llm, params_per_gpu, "of the GPU with the most"),
     VALUE("active_params", JSON_COUNT, struct cm_llm, active_params, "all but the experts that a token does not choose"),
     VALUE("active_without_input_embedding", JSON_COUNT, struct cm_llm, active_without_input_embedding, "`active_params` without the table of token embeddings"),
     VALUE("expert_params", JSON_COUNT, struct cm_llm, expert_params, "of all experts that are chosen from"),

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
+#include "costmodel/llm.h"
 #include "ops/flops/names/convention_names.h"
 #include "report/table/columns.h"
 #include "report/text/labels.h"
@@ -122,6 +123,34 @@ static void write_framework(struct page *page, const struct cm_result *result) {
             page_add(page, "and %s", page_count(page, framework->n_unknown - 1, "other"));
         page_words(page, STYLE_PLAIN, "is not in the file");
     }
+    page_end_line(page);
+}
+
+/* Writes the lines that DeepSpeed prints of its engine, in its layout, if the model or the step
+ * is divided. Experts are not apart. */
+static void write_world(struct page *page, const struct cm_result *result) {
+    const struct cm_training *training = &result->training;
+    const struct cm_llm *llm = page->options->llm;
+    const bool is_sharded = training->present && training->shard_gpus > 0;
+    if (llm == NULL && !is_sharded) return;
+    const int64_t mp = llm ? checked_mul(llm->tp, llm->pp) : 1;
+    const int64_t dp = is_sharded ? training->shard_gpus : 1;
+    const int64_t params = llm ? llm->params_per_gpu : result->totals.params;
+    const int64_t batch = result->options.batch;
+    const struct {
+        const char *label, *value;
+    } lines[] = {
+        {"world size: ", page_digits(page, checked_mul(mp, dp))},
+        {"data parallel size: ", page_digits(page, dp)},
+        {"model parallel size: ", page_digits(page, mp)},
+        {"batch size per GPU: ",
+         page_digits(page, is_known(batch) ? batch / cm_result_micro_batches(result) : batch)},
+        {"params per GPU: ", page_number(page, NUMBER_PARAMS, params)},
+        {"params of model = params per GPU * mp_size: ",
+         page_number(page, NUMBER_PARAMS, checked_mul(params, mp))},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        page_line(page, STYLE_PLAIN, "%-70s  %-8s", lines[i].label, lines[i].value);
     page_end_line(page);
 }
 
@@ -302,6 +331,7 @@ void summary_write(struct page *page, const struct cm_result *result) {
     write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
     write_options(page, result);
     page_end_line(page);
+    write_world(page, result);
     write_totals(page, result);
     memory_write(page, result);
     write_training(page, result);

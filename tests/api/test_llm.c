@@ -86,6 +86,24 @@ static void computes_phases(void **state) {
     cm_llm_free(got);
 }
 
+/* Two GPUs halve the products; both have the table of embeddings and the norms. */
+static void divides_the_parameters(void **state) {
+    struct cm_options options;
+    struct cm_llm_options llm;
+    (void)state;
+    cm_options_init(&options);
+    cm_llm_options_init(&llm);
+    llm.tp = 2;
+    struct cm_llm *got = ask(&options, &llm, NULL);
+    assert_int_equal(got->params_per_gpu, (6800 - 800 - 5 * 16) / 2 + 800 + 5 * 16);
+    cm_llm_free(got);
+    llm.tp = 1;
+    llm.pp = 3; /* of 6,800 parameters, rounded up */
+    got = ask(&options, &llm, NULL);
+    assert_int_equal(got->params_per_gpu, 2267);
+    cm_llm_free(got);
+}
+
 /* A token takes 128 bytes: 7,696 tokens fit besides the weights, and 3 sequences of 2,048. */
 static void lists_contexts_that_fit(void **state) {
     static const int64_t batches[] = {3, 1};
@@ -180,9 +198,8 @@ static void lists_a_row_for_each_batch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_invalid_options),
-        cmocka_unit_test(computes_phases),
-        cmocka_unit_test(lists_contexts_that_fit),
+        cmocka_unit_test(refuses_invalid_options),    cmocka_unit_test(computes_phases),
+        cmocka_unit_test(divides_the_parameters),     cmocka_unit_test(lists_contexts_that_fit),
         cmocka_unit_test(lists_a_row_for_each_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
