@@ -261,6 +261,7 @@ static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
             bytes = checked_add(bytes, llm_bytes(reading, node->inputs[i]));
     language->weights[language->n_weights++] =
         (struct llm_weight){.name = weight_name(reading, id, param),
+                            .value = param->value,
                             .node = id,
                             .product = (uint32_t)language->n_products - 1,
                             .elements = param->elements,
@@ -278,6 +279,20 @@ static bool stands_apart(const struct llm_reading *reading, uint32_t value, int6
     return reading->chosen_from[value] || columns < LLM_MIN_DIVIDED;
 }
 
+static int64_t last_dim(const struct llm_reading *reading, uint32_t value) {
+    const struct shape *shape = &llm_info(reading, value)->shape;
+    return shape->rank > 0 && is_known(shape->dims[shape->rank - 1])
+               ? shape->dims[shape->rank - 1]
+               : 1;
+}
+
+/* Returns index + 1 of the last product with the weight; 0. */
+static uint32_t find_product(const struct language *language, uint32_t value) {
+    for (size_t i = language->n_weights; i-- > 0 && i + 64 > language->n_weights;)
+        if (language->weights[i].value == value) return language->weights[i].product + 1;
+    return 0;
+}
+
 /* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
 static void read_product(struct llm_reading *reading, uint32_t id, uint32_t lookup) {
     struct language *language = reading->language;
@@ -293,10 +308,17 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
     const int64_t matrix = experts > 0 ? param->elements / experts : param->elements;
     const uint32_t operand =
         node->inputs[lookup != ID_NONE && expert_lookup(reading, node->inputs[0]) == lookup];
+    const uint32_t factor = node->inputs[operand == node->inputs[0] && node->n_inputs > 1];
+    const bool is_one = experts > 1 && llm_elements(reading, factor) == matrix;
+    if (is_one && reading->counted[param->value]) { /* a further expert of the stack */
+        reading->product[id] = find_product(language, param->value);
+        return;
+    }
     int64_t columns = llm_elements(reading, node->outputs[0]) / reading->tokens;
     double rows = matrix > 0 && macs > 0 ? (double)macs / (double)matrix : 0;
     if (experts > 0) {
-        columns /= lookup != ID_NONE ? chosen : experts;
+        columns = is_one ? last_dim(reading, node->outputs[0])
+                         : columns / (lookup != ID_NONE ? chosen : experts);
         rows = (double)(chosen * reading->tokens);
     } else if (rows > 0) {
         columns = (int64_t)((double)llm_elements(reading, node->outputs[0]) / rows);

@@ -15,6 +15,7 @@
 /* A stored matrix, or one of each expert. */
 struct llm_weight {
     const char *name;
+    uint32_t value;
     uint32_t node;         /* that reads it */
     uint32_t product;      /* index */
     int64_t elements;      /* of all experts */
