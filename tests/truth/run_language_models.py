@@ -25,8 +25,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 TOLERANCE = 0.02  # of phases
-# Figures that the file does not determine, by pattern of the file. Without a cache in the file, the states of
-# recurrences and convolutions are no inputs; a file without attention is refused.
+# Figures that the file does not determine, by pattern of the file. A file without a cache lacks the states
+# of recurrences and convolutions; without attention, it is refused.
 UNKNOWN = {
     "*__nocache*": {"state_bytes_per_sequence"},
     # the exporter stores the table of tokens again, transposed, for the logits
