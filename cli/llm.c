@@ -210,6 +210,19 @@ static int read_devices(const struct invocation *call, const char *devices, size
     return CM_OK;
 }
 
+/* Analyses a combination. Messages that several combinations have are reported once. */
+static int analyse_one(const struct cm_options *options, const struct cm_llm_options *llm,
+                       struct cm_model *model, struct cm_diagnostics *diag,
+                       struct cm_llm **ret) {
+    struct cm_diagnostics *own = cm_diagnostics_new();
+    if (!own) return diag_no_memory(diag);
+    const int status = cm_model_llm(model, options, llm, own, ret);
+    for (size_t i = 0; i < cm_diagnostics_count(own); i++)
+        diag_repeat(diag, cm_diagnostics_get(own, i));
+    cm_diagnostics_free(own);
+    return status;
+}
+
 /* Analyses each combination. A table has no room for some figures: their options are refused.
  */
 static int analyse(const struct invocation *call, struct request *request,
@@ -246,7 +259,7 @@ static int analyse(const struct invocation *call, struct request *request,
                 binding_read_parallel(call, request->parallel.values[division],
                                       &request->llm.tp, &request->llm.pp, &request->llm.ep);
         if (status == CM_OK)
-            status = cm_model_llm(model, options, &request->llm, diag, &job->llms[i]);
+            status = analyse_one(options, &request->llm, model, diag, &job->llms[i]);
         job->n += status == CM_OK;
     }
     if (status != CM_OK || !is_sweep) return status;
