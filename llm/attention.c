@@ -435,13 +435,16 @@ static int read_operator(const struct llm_reading *reading, uint32_t id,
     ret->cache = (enum llm_cache)reading->roles->cache[stored];
     ret->dtype = llm_info(reading, stored)->dtype;
     if (reading->counted[stored]) ret->cached = 0;
-    if (ret->cache == CACHE_STATE) /* [batch, heads, tokens, columns] */
-        limit_context(reading, llm_info(reading, stored)->shape.dims[2]);
+    const struct shape *cache = &llm_info(reading, stored)->shape;
+    /* [batch, heads, tokens, columns], not pages; keys and values may be stacked */
+    if (ret->cache == CACHE_STATE && cache->rank >= 4 &&
+        cache->dims[cache->rank - 3] == ret->kv_heads)
+        limit_context(reading, cache->dims[cache->rank - 2]);
     for (uint32_t i = facets->extends.operand, k = 0; k < facets->extends.n; i++, k++) {
-        const uint32_t cache = i < node->n_inputs && node->inputs[i] != ID_NONE
+        const uint32_t other = i < node->n_inputs && node->inputs[i] != ID_NONE
                                    ? cache_of(reading, node->inputs[i])
                                    : ID_NONE;
-        if (cache != ID_NONE) reading->counted[cache] = true;
+        if (other != ID_NONE) reading->counted[other] = true;
     }
     return CM_OK;
 }

@@ -131,8 +131,9 @@ static int64_t chosen_of(const struct llm_reading *reading, int64_t experts) {
 
 /* Returns the number of the item that computes the value of a product or attention; 0. */
 static uint32_t item_at(const struct llm_reading *reading, uint32_t id) {
-    if (reading->product[id]) return reading->item_of_product[reading->product[id] - 1];
-    return reading->attention[id] ? reading->item_of_attention[reading->attention[id] - 1] : 0;
+    if (reading->attention[id]) /* with a projection of its own, too */
+        return reading->item_of_attention[reading->attention[id] - 1];
+    return reading->product[id] ? reading->item_of_product[reading->product[id] - 1] : 0;
 }
 
 static void add_edge(struct llm_reading *reading, uint32_t from, uint32_t to, bool across) {
@@ -678,7 +679,9 @@ static void read_node(struct llm_reading *reading, uint32_t id) {
         if (reading->language->attentions[index].node != id) return; /* its scores */
         if (llm_weight_of(reading, id) != ID_NONE && op->facets->attends)
             read_product(reading, id, ID_NONE); /* its projection */
+        const uint32_t own = reading->product[id];
         struct region region = {.number = add_item(reading, true, index)};
+        if (own) add_edge(reading, reading->item_of_product[own - 1], region.number, false);
         for (uint32_t i = 0; i < node->n_inputs; i++)
             take_region(reading, node->inputs[i], 0, MAX_DEPTH, &region);
         return;

@@ -209,6 +209,21 @@ static int64_t n_scores(const struct op_context *context) {
     return checked_mul(checked_mul(s.queries, s.heads), s.keys);
 }
 
+/* Not a cache of latent vectors, which has no values of its own. */
+static bool attends(const struct op_context *context, struct op_attention *ret) {
+    const struct sizes s = sizes_of(context);
+    *ret = (struct op_attention){.heads = s.heads,
+                                 .kv_heads = op_attr_int(context, "kv_num_heads"),
+                                 .key_columns = s.key,
+                                 .value_columns = s.value,
+                                 .keys = op_has_input(context, 1) ? 1 : -1,
+                                 .values = op_has_input(context, 2) ? 2 : -1,
+                                 .mask = -1,
+                                 .is_causal = true};
+    return ret->kv_heads > 0 && is_known(s.heads) && is_known(s.key) && is_known(s.value) &&
+           !text_equal(op_attr_string(context, "kv_cache_layout"), "LATENT");
+}
+
 static void macs_attention(const struct op_context *context, struct product *ret) {
     const struct sizes s = sizes_of(context);
     const int64_t columns = checked_add(s.key, s.value);
@@ -336,10 +351,14 @@ FACETS(CONTRIB, QOrderedLongformerAttention) {DEEPSPEED(PLUS(n_scores, "scores")
     INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, QOrderedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
     INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, SparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, PagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, SparsePagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, DynamicSparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
+FACETS(CONTRIB, SparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    ATTENDS(attends), EXTENDS(1, 3, 2)};
+FACETS(CONTRIB, PagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    ATTENDS(attends), EXTENDS(1, 3, 2)};
+FACETS(CONTRIB, SparsePagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    ATTENDS(attends), EXTENDS(1, 3, 2)};
+FACETS(CONTRIB, DynamicSparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
+    ATTENDS(attends), EXTENDS(1, 3, 2)};
 FACETS(CONTRIB, SparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 FACETS(CONTRIB, PackedSparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 

@@ -191,6 +191,21 @@ static void caches(void **state) {
          "- - - pk pv -> o K V num_heads=4 unidirectional=1\n"
          "type K float[?b,4,?,8]\ntype V float[?b,4,?,8]\nout o\nout K\nout V\n",
          "attention 4/4 x 8+8 causal cached 64, grows; "},
+        {"PagedAttention: pages of 16 tokens",
+         "opset 17\nin ids int64[?s]\ninit emb float[100,32]\nnode - Gather emb ids -> x\n"
+         "init w2 float[32,16]\nnode - MatMul x w2 -> k2\nnode - MatMul x w2 -> v2\n"
+         "in kc float[64,16,2,8]\nin vc float[64,16,2,8]\nin cu int32[2]\nin past int32[1]\n"
+         "in table int32[1,8]\nnode - com.microsoft::PagedAttention x k2 v2 kc vc cu past "
+         "table "
+         "-> o K V num_heads=4 kv_num_heads=2\ntype K float[64,16,2,8]\n"
+         "type V float[64,16,2,8]\nout o\nout K\nout V\n",
+         "attention 4/2 x 8+8 causal cached 32, buffer; "},
+        {"Attention of the runtime with stacked keys and values",
+         IDS "init w float[16,48]\ninit b float[48]\nin kv float[2,?b,4,64,4]\n"
+             "in at int32[1]\nnode - com.microsoft::Attention x w b - kv - at -> y KV "
+             "num_heads=4 unidirectional=1 past_present_share_buffer=1\n"
+             "type KV float[2,?b,4,64,4]\nout y\nout KV\n",
+         "attention 4/4 x 4+4 causal cached 32, buffer; context 64; "},
     };
     (void)state;
     CHECK(rows);
