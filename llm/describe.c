@@ -669,6 +669,18 @@ static void read_stored(struct llm_reading *reading, uint32_t id) {
     reading->language->weights[reading->language->n_weights - 1].product = LLM_TABLE;
 }
 
+/* Returns true if each new token needs what the node computed from earlier ones: a convolution
+ * over several tokens, a recurrence. */
+static bool keeps_state(const struct llm_reading *reading, uint32_t id) {
+    const struct op *op = llm_op(reading, id);
+    const int32_t kind = op_primitive_kind(op);
+    const struct node *node = llm_node(reading, id);
+    if (kind == CM_RNN) return true;
+    if (kind != CM_CONV || op->weight >= node->n_inputs) return false;
+    const struct shape *weight = &llm_info(reading, node->inputs[op->weight])->shape;
+    return reading->of_tokens[node->inputs[0]] && shape_product(weight, 2, weight->rank) > 1;
+}
+
 static void read_node(struct llm_reading *reading, uint32_t id) {
     const struct op *op = llm_op(reading, id);
     const struct node *node = llm_node(reading, id);
@@ -701,6 +713,7 @@ static void read_node(struct llm_reading *reading, uint32_t id) {
         read_stored(reading, id);
         return;
     }
+    if (keeps_state(reading, id)) reading->language->lacks_state = true;
     uint32_t lookup = ID_NONE;
     for (uint32_t i = 0; i < node->n_inputs && i < 2 && lookup == ID_NONE; i++)
         lookup = expert_lookup(reading, node->inputs[i]);
@@ -751,6 +764,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
     if (status == CM_OK) status = read_latent_caches(&reading);
     if (status < 0) return status;
     read_states(&reading);
+    if (ret->state_bytes > 0 || ret->is_bidirectional) ret->lacks_state = false;
     read_params(&reading);
     return arena_failed(arena) ? diag_no_memory(core->diag) : CM_OK;
 }

@@ -90,7 +90,8 @@ struct language {
     int64_t hidden;          /* columns of the embedding */
     enum dtype dtype;        /* of most weights, as stored */
     enum dtype activations;
-    bool is_bidirectional;      /* no attention is causal: an encoder */
+    bool lacks_state;      /* of recurrences or convolutions, which the file does not have */
+    bool is_bidirectional; /* no attention is causal: an encoder */
     size_t n_experts, n_chosen; /* of the first product with experts; 0 */
 };
 

@@ -28,6 +28,11 @@ int figures_find_roles(struct serving *serving, struct cm_model *model,
                              .options = options};
     int status = pipeline_run_to(&bound, TABLE_BIND);
     if (status == CM_OK) status = llm_roles_find(&bound, &serving->roles);
+    if (serving->options->weights_only && options->n_dims > 0) /* a run of these sizes */
+        serving->roles = (struct llm_roles){.tokens = ID_NONE,
+                                            .batch = DIM_UNKNOWN,
+                                            .sequence = DIM_UNKNOWN,
+                                            .cache = serving->roles.cache};
     serving->roles.is_whole = serving->options->weights_only;
     if (status == CM_OK && serving->roles.tokens == ID_NONE && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
@@ -92,6 +97,13 @@ int figures_describe(struct serving *serving, struct cm_model *model,
         serving->language.state_bytes == 0 && !serving->options->weights_only)
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
+    if (status == CM_OK && serving->language.lacks_state && !serving->options->weights_only) {
+        diag_warn(
+            serving->diag, DIAG_ASSUMPTION,
+            "the file lacks the state of its recurrences or convolutions, which bytes and "
+            "capacity do not include");
+        diag_hint(serving->diag, "export the model with its cache");
+    }
     if (status == CM_OK && serving->language.is_bidirectional &&
         !serving->options->weights_only)
         diag_warn(serving->diag, DIAG_ASSUMPTION,

@@ -90,5 +90,7 @@ void figures_sum_cache(const struct language *language, const struct llm_setup *
     ret->cross_bytes_per_token = figures_whole(ceil(cross * share));
     ret->kv_bytes_per_token_latent = has_latent ? figures_whole(ceil(latent * share)) : 0;
     ret->kv_bytes_per_token_expanded = has_latent ? figures_whole(ceil(expanded * share)) : 0;
-    ret->state_bytes_per_sequence = figures_whole(ceil((double)language->state_bytes * share));
+    ret->state_bytes_per_sequence =
+        language->lacks_state ? CM_UNKNOWN
+                              : figures_whole(ceil((double)language->state_bytes * share));
 }

@@ -166,7 +166,7 @@ struct cm_llm {
     int64_t kv_bytes_per_token_latent;   /* with latent vectors instead; 0: the file has none */
     int64_t kv_bytes_per_token_expanded; /* with the keys and values themselves; 0 likewise */
     int64_t cross_bytes_per_token;       /* per token of the source */
-    int64_t state_bytes_per_sequence;    /* constant */
+    int64_t state_bytes_per_sequence;    /* constant; CM_UNKNOWN: not in the file */
     int64_t prompt, new_tokens;
     int64_t request_bytes;     /* of caches and states of a sequence of prompt + new tokens */
     int64_t request_sequences; /* such sequences that fit, on all GPUs; CM_UNKNOWN: no limit */

@@ -574,7 +574,7 @@ class LlmFigures(Record):
     stored_bytes: int | None  # of weights and other stored tensors
     kv_bytes_per_token: int | None  # of layers whose cache grows with the context
     kv_bytes_per_token_window: int | None  # of layers with a window
-    state_bytes_per_sequence: int | None  # constant
+    state_bytes_per_sequence: int | None  # constant; None: not in the file
     request_sequences: int | None  # of prompt + new tokens that fit; only with a memory limit
     longest_context: int | None  # tokens of one sequence that fits
     phases: Rows[LlmPhase]

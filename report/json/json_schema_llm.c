@@ -108,7 +108,7 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     VALUE("kv_bytes_per_token_latent", JSON_COUNT, struct cm_llm, kv_bytes_per_token_latent, "`kv_bytes_per_token` if latent vectors are stored; 0: there are none"),
     VALUE("kv_bytes_per_token_expanded", JSON_COUNT, struct cm_llm, kv_bytes_per_token_expanded, "the same if keys and values are; 0: no latent vectors"),
     VALUE("cross_bytes_per_token", JSON_COUNT, struct cm_llm, cross_bytes_per_token, "per token of the source of an encoder-decoder"),
-    VALUE("state_bytes_per_sequence", JSON_COUNT, struct cm_llm, state_bytes_per_sequence, "constant state of recurrences and convolutions"),
+    VALUE("state_bytes_per_sequence", JSON_COUNT, struct cm_llm, state_bytes_per_sequence, "constant state of recurrences and convolutions; `null`: not in the file"),
     VALUE("prompt", JSON_COUNT, struct cm_llm, prompt, "tokens"),
     VALUE("new_tokens", JSON_COUNT, struct cm_llm, new_tokens, "tokens"),
     VALUE("request_bytes", JSON_COUNT, struct cm_llm, request_bytes, "of caches and states of a sequence of prompt + new tokens, on one GPU"),

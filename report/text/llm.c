@@ -92,8 +92,10 @@ static void write_head(struct page *page, const struct cm_llm *llm) {
         page_print(page, STYLE_PLAIN, ", and %s B per token of the source",
                    page_exact(page, llm->cross_bytes_per_token));
     page_line(page, STYLE_PLAIN, "   constant state %s",
-              llm->state_bytes_per_sequence > 0 ? bytes(page, llm->state_bytes_per_sequence)
-                                                : "0");
+              llm->state_bytes_per_sequence == 0 ? "0"
+              : is_known(llm->state_bytes_per_sequence)
+                  ? bytes(page, llm->state_bytes_per_sequence)
+                  : "unknown");
     for (size_t i = 0; i < llm->n_layer_kinds; i++)
         write_layers(page, &llm->layer_kinds[i], llm->kv_dtype);
     if (llm->tp * llm->pp * llm->ep > 1)

@@ -49,7 +49,11 @@ struct row {
     "node - Shape ids -> sh\nnode - Gather sh i1 -> n\nnode - Range i0 n i1 -> r\n"            \
     "node - Unsqueeze r a0 -> col\nnode - Unsqueeze r a1 -> row\n"
 #define CAUSAL "node - LessOrEqual col row -> le\nnode - Where le zero low -> m\n"
-#define PAST   "in pk float[?b,1,?p,8]\nin pv float[?b,1,?p,8]\n"
+/* Causal, over 3 tokens. */
+#define CONVOLUTION                                                                            \
+    "init wx float[16,1,3]\nnode - Transpose x -> xt perm=[0,2,1]\n"                           \
+    "node - Conv xt wx -> ct pads=[2,0] group=16\nnode - Transpose ct -> c perm=[0,2,1]\n"
+#define PAST "in pk float[?b,1,?p,8]\nin pv float[?b,1,?p,8]\n"
 #define GROWN                                                                                  \
     "node - Concat pk k -> K axis=2\nnode - Concat pv v -> V axis=2\n"                         \
     "type K float[?b,1,?,8]\ntype V float[?b,1,?,8]\nout K\nout V\n"
@@ -121,6 +125,7 @@ static void check(const struct row *rows, size_t n) {
         if (strstr(rows[i].want, "columns")) append_products(&text, bench, &language);
         if (language.state_elements > 0)
             text_printf(&text, "state %d; ", (int)language.state_elements);
+        if (language.lacks_state) text_append(&text, "state unknown; ");
         if (language.max_context > 0)
             text_printf(&text, "context %d; ", (int)language.max_context);
         if (language.expert_params > 0)
@@ -160,6 +165,21 @@ static void caches(void **state) {
          IDS QUERIES KEYS("x") SCORES("k") "in c float[?b,16,3]\nnode - Relu c -> C\n"
                                            "type C float[?b,16,3]\nout C\n" RESULT("s", "v"),
          "attention 4/1 x 8+8 cached 16, no cache; state 48; encoder; "},
+        {"a convolution without its state",
+         IDS QUERIES CONVOLUTION KEYS("c") SCORES("k") POSITIONS CAUSAL
+         "node - Add s m -> s1\n" RESULT("s1", "v"),
+         "attention 4/1 x 8+8 causal cached 16, no cache; state unknown; "},
+        {"a convolution with its state",
+         IDS QUERIES CONVOLUTION KEYS("c") SCORES("k") POSITIONS CAUSAL
+         "in old float[?b,16,2]\nnode - Relu old -> new\ntype new float[?b,16,2]\nout new\n"
+         "node - Add s m -> s1\n" RESULT("s1", "v"),
+         "attention 4/1 x 8+8 causal cached 16, no cache; state 32; "},
+        {"a convolution of single tokens",
+         IDS QUERIES
+         "init wx float[16,16,1]\nnode - Transpose x -> xt perm=[0,2,1]\n"
+         "node - Conv xt wx -> ct\nnode - Transpose ct -> c perm=[0,2,1]\n" KEYS("c")
+             SCORES("k") POSITIONS CAUSAL "node - Add s m -> s1\n" RESULT("s1", "v"),
+         "attention 4/1 x 8+8 causal cached 16, no cache; "},
         {"keys of the source",
          IDS QUERIES "in h float[?b,?e,16]\n" KEYS("h") SCORES("k") RESULT("s", "v"),
          "cross 4/1 x 8+8 cached 16, no cache; "},
