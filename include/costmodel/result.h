@@ -794,7 +794,7 @@ struct cm_result {
     const struct cm_advice *advice; /* each on top of those before; none without times */
     const struct cm_input_pipeline *input_pipeline; /* NULL: not requested, or no times */
     struct cm_price price;
-    void *arena;                                    /* private */
+    void *arena; /* private */
 };
 
 /* The plans of one row of a sweep, with cm_options.plan_only. */

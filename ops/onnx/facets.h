@@ -58,9 +58,9 @@
 #define EXTENDS(output_, operand_, n_)                                                         \
     .extends = {.output = output_, .operand = operand_, .n = n_}
 
-#define ATTENDS(read)         .attends = read
-#define CHOOSES               .chooses = true
-#define TRIANGLE              .triangle = true
+#define ATTENDS(read) .attends = read
+#define CHOOSES       .chooses = true
+#define TRIANGLE      .triangle = true
 
 /* The dtype under autocast (enum op_autocast), if not AUTOCAST_BY_MACS: AUTOCAST(FLOAT). */
 #define AUTOCAST(type) .autocast = AUTOCAST_##type

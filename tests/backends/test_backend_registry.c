@@ -167,7 +167,8 @@ static void uses_the_first_of_two_modules(void **state) {
     assert_null(find(&list, "good", 1)->backend);
     assert_string_equal(find(&list, "good", 1)->reason.text,
                         MODULES "/second/costmodel-good.so comes first");
-    assert_string_equal(find(&list, "roofline", 1)->reason.text, "the built-in one comes first");
+    assert_string_equal(find(&list, "roofline", 1)->reason.text,
+                        "the built-in one comes first");
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
 }
 
