@@ -301,8 +301,10 @@ void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *messag
             text_equal(item->node, message->node))
             return;
     }
-    store(sink, message->severity,
-          make_room(sink, message->severity) ? copy_of(sink, message) : NULL);
+    const bool fits = make_room(sink, message->severity);
+    store(sink, message->severity, fits ? copy_of(sink, message) : NULL);
+    if (fits && sink->newest == NULL && message->severity == CM_ERROR)
+        (void)diag_no_memory(sink);
 }
 
 /* Adds an error without diag_error, which would call this function again if out of memory. */

@@ -196,6 +196,15 @@ static void reports_out_of_memory_if_a_message_cannot_be_stored(void **state) {
     arena_free(sink.arena);
 }
 
+static void reports_out_of_memory_if_an_error_cannot_be_repeated(void **state) {
+    struct cm_diagnostics sink = {.arena = arena_new("none", 1)};
+    diag_error(*state, DIAG_SHAPE, "wrong");
+    diag_repeat(&sink, cm_diagnostics_get(*state, 0));
+    assert_int_equal(cm_diagnostics_count(&sink), 1);
+    assert_string_equal(cm_diagnostics_get(&sink, 0)->message, "out of memory");
+    arena_free(sink.arena);
+}
+
 static void reports_out_of_memory_once(void **state) {
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
@@ -296,6 +305,8 @@ int main(void) {
         cmocka_unit_test(returns_the_status_without_a_sink),
         cmocka_unit_test_setup_teardown(copies_messages_of_another_sink_once, make, end),
         cmocka_unit_test(reports_out_of_memory_if_a_message_cannot_be_stored),
+        cmocka_unit_test_setup_teardown(reports_out_of_memory_if_an_error_cannot_be_repeated,
+                                        make, end),
         cmocka_unit_test_setup_teardown(reports_out_of_memory_once, make, end),
         cmocka_unit_test(reports_out_of_memory_without_allocating),
         cmocka_unit_test(counts_messages_that_cannot_be_stored),
