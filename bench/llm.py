@@ -5,10 +5,12 @@ Compares `costmodel llm` with measured servers, attention kernels and capacities
 
 usage: llm.py --costmodel PROGRAM --rows FOLDER --models FOLDER [--list]
 
-FOLDER of rows has attention_kernels.csv, serving_measured.csv, trtllm_offline.csv, prefill_decode_local.csv and
-quantized_weights.csv; FOLDER of models has weightless exports, named as in MODELS (docs/llm.md states how to make
+FOLDER of rows has attention_kernels.csv, serving_measured.csv, trtllm_offline.csv, prefill_decode_local.csv,
+quantized_weights.csv and capacity.csv; FOLDER of models has weightless exports, named as in MODELS (docs/llm.md states how to make
 them). Rows of other models are skipped. Attention kernels are graphs with one Attention node, made with the onnx
-package. Fails if a lower bound exceeds a measured time. --list prints every row.
+package. Fails if a lower bound exceeds a measured time, or if the size of
+quantized weights is wrong by more than 0.5 %, or if the tokens
+that fit differ by more than a block of each layer. --list prints every row.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -25,7 +27,7 @@ from pathlib import Path
 # Part of the model's name in the rows: file in FOLDER of models.
 MODELS = {"Llama-3.1-8B": "llama-3.1-8b.onnx", "Llama-3-8B": "llama-3.1-8b.onnx",
           "Llama-3.1-70B": "llama-3.1-70b.onnx", "Llama-3.1-405B": "llama-3.1-405b.onnx",
-          "Qwen3-32B": "qwen3-32b.onnx", "gpt-oss-120b": "gpt-oss-120b.onnx",
+          "Qwen3-32B": "qwen3-32b.onnx", "gpt-oss-120b": "gpt-oss-120b.onnx", "gpt-oss-20b": "gpt-oss-20b.onnx",
           "Qwen3-235B-A22B": "qwen3-235b-a22b.onnx", "DeepSeek-V3": "deepseek-v3.onnx",
           "DeepSeek-R1": "deepseek-v3.onnx"}
 DEVICES = {"h100_sxm": "h100-sxm", "h200_sxm": "h200", "b200_sxm": "b200", "gb200": "gb200", "b300_sxm": "b300",
@@ -210,6 +212,93 @@ def local(bench):
     report("decode on local GPUs", errors)
 
 
+def more_bits(layer, n):
+    """llama.cpp's use_more_bits: layers whose weights get more bits."""
+    return layer < n // 8 or layer >= 7 * n // 8 or (layer - n // 8) % 3 == 2
+
+
+def mixture(scheme, n, heads_per_kv):
+    """The options of llama.cpp's mixture of formats (llama-quant.cpp) for a model of n layers; None if not known."""
+    several = heads_per_kv >= 4
+    last, table = "q6_k", None
+    wide = lambda layer: "q6_k" if more_bits(layer, n) else None
+    first = lambda name: lambda layer: name if layer < n // 8 else None
+    every = lambda name: lambda layer: name
+    # scheme: format, and those of values, down projections, output projections by layer
+    kinds = {"q8_0": ("q8_0",), "q5_0": ("q5_0",), "q4_0": ("q4_0",), "f16": ("fp16",), "bf16": ("bf16",),
+             "f32": ("fp32",),
+             "q4_k_m": ("q4_k", wide, wide), "q5_k_m": ("q5_k", wide, wide),
+             "q3_k_l": ("q3_k", every("q5_k"), every("q5_k"), every("q5_k")),
+             "q2_k": ("q2_k", every("q4_k" if several else "q3_k"), every("q3_k"), every("q3_k")),
+             "iq4_nl": ("iq4_nl", every("q5_k" if several else None), first("q5_k")),
+             "iq3_s": ("iq3_s", every("q4_k" if several else None)),
+             "iq2_xs": ("iq2_xs", every("q4_k" if several else "q2_k"), first("q2_k")),
+             "iq1_s": ("iq1_s", every("q4_k" if several else "q2_k"), first("q2_k"), every("iq2_xxs"))}
+    if scheme not in kinds:
+        return None
+    kind, *parts = kinds[scheme]
+    if kind in ("fp16", "bf16", "fp32", "q8_0"):
+        last = kind
+    if kind in ("iq1_s", "iq2_xs"):
+        last, table = "q5_k", "q2_k"
+    options = [f"*={kind}", f"*embed_tokens*={table or kind}", f"*lm_head*={last}"]
+    for part, choose in zip(("v_proj", "down_proj", "o_proj"), parts):
+        for layer in range(n):
+            name = choose(layer)
+            if part == "v_proj" and n == 80:  # of 70B
+                name = {"q3_k": "q5_k", "q4_k": "q5_k"}.get(name or kind, name)
+            if name:
+                options.append(f"*layers.{layer}.*{part}*={name}")
+    return options
+
+
+def quantized(bench):
+    """Sizes of published files; those of the formats of llama.cpp from its rules for mixtures."""
+    errors = []
+    units = {"B": 1, "GB": 1e9, "GiB": 2**30, "GB (GiB)": 2**30}
+    for row in bench.rows("quantized_weights.csv"):
+        name = row["model"].replace("Llama-3.3-70B", "Llama-3.1-70B")
+        model = bench.model(name) if name != "DeepSeek-R1" else None
+        if model is None:
+            continue
+        scheme = row["scheme"].lower()
+        if "mxfp4" in scheme:
+            options = ["*experts*=mxfp4"]
+        elif "int8" in scheme:
+            options = ["*_proj*=int8"]
+        else:
+            options = mixture(scheme.replace("gguf ", "").split()[0], *((80, 8) if "70B" in name else (32, 4)))
+        if options is None:
+            continue
+        got = bench.ask(model, "h100-sxm", *(f"--quantize={option}" for option in options))
+        published = float(row["published_size"]) * units[row["unit"]]
+        errors.append(got["weight_bytes"] / published - 1)
+        bench.show(f"{row['model']} {row['scheme']}: published {published / 1e9:.3f} GB, "
+                   f"{100 * errors[-1]:+.2f} %, {got['weight_bytes']} B")
+        if abs(errors[-1]) > 0.005:
+            bench.failed += 1
+            print(f"{row['model']} {row['scheme']}: {100 * errors[-1]:+.2f} %")
+    if errors:
+        print(f"quantized weights: {len(errors)} rows, largest error {100 * max(map(abs, errors)):.2f} %")
+
+
+def capacity(bench):
+    """Tokens that a server's log states for its memory of caches; those of a block of each layer may differ."""
+    for row in bench.rows("capacity.csv"):
+        model = bench.model(row["model"])
+        if model is None or not row["kv_gib"]:
+            continue
+        stored = bench.ask(model, "h100-sxm")["stored_bytes"]
+        got = bench.ask(model, "h100-sxm", f"--memory-limit={stored + int(float(row['kv_gib']) * 2**30)}",
+                        "--reserve=0", "--arena=1", "--kv-policy=paged:16")
+        layers = got["layers"]
+        difference = got["longest_context"] - int(row["tokens"])
+        print(f"capacity, {row['model']}: {got['longest_context']} tokens, {row['engine']} {row['tokens']}")
+        if abs(difference) > 16 * layers:
+            bench.failed += 1
+            print("differs by more than a block of each layer")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("--costmodel", type=Path, required=True)
@@ -221,6 +310,8 @@ def main():
     serving(bench)
     offline(bench)
     local(bench)
+    quantized(bench)
+    capacity(bench)
     return 1 if bench.failed else 0
 
 

@@ -39,6 +39,14 @@ static const struct llm_format formats[] = {
     {"q4_k",   4,   256,  128,  0,   0,     CM_ELEMENT_NONE, false, false},
     {"q3_k",   3,   256,  112,  0,   0,     CM_ELEMENT_NONE, false, false},
     {"q2_k",   2,   256,  160,  0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq4_xs",  4,   256,  64,   0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq3_s",   3,   256,  112,  0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq3_xxs", 3,   256,  16,   0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq2_s",   2,   256,  144,  0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq2_xs",  2,   256,  80,   0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq2_xxs", 2,   256,  16,   0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq1_m",   1,   256,  192,  0,   0,     CM_ELEMENT_NONE, false, false},
+    {"iq1_s",   1,   256,  144,  0,   0,     CM_ELEMENT_NONE, false, false},
 };
 /* clang-format on */
 

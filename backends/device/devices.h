@@ -65,7 +65,7 @@ struct device_efficiency {
     double int8_product;     /* of `product` and `convolution`: kernels on 8-bit integers */
     double attention_tile;   /* seconds of a tile of causal attention besides its arithmetic */
     double attention_cache;  /* seconds of attention of few queries over a cache besides its
-                                work:  the parts of the keys are combined */
+                                work: the parts of the keys are combined */
 };
 
 /* The efficiencies of one runtime and width. */
