@@ -30,10 +30,9 @@ function numberModules(modules) {
   while (stack.length) {
     const module = modules[stack.pop()];
     module.first = order.length;
-    order.push(module);
+    module.end = order.push(module);
     for (let i = module.children.length; i-- > 0;) stack.push(module.children[i]);
   }
-  for (const module of order) module.end = module.first + 1;
   for (let i = order.length; i-- > 1;) {
     const parent = modules[order[i].parent];
     if (parent) parent.end = Math.max(parent.end, order[i].end);

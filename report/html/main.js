@@ -86,7 +86,6 @@ function startPage() {
   const app = d3.select('#app').property('hidden', false);
   const draw = () => drawPage(app, report);
   startState(draw);
-  draw();
   let width = window.innerWidth;
   window.addEventListener('resize', () => {
     if (window.innerWidth === width) return;

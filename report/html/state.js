@@ -4,7 +4,7 @@
 const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide', 'across',
   'device', 'batch', 'precision'];
 const state = {};
-const listeners = [];
+let redraw = null; /* draws the page */
 
 function readFragment() {
   const fragment = new URLSearchParams(window.location.hash.slice(1));
@@ -22,7 +22,7 @@ function setState(changes, isStep) {
   for (const key of Object.keys(changes)) state[key] = String(changes[key]);
   if (isStep) window.history.pushState(null, '', writeFragment());
   else window.history.replaceState(null, '', writeFragment());
-  for (const listener of listeners) listener();
+  redraw();
 }
 
 /* Opens a view and resets the search, order, grouping and zoom of the previous view; the selected module remains. */
@@ -30,13 +30,13 @@ function openView(view, changes) {
   setState(Object.assign({search: '', sort: '', group: '', zoom: '', hide: ''}, changes, {view}), true);
 }
 
-function startState(listener) {
-  listeners.push(listener);
+/* Draws the page now, and whenever the state changes. */
+function startState(draw) {
+  redraw = draw;
   const reread = () => {
     readFragment();
-    for (const each of listeners) each();
+    draw();
   };
-  window.addEventListener('hashchange', reread);
-  window.addEventListener('popstate', reread);
-  readFragment();
+  for (const event of ['hashchange', 'popstate']) window.addEventListener(event, reread);
+  reread();
 }

@@ -160,18 +160,13 @@ function addPointerZoom(svg, profile, x) {
   svg.on('wheel', () => {
     if (!d3.event.ctrlKey) return;
     d3.event.preventDefault();
-    const at = x.invert(d3.mouse(svg.node())[0]);
-    const range = x.domain();
-    const size = Math.min(profile.duration, (range[1] - range[0]) * (d3.event.deltaY > 0 ? 1.25 : 0.8));
-    const start = Math.max(0, Math.min(profile.duration - size, at - (at - range[0]) / (range[1] - range[0]) * size));
-    setState({zoom: size >= profile.duration ? '' : `${Math.round(start)},${Math.round(start + size)}`});
+    const factor = d3.event.deltaY > 0 ? 1.25 : 0.8;
+    zoomTimeline(profile, factor, (1 - factor) * (d3.mouse(svg.node())[0] / x.range()[1] - 0.5));
   });
   let from = null;
-  const drag = d3.drag().clickDistance(4).on('start', () => { from = d3.event.x; }).on('end', () => {
-    const shift = x.invert(from) - x.invert(d3.event.x);
-    if (Math.abs(d3.event.x - from) > 4) zoomTimeline(profile, 1, shift / (x.domain()[1] - x.domain()[0]));
-  });
-  svg.call(drag);
+  svg.call(d3.drag().clickDistance(4).on('start', () => { from = d3.event.x; }).on('end', () => {
+    if (Math.abs(d3.event.x - from) > 4) zoomTimeline(profile, 1, (from - d3.event.x) / x.range()[1]);
+  }));
 }
 
 function drawTimeline(parent, report) {
