@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes the embedded JSON and indexes a profile: module tree, execution order, times. */
 
-/* Returns the JSON of a script element; null without it. Large integers keep their digits. */
+/* Replaces each {digits: "9007199254740993"} in a value by a BigNumber. */
+function restoreIntegers(value) {
+  for (const key of Object.keys(value || 0))
+    if (typeof value[key] === 'object') value[key] = restoreIntegers(value[key]);
+  return value && typeof value.digits === 'string' ? new BigNumber(value.digits) : value;
+}
+
+/* Returns the JSON of a script element; null without it. Integers above 2^53 keep their digits. */
 function readJson(id) {
   const element = document.getElementById(id);
   if (!element) return null;
+  const isLarge = token => /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token));
+  const hasLarge = text => (text.match(/(?<![\d.])\d{16,}(?![\d.eE])/g) || []).some(isLarge);
+  const mark = line => hasLarge(line) ? line.replace(/"(?:[^"\\]|\\.)*"|[\d.eE+-]+/g,
+    token => isLarge(token) ? `{"digits":"${token}"}` : token) : line;
   const text = element.textContent;
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (key, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && context && /^-?\d+$/.test(context.source)
-      ? new BigNumber(context.source) : value);
+  return hasLarge(text) ? restoreIntegers(JSON.parse(text.split('\n').map(mark).join('\n'))) : JSON.parse(text);
 }
 
 /* Metrics of modules and nodes; a profile has those whose total is known. */
