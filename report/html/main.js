@@ -50,12 +50,12 @@ function drawTabs(parent, available, current) {
 }
 
 function drawFilter(parent, report, view) {
-  const module = report.profile ? selectedModule(report.profile) : null;
-  if (!module) return;
+  if (!report.profile || state.module === '') return;
+  const module = selectedModule(report.profile);
   const line = add(parent, 'p', {class: 'filter', role: 'status'});
-  line.append('span').text(view.isWhole ? 'Selected module ' : 'Only module ');
-  line.append('strong').text(moduleName(module));
-  line.append('span').text(view.isWhole ? '; this view shows the whole model '
+  line.append('span').text(!module ? `The ${report.old ? 'new ' : ''}model has no module ` : view.isWhole ? 'Selected module ' : 'Only module ');
+  line.append('strong').text(module ? moduleName(module) : state.module);
+  line.append('span').text(!module || view.isWhole ? '; this view shows the whole model '
     : module.class_known === false ? ' ' : ` (${module.class}) `);
   addButton(line, 'clear-filter', 'Show the whole model', () => setState({module: '', zoom: ''}, true));
 }
