@@ -180,7 +180,7 @@ function classesAt(profile, depth) {
     const row = rows.get(module.class);
     row.modules++;
     addBounds(row, module);
-    for (const metric of profile.metrics) row[metric.key] = (row[metric.key] || 0) + (+module[metric.key] || 0);
+    for (const {key} of profile.metrics) row[key] = Math.min(profile.totals[key], d3.sum([row[key], module[key]]));
   }
   return [...rows.values()];
 }

@@ -137,7 +137,7 @@ function comparisonRows(profile, columns) {
   if (rest.length === 0) return rows;
   const values = {};
   for (const column of columns)
-    values[column.key] = (column.isPeak ? d3.max : d3.sum)(rest, row => +row.values[column.key] || 0);
+    values[column.key] = Math.min(column.total, (column.isPeak ? d3.max : d3.sum)(rest, row => +row.values[column.key] || 0));
   return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
 }
 

@@ -12,13 +12,13 @@ function pattern(modules) {
     modules.every(module => module.path.split('.')[i] === part) ? part : part.replace(/\d+/g, '*')).join('.');
 }
 
-/* Returns a part: modules that are counted together. If `own` is set, only their nodes outside of children count. */
-function makePart(modules, key) {
-  return {modules, path: pattern(modules), value: d3.sum(modules, module => +module[key] || 0)};
+/* Returns a part: modules that are counted together, at most the value of the part around them (shared parameters). */
+function makePart(modules, key, most) {
+  return {modules, path: pattern(modules), value: Math.min(most, d3.sum(modules, module => +module[key] || 0))};
 }
 
 /* Joins three or more parts whose names differ only in a number and whose values are nearly equal. */
-function joinAlike(parts, key) {
+function joinAlike(parts, key, most) {
   const groups = d3.nest().key(part => {
     const module = part.modules[0];
     return `${module.name.replace(/\d+/g, '*')} ${module.children.length}`;
@@ -26,15 +26,16 @@ function joinAlike(parts, key) {
   return [].concat(...groups.map(group => {
     const values = group.values.map(part => part.value);
     const isAlike = values.length > 2 && d3.min(values) > 0 && d3.max(values) < alikeSpread * d3.min(values);
-    return isAlike ? [makePart([].concat(...group.values.map(part => part.modules)), key)] : group.values;
+    return isAlike ? [makePart([].concat(...group.values.map(part => part.modules)), key, most)] : group.values;
   })).sort((a, b) => a.modules[0].first - b.modules[0].first);
 }
 
 /* Returns the parts inside a part: one for each name of a child, then the nodes outside of children. */
 function openPart(profile, part, key) {
   const children = [].concat(...part.modules.map(module => module.children.map(i => profile.modules[i])));
-  const byName = d3.nest().key(module => module.name).entries(children).map(entry => makePart(entry.values, key));
-  const parts = part.modules.length === 1 ? joinAlike(byName, key) : byName;
+  const byName = d3.nest().key(module => module.name).entries(children)
+    .map(entry => makePart(entry.values, key, part.value));
+  const parts = part.modules.length === 1 ? joinAlike(byName, key, part.value) : byName;
   const rest = part.value - d3.sum(parts, each => each.value);
   const name = part.path === '' ? outside : `${part.path} itself`;
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
@@ -51,7 +52,7 @@ function partsOf(profile, key) {
     for (const each of inner) each.within = (part.within || []).concat([part]);
     return [].concat(...inner.map(open));
   };
-  return open(makePart([profile.root], key));
+  return open(makePart([profile.root], key, total));
 }
 
 /* Returns the parts with the most of a metric. Compares the outermost opened parts, then those inside the largest. */
@@ -68,13 +69,13 @@ function largestParts(profile, parts, key, depth = 0) {
     .map(entry => entry[1][0] === entry[0] ? entry[1] : largestParts(profile, entry[1], key, depth + 1)));
 }
 
-/* Returns a metric of a part: the sum over its modules; for peaks the maximum, null if unknown. */
+/* Returns a metric of a part, limited as by makePart; for peaks the maximum, null if unknown. */
 function partValue(profile, part, key) {
-  if (part.own && key === 'peak_activation_bytes') return null;
-  if (key === 'peak_activation_bytes') return d3.max(part.modules, module => +module[key] || 0);
-  const sum = d3.sum(part.modules, module => +module[key] || 0);
-  if (!part.own) return part.modules.length === 1 ? part.modules[0][key] : sum;
-  return Math.max(0, sum - d3.sum(part.modules, module => d3.sum(module.children, i => +profile.modules[i][key] || 0)));
+  if (key === 'peak_activation_bytes') return part.own ? null : d3.max(part.modules, module => +module[key] || 0);
+  if (part.modules.length === 1 && !part.own) return part.modules[0][key];
+  const sum = d3.sum(part.modules, module => (+module[key] || 0)
+    - (part.own ? d3.sum(module.children, i => +profile.modules[i][key] || 0) : 0));
+  return Math.max(0, Math.min(sum, partValue(profile, part.within[part.within.length - 1], key) ?? sum));
 }
 
 function partName(part) {
