@@ -129,6 +129,7 @@ static void complete_nodes(struct assembly *assembly) {
         ret->n_outputs = node->n_outputs;
         ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
         ret->training = steps ? &steps[id] : NULL;
+        ret->kernel = CM_NO_INDEX;
         add_params(assembly, id, &ret->costs);
         costs_publish(&ret->costs);
         inputs += node->n_inputs;

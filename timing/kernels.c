@@ -618,13 +618,15 @@ static void charge_layout(const struct mapping *mapping, uint32_t id) {
 
 /* Computes the traffic of all nodes of a kernel; only `first`, its first node, is launched. */
 static void charge_kernel(const struct mapping *mapping, uint32_t first) {
-    bool launched = false;
+    uint32_t launched = ID_NONE;
     for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {
         if (owner_of(mapping, id) != id) continue;
-        mapping->table->fusion[id] = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
-        launched = true;
+        mapping->table->fusion[id] =
+            (struct cm_fusion){.in_graph = 1, .no_launch = launched != ID_NONE};
+        if (launched == ID_NONE) launched = id;
     }
     for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {
+        mapping->table->kernel[id] = launched;
         charge_reads(mapping, id, kernel_of(mapping, id));
         charge_writes(mapping, id);
         charge_quantization(mapping, id);

@@ -26,7 +26,7 @@ struct kernels_table {
     int64_t *written;         /* bytes that its kernel writes for the node */
     struct cm_fusion *fusion; /* in_graph is 0 for views and nodes counted with another node */
     uint8_t *qdq;             /* enum qdq_role */
-    uint32_t *kernel;         /* identifies the kernel of the node */
+    uint32_t *kernel;         /* the node that launches the kernel of the node */
     uint32_t *group;          /* identifies the nodes that some compiler has as one kernel */
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */

@@ -19,6 +19,7 @@
 #include "timing/estimate.h"
 #include "timing/gradient_kernels.h"
 #include "timing/input_pipeline.h"
+#include "timing/kernels.h"
 #include "timing/primitives.h"
 #include "timing/roofline_bounds.h"
 #include "timing/times.h"
@@ -537,10 +538,13 @@ static void set_times(struct assembly *assembly) {
     const struct times_table *times = assembly->timing->times;
     const struct roofline_bounds_table *bounds = assembly->timing->roofline_bounds;
     const struct modules_table *modules = assembly->analysis->modules;
+    const uint32_t *kernels = assembly->timing->kernels->kernel;
     struct cm_node *nodes = assembly->analysis->count->nodes;
     if (!times->of_node) return;
-    for (size_t i = 0; i < assembly->analysis->model->n_nodes; i++)
+    for (size_t i = 0; i < assembly->analysis->model->n_nodes; i++) {
         set_time(&times->of_node[i], &nodes[i].costs);
+        if (kernels && kernels[i] != i) nodes[i].kernel = kernels[i];
+    }
     for (size_t i = 0; i < modules->n_modules; i++) {
         struct cm_module *module = &modules->modules[i];
         set_time(&times->of_module[i], &module->costs);

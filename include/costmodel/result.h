@@ -107,6 +107,8 @@ struct cm_node {
     const struct cm_value *outputs;
     struct cm_costs costs; /* params, buffers and weight_bytes: of the node's own operands */
     const struct cm_step *training; /* NULL: no training step was profiled */
+    size_t kernel; /* index of the node whose kernel runs this one, on a modelled device;
+                      CM_NO_INDEX: a kernel of its own, or none */
 };
 
 struct cm_module {

@@ -56,14 +56,16 @@ function indexModules(profile) {
     node.owner = profile.byPath.get(node.module) || profile.modules[0];
     node.kind = node.domain ? `${node.domain}::${node.op}` : node.op;
     node.owner.nodes++;
+    node.fused = [];
   }
 }
 
-/* Fills node.primitive, node.limited and node.cores: "used", "eligible" or "". */
+/* Fills node.primitive, node.limited, node.fused (nodes in its kernel) and node.cores: "used", "eligible" or "". */
 function indexTimes(profile) {
   const measure = profile.measure || {};
   profile.timed = isKnown(profile.totals.latency_ps);
   profile.modelled = Boolean(measure.modelled);
+  profile.hostTime = (profile.time_error || {}).host_ps;
   profile.timeName = profile.modelled ? 'Expected time' : 'Measured time';
   profile.timeWord = profile.modelled ? 'expected' : 'measured';
   profile.primitives = measure.primitives || [];
@@ -76,6 +78,7 @@ function indexTimes(profile) {
       node.cores = primitive.tensor_cores === 'yes' ? 'used' : '';
     }
   }
+  for (const node of profile.nodes) if (profile.nodes[node.kernel]) profile.nodes[node.kernel].fused.push(node);
   for (const advice of profile.advice || [])
     if (/^(tensor-cores|half-precision)$/.test(advice.name))
       for (const node of advice.nodes.map(index => profile.nodes[index])) if ((node.primitive || {}).product) node.cores = 'eligible';
@@ -159,15 +162,13 @@ function fileName(path) { return path.replace(/^.*\//, ''); }
 function timeByResource(profile, nodes) {
   const sums = new Map();
   for (const node of nodes)
-    if (node.latency_ps > 0) sums.set(node.limited || 'unknown', (sums.get(node.limited || 'unknown')
-      || 0) + +node.latency_ps);
+    if (node.latency_ps > 0) sums.set(node.limited || 'unknown', (sums.get(node.limited || 'unknown') || 0) + +node.latency_ps);
   return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
 }
 
 /* Returns "Compute-bound" if one resource limits 60% of the time, else the two largest. `parts`: see timeByResource. */
-function boundText(parts) {
-  const total = d3.sum(parts, part => part.value);
-  if (!(total > 0) || parts[0].resource === 'unknown') return '';
+function boundText(parts, total) {
+  if (parts.length === 0 || parts[0].resource === 'unknown') return '';
   const name = {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[parts[0].resource];
   if (parts[0].value >= 0.6 * total && name) return name;
   return `Limited by ${parts.slice(0, 2).map(part => `${part.resource} (${roughly(part.value / total)})`).join(' and ')}`;

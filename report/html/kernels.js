@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels: measured kernels, planned algorithms, or the modelled work of distinct layers. */
-
-/* Returns true if a primitive has a node in the selected module. */
-function inSelection(profile, primitive) {
-  const module = selectedModule(profile);
-  return !module || primitive.nodes.some(index => isInside(profile.nodes[index], module));
-}
+/* Kernels: measured kernels, planned algorithms, or modelled kernels. */
 
 /* Returns the measured kernels of the primitives in the selected module. */
 function measuredKernels(profile) {
-  const shown = profile.primitives.filter(primitive => inSelection(profile, primitive));
+  const module = selectedModule(profile);
+  const shown = profile.primitives.filter(primitive => !module || primitive.nodes.some(index => isInside(profile.nodes[index], module)));
   return profile.measure.kernels.filter(kernel => shown.some(primitive =>
     profile.primitives[kernel.primitive] === primitive
     || (primitive.kernels || []).some(run => run.name === kernel.name)));
 }
 
-/*
- * Returns true if a modelled primitive is fused into another kernel: it moves fewer bytes than its node reads. False
- * for copies (no algorithm), which may read only a part of an operand, and products, which have their own kernels.
- */
-function isFused(profile, primitive) {
-  const node = profile.nodes[primitive.nodes[0]];
-  return isCompiled(profile) && Boolean(node) && !primitive.product && primitive.algorithm !== ''
-    && +primitive.bytes < +node.bytes_read;
-}
-
-function isCompiled(profile) { return profile.modelled && ['torch-compile', 'tensorrt', 'openvino'].includes(profile.measure.runtime); }
 function fusedNote(profile) {
-  return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
+  return profile.nodes.some(node => isKnown(node.kernel)) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }
 
-/* Returns a table row for each primitive; planned ones have no time. `calls` includes repeated runs of a node. */
-function primitiveKernels(profile) {
-  return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
+/* Returns the kernels that run a node of the selected module, with the nodes fused into them; planned ones have no time. */
+function distinctKernels(profile) {
+  const module = selectedModule(profile);
+  const rows = new Map();
+  for (const primitive of profile.primitives) {
+    if (primitive.nodes.length === 0 && !module) rows.set(primitive, {name: primitive.primitive, primitive, nodes: [], parts: []});
+    for (const node of primitive.nodes.map(index => profile.nodes[index])) {
+      const parts = [node].concat(node.fused);
+      if ((profile.nodes[node.kernel] || {}).primitive || module && !parts.some(part => isInside(part, module))) continue;
+      const key = parts.map(part => part.primitive ? part.primitive.nodes[0] : part.op).join();
+      if (!rows.has(key)) rows.set(key, {name: [primitive.primitive].concat(node.fused.map(part => part.op)).join(' + '), primitive, nodes: [], parts});
+      rows.get(key).nodes.push(node);
+    }
+  }
+  const sum = nodes => d3.sum(nodes, node => +node.latency_ps || 0);
+  const work = (parts, key) => d3.sum(parts, part => part.primitive ? +part.primitive[key] : 0);
+  return [...rows.values()].map(({name, primitive, nodes, parts}) => {
     const mean = primitive.median_ps;
-    const total = isKnown(mean) ? d3.sum(primitive.nodes, index => +profile.nodes[index].latency_ps || 0) : null;
-    return {name: primitive.primitive, state: primitive.state, algorithm: primitive.algorithm || primitive.state,
-      isFused: isFused(profile, primitive), total_ps: total, mean_ps: mean,
-      calls: mean > 0 ? Math.round(total / mean) : primitive.nodes.length,
-      tensor_cores: primitive.tensor_cores, limited: primitive.limited === 'unknown' ? '' : primitive.limited};
+    const total = isKnown(mean) ? sum(nodes) + d3.sum(nodes, node => sum(node.fused)) : null;
+    const calls = mean > 0 ? Math.round(sum(nodes) / mean) : nodes.length;
+    const {limited} = parts.reduce((best, part) => part.latency_ps > best.latency_ps ? part : best, parts[0] || primitive);
+    return {name, primitive, nodes, calls, total_ps: total, mean_ps: total > 0 && calls > 0 ? total / calls : mean,
+      flops: work(parts, 'flops'), bytes: work(parts, 'bytes'), state: primitive.state, algorithm: primitive.algorithm || primitive.state,
+      tensor_cores: primitive.tensor_cores, limited: limited === 'unknown' ? '' : limited};
   });
 }
 
@@ -78,16 +77,13 @@ function drawKernels(parent, report) {
   const isMeasured = Boolean(profile.measure.kernels);
   const isSplit = profile.primitives.some(primitive => (primitive.kernels || []).some(run => isKnown(run.share)));
   const splitNote = isSplit ? ' The time of a layer with several kernels is split in proportion to the times between events.' : '';
-  const listed = isMeasured ? measuredKernels(profile) : primitiveKernels(profile);
-  const sum = rows => d3.sum(rows, row => +row.total_ps || 0);
-  const total = sum(listed);
-  const all = listed.filter(row => !row.isFused);
-  const fused = listed.filter(row => row.isFused);
-  const rest = {name: `fused into other kernels: ${plural(d3.sum(fused, row => row.calls), 'node')}`, total_ps: sum(fused)};
-  const rows = all.concat(fused.length ? [rest] : []).filter(row => matches(row.name));
+  const all = isMeasured ? measuredKernels(profile) : distinctKernels(profile);
+  const total = +profile.totals.latency_ps || 0;
+  const rows = all.filter(row => matches(row.name));
   const section = addSection(parent, all.length ? kernelTitle(all, total) : 'No kernel in this module',
     isMeasured ? 'Kernels that ran, over one forward pass.' + splitNote
-      : 'Distinct work, each listed once; calls count the layers that repeat it.' + fusedNote(profile));
+      : 'Distinct kernels, each listed once; calls count the layers that repeat it; \u201c+\u201d lists fused nodes.' + fusedNote(profile)
+        + (profile.hostTime > 0 ? ` For ${short(profile.hostTime, 'ps')} no kernel runs: the device waits for the host.` : ''));
   addSearch(add(section, 'div', {class: 'tools'}), 'Search kernels');
   addTable(section, 'Kernels', kernelColumns(profile, rows, total), rows, total > 0 ? 'total_ps:desc' : 'calls:desc');
 }

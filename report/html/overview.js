@@ -4,7 +4,7 @@
 const maxParts = 10; /* rows of the comparison */
 
 function overviewTitle(profile) {
-  const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes)) : '';
+  const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes), +profile.totals.latency_ps) : '';
   const first = dominant(profile, profile.metrics[0].key);
   const where = first ? `${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}` : '';
   return bound && where ? `${bound}; ${where}` : bound || where || 'Overview';
@@ -71,8 +71,9 @@ function addBreakdown(parent, profile) {
   const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')} go`, '', 'h3');
   const whys = {occupancy: ' (fewer blocks than multiprocessors)', kernel: ' (far below the rates of the device)', unknown: ` (${profile.measure.device ? 'no rate of these products is known' : 'no --device gives rates'})`};
   const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by + (whys[row.limited_by] || ''), value: row.latency_ps, colour: `on-${row.limited_by}`}));
-  addStack(section, 'By limiting resource', limits, 'ps', totals.latency_ps);
-  addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
+  const host = [{label: 'host (the device waits)', value: profile.hostTime, colour: 'on-unknown'}];
+  addStack(section, 'By limiting resource', limits.concat(host), 'ps', totals.latency_ps);
+  addStack(section, 'By operator type', partsByKind(profile, 'latency_ps').concat(host), 'ps', totals.latency_ps);
 }
 
 /* Adds links to the modules of a recommendation, most time first. */

@@ -3,14 +3,12 @@
 
 const maxPoints = 1500;
 
-/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: first node, time} of primitives with FLOPs and time. */
-function rooflinePoints(profile) {
-  return profile.primitives.filter(primitive => primitive.nodes.length > 0 && inSelection(profile, primitive)
-    && primitive.flops > 0 && primitive.bytes > 0 && (primitive.achieved || {}).flops_per_s > 0)
-    .map(primitive => ({primitive, x: primitive.flops / primitive.bytes, y: +primitive.achieved.flops_per_s,
-      first: profile.nodes[primitive.nodes[0]],
-      time: d3.sum(primitive.nodes, index => +profile.nodes[index].latency_ps || 0)}))
-    .sort((a, b) => b.time - a.time);
+/* Returns points {kernel, x: FLOP/byte, y: FLOP/s, first: first node, time} of the kernels with FLOPs and time. */
+function rooflinePoints(kernels) {
+  return kernels.filter(kernel => kernel.nodes.length > 0 && kernel.flops > 0 && kernel.bytes > 0 && kernel.mean_ps > 0
+    && (kernel.primitive.achieved || {}).flops_per_s > 0)
+    .map(kernel => ({kernel, x: kernel.flops / kernel.bytes, y: kernel.flops / (kernel.mean_ps * 1e-12),
+      first: kernel.nodes[0], time: kernel.total_ps})).sort((a, b) => b.time - a.time);
 }
 
 /*
@@ -33,11 +31,11 @@ function computeCeilings(profile) {
 function rooflineTitle(profile, ceilings, bandwidth) {
   const module = selectedModule(profile);
   const parts = timeByResource(profile, module ? profile.nodes.filter(node => isInside(node, module)) : profile.nodes);
-  const total = d3.sum(parts, part => part.value);
+  const total = module ? d3.sum(parts, part => part.value) : +profile.totals.latency_ps;
   const shares = parts.slice(0, 2).map(part => `${part.resource} limits ${roughly(part.value / total)}`).join(', ');
   const used = ceilings.find(ceiling => ceiling.isMain);
   const ridge = used && bandwidth > 0 ? `; ridge of ${used.name}: ${(used.rate / bandwidth).toFixed(0)} FLOP/byte` : '';
-  return total > 0 ? `${boundText(parts)}: ${shares} of the time${ridge}` : 'Roofline';
+  return total > 0 ? `${boundText(parts, total)}: ${shares} of the time${ridge}` : 'Roofline';
 }
 
 function drawCeilings(svg, x, y, ceilings, bandwidth) {
@@ -73,8 +71,7 @@ function drawLogAxes(svg, x, y, frame) {
     add(axis, 'line', {x1: frame.left, x2: frame.right, y1: y(tick), y2: y(tick)});
     add(axis, 'text', {x: frame.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, short(tick, 'flops_per_s'));
   }
-  add(axis, 'text', {x: (frame.left + frame.right) / 2, y: frame.bottom + 34, 'text-anchor': 'middle'},
-    'FLOP per byte that the kernel moves');
+  add(axis, 'text', {x: (frame.left + frame.right) / 2, y: frame.bottom + 34, 'text-anchor': 'middle'}, 'FLOP per byte that the kernel moves');
   add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
 }
 
@@ -102,7 +99,7 @@ function labelPoints(svg, points, x, y, radius, frame) {
 }
 
 function nodeLabelOf(point) {
-  const n = point.primitive.nodes.length;
+  const n = point.kernel.nodes.length;
   const path = point.first.module || point.first.op;
   return `${path.length < 24 ? path : path.split('.').slice(-2).join('.')}${n > 1 ? ` \u00d7${n}` : ''}`;
 }
@@ -134,18 +131,17 @@ function drawRoofline(parent, report) {
   const bandwidth = +(measure.bandwidth || (measure.ceilings || {}).copy_bytes_per_s) || 0;
   const ceilings = computeCeilings(profile);
   const section = addSection(parent, rooflineTitle(profile, ceilings, bandwidth),
-    'Each disc is distinct work; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.');
-  const all = rooflinePoints(profile);
+    'Each disc is a distinct kernel; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.');
+  const kernels = distinctKernels(profile);
+  const all = rooflinePoints(kernels);
   const points = all.filter(addKindFilter(section, profile, all)).slice(0, maxPoints);
-  const missing = profile.primitives.filter(primitive => inSelection(profile, primitive)).length - all.length;
   const width = widthOf(section);
   const height = 520;
   const frame = {left: 92, right: width - 12, top: 22, bottom: height - 44};
   const svg = addChart(section, width, height, 'Roofline: FLOP/s against FLOP/byte');
   const xs = all.map(point => point.x).concat(ceilings.map(each => 2 * each.rate / (bandwidth || each.rate)));
   const ys = all.map(point => point.y).concat(ceilings.map(each => 1.6 * each.rate));
-  const decade = (values, step) => Math.pow(10, step(Math.log10(step === Math.floor ? d3.min(values)
-    : d3.max(values))));
+  const decade = (values, step) => Math.pow(10, step(Math.log10(step === Math.floor ? d3.min(values) : d3.max(values))));
   const x = d3.scaleLog().domain([decade(xs.length ? xs : [1], Math.floor), 1.3 * d3.max(xs.length ? xs : [10])])
     .range([frame.left, frame.right]);
   const y = d3.scaleLog().domain([decade(ys.length ? ys : [1], Math.floor), d3.max(ys.length ? ys : [10])])
@@ -156,8 +152,8 @@ function drawRoofline(parent, report) {
   const discs = svg.selectAll('circle').data(points).join('circle').attr('class',
     point => `disc ${profile.kindColour.get(point.first.kind)}`)
     .attr('cx', point => x(point.x)).attr('cy', point => y(point.y)).attr('r', radius);
-  addTip(discs, point => [`${nodeLabel(point.first)}${point.primitive.nodes.length > 1 ? ` and ${point.primitive.nodes.length - 1} like it` : ''}`, point.primitive.primitive, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps, 'ps')}), limited by ${point.primitive.limited}`,
-    `${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte, ${short(point.primitive.achieved.bytes_per_s, 'bytes_per_s')}`]);
+  addTip(discs, point => [`${nodeLabel(point.first)}${point.kernel.nodes.length > 1 ? ` and ${point.kernel.nodes.length - 1} like it` : ''}`, point.kernel.name, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps, 'ps')}), limited by ${point.kernel.limited || 'unknown'}`,
+    `${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte, ${short(point.kernel.bytes / (point.kernel.mean_ps * 1e-12), 'bytes_per_s')}`]);
   discs.each(function button(point) {
     addAction(d3.select(this), `${nodeLabelOf(point)}: ${short(point.time, 'ps')}, ${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte`,
       `disc-${point.first.index}`, () => setState({module: point.first.module}, true));
@@ -167,6 +163,6 @@ function drawRoofline(parent, report) {
   const used = ceilings.find(ceiling => ceiling.isMain);
   if (used && points.some(point => point.y > 1.02 * Math.min(used.rate, point.x * bandwidth)))
     add(section, 'p', {class: 'subtitle'}, 'Work above a line does fewer operations than are counted (Winograd convolutions) or reads operands that are still in the cache.');
-  if (missing > 0) add(section, 'p', {class: 'subtitle'},
-    `Not shown: ${plural(missing, 'kind')} of work without FLOPs or without a time, such as copies.`);
+  if (kernels.length > all.length) add(section, 'p', {class: 'subtitle'},
+    `Not shown: ${plural(kernels.length - all.length, 'kernel')} without FLOPs or without a time, such as copies.`);
 }

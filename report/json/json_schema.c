@@ -101,7 +101,8 @@ static const struct json_record node_record = RECORD(struct cm_node, "node", "A 
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    POINTER("training", struct cm_node, training, json_step, "its share of a training step"));
+    POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
+    OPTIONAL("kernel", JSON_INDEX, struct cm_node, kernel, "of a node that is fused into the kernel of another node, on a modelled device: index of that node; missing: a kernel of its own, or none"));
 
 static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, "fused_pattern", "Nodes that an exporter wrote for one operation",
     VALUE("name", JSON_TEXT, struct cm_fused_pattern, name, "class as printed by the framework: `LayerNorm`, `GELU`, `Conv+BN`"),

@@ -177,6 +177,7 @@ static const struct cm_node nodes[] = {
                   .weight_bytes = 528384,
                   .activation_bytes = 134217728,
                   .latency_ps = CM_UNKNOWN},
+        .kernel = CM_NO_INDEX,
     },
     {
         .index = 1,
@@ -377,6 +378,7 @@ static const struct cm_node odd_nodes[] = {
                   .activation_bytes = CM_UNKNOWN,
                   .latency_ps = CM_UNKNOWN},
         .training = &(const struct cm_step){CM_UNKNOWN, INT64_MAX},
+        .kernel = CM_NO_INDEX,
     },
 };
 
