@@ -66,8 +66,8 @@ function indexTimes(profile) {
   profile.timed = isKnown(profile.totals.latency_ps);
   profile.modelled = Boolean(measure.modelled);
   profile.hostTime = (profile.time_error || {}).host_ps;
-  profile.timeName = profile.modelled ? 'Expected time' : 'Measured time';
-  profile.timeWord = profile.modelled ? 'expected' : 'measured';
+  profile.timeWord = `${profile.modelled ? 'expected' : 'measured'}${profile.training ? ' forward' : ''}`;
+  profile.timeName = `${profile.timeWord[0].toUpperCase()}${profile.timeWord.slice(1)} time`;
   profile.primitives = measure.primitives || [];
   for (const primitive of profile.primitives) {
     primitive.limited = (primitive.achieved || {}).limited_by || 'unknown';

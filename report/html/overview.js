@@ -21,10 +21,8 @@ function addTiles(parent, profile) {
   const totals = profile.totals;
   const memory = profile.memory || {};
   const tiles = add(parent, 'dl', {class: 'tiles'});
-  const addTotal = (name, key, unit, note, prefix) =>
-    addTile(tiles, name, totals[key], unit, note, prefix || prefixOf(totals, key));
-  addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
-  addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
+  addTile(tiles, 'Parameters', totals.params, 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '', prefixOf(totals, 'params'));
+  addTile(tiles, 'MACs', totals.macs, 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '', prefixOf(totals, 'macs'));
   const device = profile.device_memory;
   const note = [device ? intervalText(device) : isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
     fitText(memory)].filter(Boolean).join('; ');
@@ -33,18 +31,22 @@ function addTiles(parent, profile) {
   if (!profile.timed) return;
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
   const isPartial = untimed > 0 || prefixOf(totals, 'latency_ps') !== '';
-  addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
-    : profile.time_error ? `${short(profile.time_error.latency_low_ps, 'ps')} to ${short(profile.time_error.latency_high_ps, 'ps')} in 8 of 10 networks; lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
+  const step = (profile.training || {}).iteration_ps > 0 ? profile.training : null;
+  const error = profile.time_error || {};
+  const [time, low, high, bound] = step ? [step.iteration_ps, error.iteration_low_ps, error.iteration_high_ps, step.iteration_lower_bound_ps]
+    : [totals.latency_ps, error.latency_low_ps, error.latency_high_ps, totals.lower_bound_ps];
+  const interval = isKnown(low) ? `${short(low, 'ps')} to ${short(high, 'ps')} in 8 of 10 networks; lower bound ${short(bound, 'ps')}` : '';
+  addTile(tiles, step ? 'Expected time of a step' : profile.timeName, time, 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
+    : `${interval}${step ? `; forward takes ${short(totals.latency_ps, 'ps')}` : ''}`, isPartial ? atLeast : '');
   const batch = profile.options.batch;
   if (profile.measure.other_shape) addTile(tiles, 'Throughput', null, 'ps', `unknown: ${profile.measure.other_shape}`);
-  if (profile.measure.other_shape || !(batch > 0) || !(totals.latency_ps > 0)) return;
-  const step = profile.training;
+  if (profile.measure.other_shape || !(batch > 0) || !(time > 0)) return;
   const tile = add(tiles, 'div', {class: 'tile'});
-  const rate = batch / (totals.latency_ps * 1e-12);
+  const rate = batch / (time * 1e-12);
   const text = rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',');
   tile.append('dt').text('Throughput');
   add(tile, 'dd', {title: `${rate} samples/s`}, `${isPartial ? atMost : ''}${text} /s`);
-  add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}${step ? ', forward alone' : ''}${step && step.iteration_ps > 0 ? `; ${(batch / (step.iteration_ps * 1e-12)).toFixed(2)} in training` : ''}`);
+  add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}${step ? ', training' : profile.training ? ', forward alone' : ''}`);
 }
 
 /* Returns the parts of a stacked bar of `key` by operator type: the largest types, then one part for all others. */
@@ -68,7 +70,7 @@ function addBreakdown(parent, profile) {
     add(section, 'p', {class: 'subtitle'}, 'Add --device NAME (modelled) or --measure (measured) for times, limiting resources and recommendations.');
     return;
   }
-  const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')} go`, '', 'h3');
+  const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')}${profile.training ? ' of the forward pass' : ''} go`, '', 'h3');
   const whys = {occupancy: ' (fewer blocks than multiprocessors)', kernel: ' (far below the rates of the device)', unknown: ` (${profile.measure.device ? 'no rate of these products is known' : 'no --device gives rates'})`};
   const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by + (whys[row.limited_by] || ''), value: row.latency_ps, colour: `on-${row.limited_by}`}));
   const host = [{label: 'host (the device waits)', value: profile.hostTime, colour: 'on-unknown'}];
@@ -117,7 +119,7 @@ function addAdvice(parent, profile) {
     head.append('strong').text(name[0].toUpperCase() + name.slice(1));
     if (isKnown(advice.gain_ps))
       add(head, 'span', {class: 'gain', 'data-value': String(advice.gain_ps), title: exact(advice.gain_ps, 'ps')},
-        `saves ${profile.modelled ? '' : 'up to '}${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)})`);
+        `saves ${profile.modelled ? '' : 'up to '}${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)}${profile.training ? ' of forward' : ''})`);
     item.append('p').text(advice.text);
     addAdviceLinks(item, profile, advice);
   }
@@ -232,6 +234,9 @@ function addTraining(parent, profile) {
     ['saved activations', 'saved_bytes'], ['fp32 weights', 'master_bytes'], ['gathered', 'gather_bytes']]
     .filter((part, i) => i < 4 || step[part[1]] > 0).map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
   addStack(section, 'Memory of the step', parts, 'bytes', d3.sum(parts, part => +part.value || 0));
+  const times = [['forward', step.iteration_ps - step.backward_ps - step.update_ps], ['backward', step.backward_ps],
+    ['optimizer', step.update_ps]].map((part, i) => ({label: part[0], value: part[1], colour: `kind-${i}`}));
+  if (step.iteration_ps > 0) addStack(section, 'Expected time of the step', times, 'ps', step.iteration_ps);
 }
 
 function drawOverview(parent, report) {
