@@ -17,7 +17,7 @@ function readJson(id) {
   const mark = line => hasLarge(line) ? line.replace(/"(?:[^"\\]|\\.)*"|[\d.eE+-]+/g,
     token => isLarge(token) ? `{"digits":"${token}"}` : token) : line;
   const text = element.textContent;
-  return hasLarge(text) ? restoreIntegers(JSON.parse(text.split('\n').map(mark).join('\n'))) : JSON.parse(text);
+  return hasLarge(text) ? restoreIntegers(JSON.parse(text.split(/\n/).map(mark).join(' '))) : JSON.parse(text);
 }
 
 /* Metrics of modules and nodes; a profile has those whose total is known. */

@@ -3,8 +3,8 @@
 
 /* Returns the measured kernels of the primitives in the selected module. */
 function measuredKernels(profile) {
-  const module = selectedModule(profile);
-  const shown = profile.primitives.filter(primitive => !module || primitive.nodes.some(index => isInside(profile.nodes[index], module)));
+  const module = selectedModule(profile) || profile.root;
+  const shown = profile.primitives.filter(each => each.nodes.some(index => isInside(profile.nodes[index], module)));
   return profile.measure.kernels.filter(kernel => shown.some(primitive =>
     profile.primitives[kernel.primitive] === primitive
     || (primitive.kernels || []).some(run => run.name === kernel.name)));
@@ -14,28 +14,29 @@ function fusedNote(profile) {
   return profile.nodes.some(node => isKnown(node.kernel)) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }
 
-/* Returns the kernels that run a node of the selected module, with the nodes fused into them; planned ones have no time. */
+/* Returns the kernels that run a node of the selected module, with the nodes fused into them. */
 function distinctKernels(profile) {
   const module = selectedModule(profile);
   const rows = new Map();
   for (const primitive of profile.primitives) {
-    if (primitive.nodes.length === 0 && !module) rows.set(primitive, {name: primitive.primitive, primitive, nodes: [], parts: []});
+    if (primitive.nodes.length === 0 && !module) rows.set(primitive, {primitive, nodes: [], parts: []});
     for (const node of primitive.nodes.map(index => profile.nodes[index])) {
       const parts = [node].concat(node.fused);
-      if ((profile.nodes[node.kernel] || {}).primitive || module && !parts.some(part => isInside(part, module))) continue;
+      const isFused = (profile.nodes[node.kernel] || {}).primitive;
+      if (isFused || module && !parts.some(part => isInside(part, module))) continue;
       const key = parts.map(part => part.primitive ? part.primitive.nodes[0] : part.op).join();
-      if (!rows.has(key)) rows.set(key, {name: [primitive.primitive].concat(node.fused.map(part => part.op)).join(' + '), primitive, nodes: [], parts});
+      if (!rows.has(key)) rows.set(key, {primitive, nodes: [], parts});
       rows.get(key).nodes.push(node);
     }
   }
   const sum = nodes => d3.sum(nodes, node => +node.latency_ps || 0);
   const work = (parts, key) => d3.sum(parts, part => part.primitive ? +part.primitive[key] : 0);
-  return [...rows.values()].map(({name, primitive, nodes, parts}) => {
+  return [...rows.values()].map(({primitive, nodes, parts}) => {
     const mean = primitive.median_ps;
     const total = isKnown(mean) ? sum(nodes) + d3.sum(nodes, node => sum(node.fused)) : null;
     const calls = mean > 0 ? Math.round(sum(nodes) / mean) : nodes.length;
-    const {limited} = parts.reduce((best, part) => part.latency_ps > best.latency_ps ? part : best, parts[0] || primitive);
-    return {name, primitive, nodes, calls, total_ps: total, mean_ps: total > 0 && calls > 0 ? total / calls : mean,
+    const {limited} = parts.reduce((best, part) => best.latency_ps > part.latency_ps ? best : part, primitive);
+    return {name: [primitive.primitive].concat(parts.slice(1).map(part => part.op)).join(' + '), primitive, nodes, calls, total_ps: total, mean_ps: total > 0 && calls > 0 ? total / calls : mean,
       flops: work(parts, 'flops'), bytes: work(parts, 'bytes'), state: primitive.state, algorithm: primitive.algorithm || primitive.state,
       tensor_cores: primitive.tensor_cores, limited: limited === 'unknown' ? '' : limited};
   });

@@ -33,7 +33,8 @@ function addTiles(parent, profile) {
   const isPartial = untimed > 0 || prefixOf(totals, 'latency_ps') !== '';
   const step = (profile.training || {}).iteration_ps > 0 ? profile.training : null;
   const error = profile.time_error || {};
-  const [time, low, high, bound] = step ? [step.iteration_ps, error.iteration_low_ps, error.iteration_high_ps, step.iteration_lower_bound_ps]
+  const [time, low, high, bound] = step
+    ? [step.iteration_ps, error.iteration_low_ps, error.iteration_high_ps, step.iteration_lower_bound_ps]
     : [totals.latency_ps, error.latency_low_ps, error.latency_high_ps, totals.lower_bound_ps];
   const interval = isKnown(low) ? `${short(low, 'ps')} to ${short(high, 'ps')} in 8 of 10 networks; lower bound ${short(bound, 'ps')}` : '';
   addTile(tiles, step ? 'Expected time of a step' : profile.timeName, time, 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
@@ -139,8 +140,8 @@ function comparisonRows(profile, columns) {
   const rest = rows.filter(row => !shown.has(row));
   if (rest.length === 0) return rows;
   const values = {};
-  for (const column of columns)
-    values[column.key] = Math.min(column.total, (column.isPeak ? d3.max : d3.sum)(rest, row => +row.values[column.key] || 0));
+  for (const {key, total, isPeak} of columns)
+    values[key] = Math.min(total, (isPeak ? d3.max : d3.sum)(rest, row => +row.values[key] || 0));
   return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
 }
 

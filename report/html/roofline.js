@@ -141,7 +141,7 @@ function drawRoofline(parent, report) {
   const svg = addChart(section, width, height, 'Roofline: FLOP/s against FLOP/byte');
   const xs = all.map(point => point.x).concat(ceilings.map(each => 2 * each.rate / (bandwidth || each.rate)));
   const ys = all.map(point => point.y).concat(ceilings.map(each => 1.6 * each.rate));
-  const decade = (values, step) => Math.pow(10, step(Math.log10(step === Math.floor ? d3.min(values) : d3.max(values))));
+  const decade = (values, step) => 10 ** step(Math.log10(step === Math.floor ? d3.min(values) : d3.max(values)));
   const x = d3.scaleLog().domain([decade(xs.length ? xs : [1], Math.floor), 1.3 * d3.max(xs.length ? xs : [10])])
     .range([frame.left, frame.right]);
   const y = d3.scaleLog().domain([decade(ys.length ? ys : [1], Math.floor), d3.max(ys.length ? ys : [10])])
@@ -163,6 +163,5 @@ function drawRoofline(parent, report) {
   const used = ceilings.find(ceiling => ceiling.isMain);
   if (used && points.some(point => point.y > 1.02 * Math.min(used.rate, point.x * bandwidth)))
     add(section, 'p', {class: 'subtitle'}, 'Work above a line does fewer operations than are counted (Winograd convolutions) or reads operands that are still in the cache.');
-  if (kernels.length > all.length) add(section, 'p', {class: 'subtitle'},
-    `Not shown: ${plural(kernels.length - all.length, 'kernel')} without FLOPs or without a time, such as copies.`);
+  if (kernels.length > all.length) add(section, 'p', {class: 'subtitle'}, `Not shown: ${plural(kernels.length - all.length, 'kernel')} without FLOPs or without a time, such as copies.`);
 }
