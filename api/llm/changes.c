@@ -25,11 +25,13 @@ static int add_what_if(struct serving *serving, struct cm_llm_what_if *rows, con
     figures_sum_cache(&serving->language, setup, &sums);
     const char *note = "";
     if (costs.n_collectives[COLLECTIVE_ALL_REDUCE] > 0)
-        note = arena_printf(serving->arena, "%lld all-reduces per token",
-                            (long long)costs.n_collectives[COLLECTIVE_ALL_REDUCE]);
+        note = arena_printf(serving->arena, "%lld all-reduce%s per token",
+                            (long long)costs.n_collectives[COLLECTIVE_ALL_REDUCE],
+                            costs.n_collectives[COLLECTIVE_ALL_REDUCE] > 1 ? "s" : "");
     else if (costs.n_collectives[COLLECTIVE_ALL_TO_ALL] > 0)
-        note = arena_printf(serving->arena, "%lld all-to-alls per token",
-                            (long long)costs.n_collectives[COLLECTIVE_ALL_TO_ALL]);
+        note = arena_printf(serving->arena, "%lld all-to-all%s per token",
+                            (long long)costs.n_collectives[COLLECTIVE_ALL_TO_ALL],
+                            costs.n_collectives[COLLECTIVE_ALL_TO_ALL] > 1 ? "s" : "");
     const int64_t sequences =
         llm_sequences(&serving->language, setup, &serving->memory, request);
     rows[result->n_what_ifs++] = (struct cm_llm_what_if){

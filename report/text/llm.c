@@ -3,6 +3,7 @@
 #include "costmodel/llm.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/page.h"
 #include "support/arena.h"
@@ -212,16 +213,23 @@ static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
 #define MAX_GAINS 8 /* rows below the other tables; JSON has all */
 
 static void write_gains(struct page *page, const struct cm_llm *llm) {
-    if (llm->n_gains == 0) return;
+    size_t n = llm->n_gains, width = 44; /* of the names */
+    if (n > MAX_GAINS && !llm->weights_only) n = MAX_GAINS;
+    for (size_t i = 0; i < n; i++)
+        if (page_width(llm->gains[i].weights) > width)
+            width = page_width(llm->gains[i].weights);
+    if (n == 0) return;
     page_end_line(page);
-    page_print(page, STYLE_TITLE, "%-44s", "quantization");
+    page_print(page, STYLE_TITLE, "quantization");
+    page_indent(page, width - strlen("quantization"));
     cell(page, 12, "stored");
     cell(page, 12, "quantized");
     cell(page, 12, "saves");
     page_line(page, STYLE_TITLE, "  format");
-    for (size_t i = 0; i < llm->n_gains && (i < MAX_GAINS || llm->weights_only); i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct cm_llm_gain *gain = &llm->gains[i];
-        page_print(page, STYLE_PLAIN, "%-44s", gain->weights);
+        page_print(page, STYLE_PLAIN, "%s", gain->weights);
+        page_indent(page, width - page_width(gain->weights));
         cell(page, 12, bytes(page, gain->bytes));
         cell(page, 12, bytes(page, gain->quantized_bytes));
         cell(page, 12, time_or(page, gain->gain_ps, "-"));
