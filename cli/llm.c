@@ -174,6 +174,9 @@ static int read_request(const struct invocation *call, struct request *request,
                                weights_only ? "quantize" : "llm", operands->n);
     if (status == CM_OK) status = read_policy(call, request->policy, &request->llm.page);
     if (status != CM_OK) return status;
+    if ((request->llm.price > 0 || request->llm.watts > 0) && request->devices == NULL)
+        return options_fault(call, "option --%s requires --device",
+                             request->llm.price > 0 ? "price" : "watts");
     request->llm.reserve = request->reserve / 100;
     request->llm.last_logits = request->logits == LOGITS_LAST;
     request->llm.n_batches = request->batches.n;

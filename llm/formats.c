@@ -89,6 +89,18 @@ const char *llm_format_name(int index) {
     return (size_t)index < sizeof formats / sizeof *formats ? formats[index].name : NULL;
 }
 
+/* The scales of a block have the dtype of the weight, unless that is quantized itself. */
+static int scale_bits(const struct llm_format *format, int stored_bits) {
+    if (format->scale_bits > 0 || format->block == 0) return format->scale_bits;
+    return stored_bits < 16 ? 16 : stored_bits;
+}
+
+double llm_format_bits(const struct llm_format *format, int stored_bits) {
+    const double others = scale_bits(format, stored_bits) + format->zero_bits;
+    return format->bits +
+           (format->block > 0 && !format->is_square ? others / (double)format->block : 0);
+}
+
 int64_t llm_format_bytes(const struct llm_format *format, int64_t n, int64_t inner,
                          int64_t columns, int stored_bits) {
     const double matrices = (double)n, width = (double)columns, length = (double)inner;
@@ -98,8 +110,7 @@ int64_t llm_format_bytes(const struct llm_format *format, int64_t n, int64_t inn
     const double groups = format->is_tensor   ? 1
                           : format->is_square ? ceil(width / block)
                                               : width;
-    const double scale =
-        format->scale_bits > 0 || format->block == 0 ? format->scale_bits : stored_bits;
+    const double scale = scale_bits(format, stored_bits);
     const double bytes = width * ceil(rows * format->bits / 8) + groups * blocks * scale / 8 +
                          groups * ceil(blocks * format->zero_bits / 8) +
                          (double)format->tensor_bits / 8;

@@ -27,6 +27,9 @@ struct llm_format {
 bool llm_format_find(const char *name, struct llm_format *ret);
 /* Returns the name of a format by index; NULL past the last. */
 const char *llm_format_name(int index);
+/* Returns the bits of an element with its part of the scales of a block; scales of a whole
+ * tensor do not count. */
+double llm_format_bits(const struct llm_format *format, int stored_bits);
 /* Returns the bytes of `n` matrices of inner x columns, whose elements had `stored_bits`. The
  * last block of a column is whole. */
 int64_t llm_format_bytes(const struct llm_format *format, int64_t n, int64_t inner,

@@ -16,6 +16,7 @@ struct adding {
     const struct llm_setup *setup;
     const struct llm_machine *machine;
     const struct llm_step *step;
+    double batch; /* sequences of one GPU */
     struct llm_costs *costs;
 };
 
@@ -55,9 +56,11 @@ int64_t llm_weight_size(const struct language *language, const struct llm_setup 
                             dtype_bits(at->dtype));
 }
 
-/* Returns the part of a product's weights that one GPU has. */
+/* Returns the part of a product's weights that one GPU has. With ep < tp, several GPUs divide
+ * an expert. */
 static double share_of(const struct llm_setup *setup, const struct llm_product *product) {
-    if (product->experts > 0 && setup->ep > 1) return 1 / (double)setup->ep;
+    if (product->experts > 0 && setup->ep > 1)
+        return 1 / fmax((double)setup->ep, (double)setup->tp);
     return product->split == SPLIT_NONE ? 1 : 1 / (double)setup->tp;
 }
 
@@ -65,6 +68,13 @@ static double share_of(const struct llm_setup *setup, const struct llm_product *
  * the sequences. */
 static double replicas(const struct llm_setup *setup) {
     return setup->ep > setup->tp ? (double)setup->ep / (double)setup->tp : 1;
+}
+
+static struct adding adding_of(const struct language *language, const struct llm_setup *setup,
+                               const struct llm_machine *machine, const struct llm_step *step,
+                               struct llm_costs *costs) {
+    const double batch = ceil((double)step->batch / replicas(setup));
+    return (struct adding){language, setup, machine, step, batch, costs};
 }
 
 static struct cm_tensor matrix(enum cm_element element, double n, double rows, double columns) {
@@ -144,16 +154,17 @@ static void add_product(const struct adding *adding, size_t index, size_t weight
     const struct llm_step *step = adding->step;
     const struct llm_setup *setup = adding->setup;
     struct llm_costs *costs = adding->costs;
-    const double tokens = (double)step->batch * (double)step->tokens;
-    const bool last = product->rows <= 0 || (product->is_logits && setup->last_logits);
-    const double rows = last ? (double)step->batch : product->rows * tokens;
-    const double share = share_of(setup, product);
     const bool by_expert = product->experts > 0 && setup->ep > 1;
+    const double own = adding->batch * (double)step->tokens; /* tokens of one GPU */
+    const double tokens = by_expert ? (double)step->batch * (double)step->tokens : own;
+    const bool last = product->rows <= 0 || (product->is_logits && setup->last_logits);
+    const double rows = last ? adding->batch : product->rows * tokens;
+    const double share = share_of(setup, product);
     const double columns =
         (double)product->columns * (product->split == SPLIT_COLUMNS && !by_expert ? share : 1);
     const double inner =
         (double)product->inner * (product->split == SPLIT_ROWS && !by_expert ? share : 1);
-    const double per_gpu = by_expert ? share : 1 / replicas(setup);
+    const double per_gpu = by_expert ? share : 1;
     const double macs = rows * per_gpu * inner * columns;
     const enum cm_element element = product_element(adding, weight, product);
     const double width = size_of(product->dtype);
@@ -167,10 +178,10 @@ static void add_product(const struct adding *adding, size_t index, size_t weight
     costs->weight_bytes += read;
     add_compute(adding, element, 2 * macs);
     const double operands = rows * per_gpu * (inner + columns) * width;
-    const double residual = tokens / replicas(setup) * (double)adding->language->hidden * width;
+    const double residual = own * (double)adding->language->hidden * width;
     if (!last && operands + residual > costs->activation_bytes)
         costs->activation_bytes = operands + residual;
-    if (product->moved > 0) add_elementwise(adding, (double)product->moved * tokens);
+    if (product->moved > 0) add_elementwise(adding, (double)product->moved * own);
     struct cm_primitive primitive = {.kind = CM_GEMM, .n_inputs = 2};
     const double m = fmax(1, rows * per_gpu / groups);
     primitive.inputs[0] = matrix(element, groups, m, inner);
@@ -187,9 +198,8 @@ static void add_product(const struct adding *adding, size_t index, size_t weight
             rows / replicas(setup) * width *
                 (double)(product->split == SPLIT_ROWS ? product->columns : product->inner));
     else if (product->reduces)
-        add_collective(adding, COLLECTIVE_ALL_REDUCE, by_expert ? setup->ep : setup->tp,
-                       product->experts > 0 ? tokens * columns * width
-                                            : result / replicas(setup));
+        add_collective(adding, COLLECTIVE_ALL_REDUCE, setup->tp,
+                       product->experts > 0 ? tokens * columns * width : result);
     else if (product->is_logits && product->split == SPLIT_COLUMNS)
         add_collective(adding, COLLECTIVE_ALL_GATHER, setup->tp, result * (double)setup->tp);
 }
@@ -205,9 +215,9 @@ static double pairs_of(double queries, double keys, double window, bool is_causa
     return growing * before + growing * (growing + 1) / 2 + (queries - growing) * window;
 }
 
-static double cached_bits(const struct llm_setup *setup,
-                          const struct llm_attention *attention) {
-    return setup->cache ? setup->cache->bits : (double)dtype_bits(attention->dtype);
+double llm_cached_bits(const struct llm_setup *setup, const struct llm_attention *attention) {
+    const int bits = dtype_bits(attention->dtype);
+    return setup->cache ? llm_format_bits(setup->cache, bits) : (double)bits;
 }
 
 /* Returns the part of the heads of one GPU; each has at least one head of keys. */
@@ -221,8 +231,7 @@ static double kv_share(const struct llm_setup *setup, const struct llm_attention
 static void add_attention(const struct adding *adding, const struct llm_attention *attention) {
     const struct llm_step *step = adding->step;
     struct llm_costs *costs = adding->costs;
-    const double batch = (double)step->batch / replicas(adding->setup),
-                 queries = (double)step->tokens;
+    const double batch = adding->batch, queries = (double)step->tokens;
     const double keys =
         attention->is_cross ? (double)step->source : (double)step->past + (double)step->tokens;
     const double share = attention->is_split ? 1 / (double)adding->setup->tp : 1;
@@ -238,7 +247,7 @@ static void add_attention(const struct adding *adding, const struct llm_attentio
         is_latent && queries < 16 ? 2 * (double)attention->latent / columns : 1;
     /* a layer that shares a cache reads it, too */
     const double elements = is_latent ? (double)attention->latent : kv_heads * columns;
-    const double row = elements * cached_bits(adding->setup, attention) / 8;
+    const double row = elements * llm_cached_bits(adding->setup, attention) / 8;
     const double written = attention->is_cross || attention->cached == 0 ? 0 : queries * row;
     const double read = batch * fmax(0, seen - written / row) * row;
     const double width = size_of(adding->language->activations);
@@ -286,7 +295,7 @@ double llm_product_seconds(const struct language *language, const struct llm_set
                            const struct llm_machine *machine, const struct llm_step *step,
                            size_t product) {
     struct llm_costs costs = {.macs = 0};
-    const struct adding adding = {language, setup, machine, step, &costs};
+    const struct adding adding = adding_of(language, setup, machine, step, &costs);
     size_t weight = 0;
     while (weight < language->n_weights && language->weights[weight].product < product)
         weight++;
@@ -298,8 +307,8 @@ struct llm_costs llm_step_costs(const struct language *language, const struct ll
                                 const struct llm_machine *machine,
                                 const struct llm_step *step) {
     struct llm_costs costs = {.macs = 0};
-    const struct adding adding = {language, setup, machine, step, &costs};
-    const double tokens = (double)step->batch * (double)step->tokens;
+    const struct adding adding = adding_of(language, setup, machine, step, &costs);
+    const double tokens = adding.batch * (double)step->tokens; /* of one GPU */
     size_t weight = 0; /* weights are sorted by product */
     for (size_t i = 0; i < language->n_products; i++) add_next_product(&adding, i, &weight);
     for (size_t i = 0; i < language->n_attentions; i++)
@@ -307,7 +316,7 @@ struct llm_costs llm_step_costs(const struct language *language, const struct ll
     costs.macs += language->other_macs * tokens;
     add_compute(&adding, element_of(language->activations), 2 * language->other_macs * tokens);
     costs.weight_bytes += (double)language->embedding_bytes * tokens;
-    costs.state_bytes = 2 * (double)language->state_bytes * (double)step->batch;
+    costs.state_bytes = 2 * (double)language->state_bytes * adding.batch;
     if (!machine->name) return costs;
     if (setup->pp > 1) {
         const double width = size_of(language->activations);
@@ -329,7 +338,7 @@ double llm_stage_share(const struct language *language, const struct llm_setup *
 }
 
 double llm_row_bytes(const struct llm_setup *setup, const struct llm_attention *attention) {
-    return (double)attention->cached * cached_bits(setup, attention) / 8 *
+    return (double)attention->cached * llm_cached_bits(setup, attention) / 8 *
            kv_share(setup, attention);
 }
 

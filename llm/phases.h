@@ -59,6 +59,8 @@ double llm_cache_bytes(const struct language *language, const struct llm_setup *
                        int64_t context, int64_t source, int64_t paged);
 /* Returns the part of the layers of the stage with the most; 1 without pipeline parallelism. */
 double llm_stage_share(const struct language *language, const struct llm_setup *setup);
+/* Returns the bits of an element of the cache, with its part of the scales. */
+double llm_cached_bits(const struct llm_setup *setup, const struct llm_attention *attention);
 /* Returns the bytes per token that one layer stores on one GPU. */
 double llm_row_bytes(const struct llm_setup *setup, const struct llm_attention *attention);
 /* Returns the bytes of all stored tensors per GPU, in the formats of the setup. */

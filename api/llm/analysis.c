@@ -94,9 +94,11 @@ int figures_describe(struct serving *serving, struct cm_model *model,
         cm_diagnostics_free(unheard);
     }
     if (status == CM_OK && serving->language.n_attentions == 0 &&
-        serving->language.state_bytes == 0 && !serving->options->weights_only)
+        serving->language.state_bytes == 0 && !serving->options->weights_only) {
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
+        diag_hint(serving->diag, "a recurrent model needs its cache as inputs");
+    }
     if (status == CM_OK && serving->language.lacks_state && !serving->options->weights_only) {
         diag_warn(
             serving->diag, DIAG_ASSUMPTION,

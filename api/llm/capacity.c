@@ -37,7 +37,9 @@ int figures_list_capacity(struct serving *serving) {
             llm_sequences(&serving->language, &serving->setup, &serving->memory, list[i]);
         if (row->sequences < 1 || !serving->machine.name) continue;
         const int64_t past = list[i] == request ? figures_mean_past(options) : list[i] - 1;
-        const struct llm_costs costs = figures_costs(serving, row->sequences, 1, past);
+        /* each stage of a pipeline runs a part of the sequences while the others run theirs */
+        const struct llm_costs costs =
+            figures_costs(serving, (row->sequences + options->pp - 1) / options->pp, 1, past);
         row->tokens_per_s = figures_whole(floor((double)row->sequences / costs.bound));
         if (!costs.is_untimed)
             row->expected_tokens_per_s =

@@ -16,12 +16,16 @@ static int add_what_if(struct serving *serving, struct cm_llm_what_if *rows, con
     struct cm_llm *result = serving->result;
     const struct llm_setup before = serving->setup;
     const struct llm_memory memory = serving->memory;
-    const int64_t request = checked_add(serving->options->prompt, serving->options->new_tokens);
+    const struct cm_llm_options *options = serving->options;
+    const int64_t request = options->n_contexts > 0
+                                ? options->contexts[0]
+                                : checked_add(options->prompt, options->new_tokens);
     struct cm_llm sums = {.window = 0};
     serving->setup = *setup;
     serving->memory.stored = llm_stored_bytes(&serving->language, setup);
     const struct llm_costs costs =
-        figures_costs(serving, 1, 1, figures_mean_past(serving->options));
+
+        figures_costs(serving, serving->batches[0], 1, figures_mean_past(options));
     figures_sum_cache(&serving->language, setup, &sums);
     const char *note = "";
     if (costs.n_collectives[COLLECTIVE_ALL_REDUCE] > 0)
@@ -70,8 +74,8 @@ int figures_list_changes(struct serving *serving) {
     if (!rows) return diag_no_memory(serving->diag);
     serving->result->what_ifs = rows;
     struct llm_setup setup = serving->setup;
-    int status = CM_OK;
-    if (!serving->setup.cache && llm_format_find("fp8", &fp8)) {
+    int status = add_what_if(serving, rows, "as is", &setup);
+    if (status == CM_OK && !serving->setup.cache && llm_format_find("fp8", &fp8)) {
         setup.cache = &fp8;
         status = add_what_if(serving, rows, "kv fp8", &setup);
     }
@@ -81,6 +85,8 @@ int figures_list_changes(struct serving *serving) {
         setup.formats = all_in(serving, &format[i]);
         if (!setup.formats) return diag_no_memory(serving->diag);
         status = add_what_if(serving, rows, formats[i], &setup);
+        if (rows[serving->result->n_what_ifs - 1].weight_bytes == rows[0].weight_bytes)
+            serving->result->n_what_ifs--; /* nothing is stored with more bits */
     }
     if (status == CM_OK && serving->setup.tp == 1 && serving->setup.pp == 1 &&
         serving->setup.ep == 1) {

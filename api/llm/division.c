@@ -33,8 +33,12 @@ int figures_list_collectives(struct serving *serving) {
                     figures_whole(costs.collective_bytes[kind])};
     }
     for (size_t i = 0; i < language->n_weights && serving->setup.tp > 1; i++) {
-        if (language->weights[i].product != LLM_TABLE &&
-            language->products[language->weights[i].product].split != SPLIT_NONE)
+        const struct llm_product *product =
+            language->weights[i].product == LLM_TABLE
+                ? NULL
+                : &language->products[language->weights[i].product];
+        if (product &&
+            (product->split != SPLIT_NONE || (product->experts > 0 && serving->setup.ep > 1)))
             continue;
         const char *name = figures_generic_name(serving->arena, language->weights[i].name);
         size_t k = 0;

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "api/llm/figures.h"
-#include "ir/dtype.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -15,8 +14,7 @@ static struct cm_llm_layers layers_of(const struct serving *serving,
                                          [CACHE_BUFFER] = "buffer",
                                          [CACHE_STATE] = "buffer",
                                          [CACHE_SOURCE] = "source"};
-    const double bits = serving->setup.cache ? serving->setup.cache->bits
-                                             : (double)dtype_bits(attention->dtype);
+    const double bits = llm_cached_bits(&serving->setup, attention);
     return (struct cm_llm_layers){
         .n = 1,
         .kind = attention->is_cross              ? "cross"

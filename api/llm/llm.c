@@ -19,6 +19,7 @@
 
 #define MAX_TOKENS ((int64_t)1 << 32) /* of an option */
 #define MAX_GPUS   4096
+#define MAX_CHUNKS 4096
 #define MAX_BATCH  ((int64_t)1 << 20)
 
 static int check_range(const struct serving *serving, const char *what, int64_t value,
@@ -46,9 +47,40 @@ static int check_options(const struct serving *serving) {
     if (status == CM_OK && !(options->reserve >= 0 && options->reserve < 1))
         status = diag_error(serving->diag, DIAG_USAGE,
                             "the reserved share must be at least 0 and below 1");
-    if (status == CM_OK && options->ep > options->tp && options->ep % options->tp != 0)
-        status = diag_error(serving->diag, DIAG_USAGE, "ep must be a multiple of tp");
+    if (status == CM_OK && options->ep % options->tp != 0 && options->tp % options->ep != 0)
+        status =
+            diag_error(serving->diag, DIAG_USAGE, "ep must be a multiple of tp, or divide it");
+    if (status == CM_OK && options->chunk > 0 && options->prompt / options->chunk >= MAX_CHUNKS)
+        status =
+            diag_error(serving->diag, DIAG_USAGE, "a prompt has at most %d chunks", MAX_CHUNKS);
     return status;
+}
+
+/* Refuses divisions that leave GPUs with parts of heads, without experts or without layers. */
+static int check_division(const struct serving *serving) {
+    const struct cm_llm_options *options = serving->options;
+    const struct language *language = &serving->language;
+    if (options->ep > 1 && language->n_experts == 0)
+        return diag_error(serving->diag, DIAG_USAGE, "ep requires a model with experts");
+    if (options->ep > 1 && options->ep > (int64_t)language->n_experts)
+        return diag_error(serving->diag, DIAG_USAGE,
+                          "ep must be at most the %zu experts, got %lld", language->n_experts,
+                          (long long)options->ep);
+    if (options->pp > 1 && options->pp > (int64_t)language->n_attentions)
+        return diag_error(serving->diag, DIAG_USAGE,
+                          "pp must be at most the %zu layers of attention, got %lld",
+                          language->n_attentions, (long long)options->pp);
+    for (size_t i = 0; i < language->n_attentions; i++) {
+        const struct llm_attention *attention = &language->attentions[i];
+        const int64_t keys = attention->kv_heads;
+        if (attention->is_split && (attention->heads % options->tp != 0 ||
+                                    (keys % options->tp != 0 && options->tp % keys != 0)))
+            return diag_error(serving->diag, DIAG_USAGE,
+                              "tp=%lld does not divide %lld heads of queries and %lld of keys",
+                              (long long)options->tp, (long long)attention->heads,
+                              (long long)keys);
+    }
+    return CM_OK;
 }
 
 /* Finds the format of a text; an error lists the formats. */
@@ -145,7 +177,7 @@ static void set_totals(struct serving *serving) {
     const struct language *language = &serving->language;
     const struct cm_llm_options *options = serving->options;
     result->weight_dtype = weight_format(serving);
-    result->kv_dtype = serving->setup.cache ? serving->setup.cache->name
+    result->kv_dtype = serving->setup.cache ? options->kv_dtype
                        : language->n_attentions > 0
                            ? dtype_short_name(language->attentions[0].dtype)
                            : "";
@@ -198,7 +230,8 @@ static int compute(struct serving *serving) {
     serving->setup.pp = options->pp;
     serving->setup.ep = options->ep;
     serving->setup.last_logits = options->last_logits;
-    int status = read_quantize(serving);
+    int status = check_division(serving);
+    if (status == CM_OK) status = read_quantize(serving);
     if (status == CM_OK && options->kv_dtype) {
         status = find_format(serving, options->kv_dtype, &serving->cache);
         serving->setup.cache = &serving->cache;

@@ -50,6 +50,7 @@ static struct cm_llm_phase phase_of(const struct serving *serving, const char *n
     phase.limited_by =
         costs->compute >= llm_moved(costs) / machine->bandwidth ? "compute" : "memory";
     if (costs->is_untimed) return phase;
+    if (costs->communication > costs->expected / 2) phase.limited_by = "collectives";
     phase.latency_ps = figures_ps(costs->expected);
     phase.latency_low_ps = figures_ps(fmax(costs->expected * machine->low, costs->bound));
     phase.latency_high_ps = figures_ps(costs->expected * machine->high);
@@ -131,6 +132,23 @@ int64_t figures_mean_past(const struct cm_llm_options *options) {
     return checked_add(options->prompt, options->new_tokens / 2);
 }
 
+/* Warns of batches whose caches do not fit. */
+static void check_batches(const struct serving *serving) {
+    const struct cm_llm_options *options = serving->options;
+    const int64_t request = checked_add(options->prompt, options->new_tokens);
+    const int64_t fits =
+        llm_sequences(&serving->language, &serving->setup, &serving->memory, request);
+    int64_t largest = 1;
+    for (size_t i = 0; i < serving->n_batches; i++)
+        if (serving->batches[i] > largest) largest = serving->batches[i];
+    if (fits >= 0 && fits < largest)
+        diag_warn(
+            serving->diag, DIAG_FIT,
+            "%lld of %lld sequences of %lld tokens fit: the times of larger batches are those "
+            "of more memory",
+            (long long)fits, (long long)largest, (long long)request);
+}
+
 int figures_list_phases(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct cm_llm_options *options = serving->options;
@@ -150,6 +168,7 @@ int figures_list_phases(struct serving *serving) {
         phases[result->n_phases++] = phase_of(serving, "decode", serving->batches[i], 1,
                                               figures_mean_past(options), &costs);
     }
+    check_batches(serving);
     if (batch > 1) whole_run = prefill(serving, batch);
     const struct llm_costs decoded = decode_all(serving, batch);
     add_costs(&whole_run, &decoded, 1);

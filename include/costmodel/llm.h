@@ -87,7 +87,7 @@ struct cm_llm_phase {
     int64_t lower_bound_ps, latency_ps;
     int64_t latency_low_ps, latency_high_ps; /* eight of ten times are between */
     int64_t communication_ps;                /* part of latency_ps */
-    const char *limited_by;                  /* "compute", "memory"; "" without a device */
+    const char *limited_by; /* "compute", "memory", "collectives"; "" without a device */
 };
 
 /* How many sequences of a length fit. */

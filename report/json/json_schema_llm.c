@@ -42,7 +42,7 @@ static const struct json_record phase_record = RECORD(struct cm_llm_phase, "llm_
     VALUE("latency_low_ps", JSON_COUNT, struct cm_llm_phase, latency_low_ps, "eight of ten times are above"),
     VALUE("latency_high_ps", JSON_COUNT, struct cm_llm_phase, latency_high_ps, "and below"),
     VALUE("communication_ps", JSON_COUNT, struct cm_llm_phase, communication_ps, "part of `latency_ps`: collectives"),
-    VALUE("limited_by", JSON_TEXT, struct cm_llm_phase, limited_by, "`compute`, `memory`; empty without a device"));
+    VALUE("limited_by", JSON_TEXT, struct cm_llm_phase, limited_by, "`compute`, `memory`, `collectives`; empty without a device"));
 
 static const struct json_record capacity_record = RECORD(struct cm_llm_capacity, "llm_capacity", "How many sequences of a length fit",
     VALUE("context", JSON_COUNT, struct cm_llm_capacity, context, "tokens of each sequence"),
@@ -59,7 +59,7 @@ static const struct json_record point_record = RECORD(struct cm_llm_point, "llm_
     VALUE("batch_latency_ps", JSON_COUNT, struct cm_llm_point, batch_latency_ps, "expected"));
 
 static const struct json_record what_if_record = RECORD(struct cm_llm_what_if, "llm_what_if", "A change, with all else equal",
-    VALUE("name", JSON_TEXT, struct cm_llm_what_if, name, "`kv fp8`, `int4:g128`, `tp=2`"),
+    VALUE("name", JSON_TEXT, struct cm_llm_what_if, name, "`as is`, `kv fp8`, `int4:g128`, `tp=2`"),
     VALUE("weight_bytes", JSON_COUNT, struct cm_llm_what_if, weight_bytes, "stored tensors of one GPU"),
     VALUE("kv_bytes_per_token", JSON_COUNT, struct cm_llm_what_if, kv_bytes_per_token, "of one GPU, layers with windows included"),
     VALUE("sequences", JSON_COUNT, struct cm_llm_what_if, sequences, "of the request that fit; `null` without a limit"),
@@ -126,7 +126,7 @@ static const struct json_record figures_record = RECORD(struct cm_llm, "llm_figu
     LIST("capacity", struct cm_llm, capacity, n_capacity, capacity_record, "by context; empty without a memory limit"),
     VALUE("curve_batch", JSON_COUNT, struct cm_llm, curve_batch, "the largest of the batches"),
     LIST("curve", struct cm_llm, curve, n_curve, point_record, "by context: powers of two from 1024 to the longest that fits, 131072 without a limit, at most 1048576"),
-    LIST("what_ifs", struct cm_llm, what_ifs, n_what_ifs, what_if_record, "changes"),
+    LIST("what_ifs", struct cm_llm, what_ifs, n_what_ifs, what_if_record, "changes, with the first batch and context"),
     LIST("quantization", struct cm_llm, gains, n_gains, gain_record, "weights by what a smaller format saves, largest first"),
     VALUE("stored_elements", JSON_COUNT, struct cm_llm, stored_elements, "of all stored tensors"),
     VALUE("quantized_bytes", JSON_COUNT, struct cm_llm, quantized_bytes, "of all stored tensors, in the formats of `quantization`"),

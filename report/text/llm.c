@@ -56,6 +56,10 @@ static void write_layers(struct page *page, const struct cm_llm_layers *layers,
     page_end_line(page);
 }
 
+static int64_t n_gpus(const struct cm_llm *llm) {
+    return (llm->tp > llm->ep ? llm->tp : llm->ep) * llm->pp;
+}
+
 static void write_head(struct page *page, const struct cm_llm *llm) {
     page_print(page, STYLE_TITLE, "%s: %s of attention", llm->path,
                page_count(page, llm->n_layers, "layer"));
@@ -64,6 +68,11 @@ static void write_head(struct page *page, const struct cm_llm *llm) {
                    page_exact(page, llm->max_context));
     if (llm->device) page_print(page, STYLE_TITLE, ", %s", llm->device);
     page_end_line(page);
+    if (n_gpus(llm) > 1)
+        page_line(page, STYLE_PLAIN,
+                  "%s: tp=%" PRId64 ", pp=%" PRId64 ", ep=%" PRId64
+                  "; weights and caches of one GPU",
+                  page_count(page, n_gpus(llm), "GPU"), llm->tp, llm->pp, llm->ep);
     page_print(page, STYLE_PLAIN, "weights %s %s", bytes(page, llm->weight_bytes),
                llm->weight_dtype);
     if (llm->stored_bytes > llm->weight_bytes)
@@ -99,9 +108,6 @@ static void write_head(struct page *page, const struct cm_llm *llm) {
                   : "unknown");
     for (size_t i = 0; i < llm->n_layer_kinds; i++)
         write_layers(page, &llm->layer_kinds[i], llm->kv_dtype);
-    if (llm->tp * llm->pp * llm->ep > 1)
-        page_line(page, STYLE_PLAIN, "per GPU with tp=%" PRId64 ", pp=%" PRId64 ", ep=%" PRId64,
-                  llm->tp, llm->pp, llm->ep);
 }
 
 static const char *limit_of(struct page *page, const struct cm_llm *llm,
@@ -109,14 +115,15 @@ static const char *limit_of(struct page *page, const struct cm_llm *llm,
     struct text text;
     text_init(&text, page->arena);
     if (phase->limited_by[0] == 'c') {
-        text_append(&text, "arithmetic");
+        text_append(&text, phase->limited_by[2] == 'm' ? "arithmetic" : "collectives");
     } else if (phase->limited_by[0] == 'm') {
         text_printf(&text, "memory: weights %s, KV %s",
                     page_percent(page, phase->weight_bytes, phase->bytes),
                     page_percent(page, phase->kv_bytes, phase->bytes));
     }
     if (phase->communication_ps > 0)
-        text_printf(&text, "%scollectives %s", text_string(&text)[0] ? ", " : "",
+        text_printf(&text, "%s%s",
+                    strcmp(phase->limited_by, "collectives") == 0 ? " " : ", collectives ",
                     page_time(page, phase->communication_ps));
     if (phase->name[0] == 'p')
         text_printf(&text, "%s%s", text_string(&text)[0] ? ", " : "",
@@ -149,8 +156,8 @@ static void write_phases(struct page *page, const struct cm_llm *llm) {
         cell(page, 10, time_or(page, phase->latency_ps, "-"));
         page_line(page, STYLE_PLAIN, "   %s", limit_of(page, llm, phase));
     }
-    const struct cm_llm_phase *first = &llm->phases[0];
-    if (llm->n_phases > 0 && is_known(first->latency_low_ps))
+    const struct cm_llm_phase *first = llm->n_phases > 0 ? llm->phases : NULL;
+    if (first && is_known(first->latency_low_ps))
         page_line(page, STYLE_PLAIN,
                   "Eight of ten times are between %s and %s of the expected time.",
                   page_percent(page, first->latency_low_ps, first->latency_ps),
@@ -183,14 +190,18 @@ static void write_capacity(struct page *page, const struct cm_llm *llm) {
         page_end_line(page);
     }
     if (is_known(llm->longest_context))
-        page_line(page, STYLE_PLAIN, "The longest context of one sequence is %s tokens.",
+        page_line(page, STYLE_PLAIN, "Memory has room for %s tokens of one sequence.",
                   page_exact(page, llm->longest_context));
 }
 
 static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
     if (llm->n_what_ifs == 0) return;
     page_end_line(page);
-    page_print(page, STYLE_TITLE, "%-18s", "what if");
+    struct text title;
+    text_init(&title, page->arena);
+    text_printf(&title, "what if, batch %" PRId64,
+                llm->n_phases > 1 ? llm->phases[1].batch : 1);
+    page_print(page, STYLE_TITLE, "%-18s", text_string(&title));
     cell(page, 12, "weights");
     cell(page, 12, "KV/token");
     cell(page, 12, "sequences");
@@ -212,6 +223,13 @@ static void write_what_ifs(struct page *page, const struct cm_llm *llm) {
 
 #define MAX_GAINS 8 /* rows below the other tables; JSON has all */
 
+static const char *minus(struct page *page, int64_t ps) {
+    struct text text;
+    text_init(&text, page->arena);
+    text_printf(&text, "-%s", page_time(page, ps));
+    return text_string(&text);
+}
+
 static void write_gains(struct page *page, const struct cm_llm *llm) {
     size_t n = llm->n_gains, width = 44; /* of the names */
     if (n > MAX_GAINS && !llm->weights_only) n = MAX_GAINS;
@@ -232,7 +250,9 @@ static void write_gains(struct page *page, const struct cm_llm *llm) {
         page_indent(page, width - page_width(gain->weights));
         cell(page, 12, bytes(page, gain->bytes));
         cell(page, 12, bytes(page, gain->quantized_bytes));
-        cell(page, 12, time_or(page, gain->gain_ps, "-"));
+        cell(page, 12,
+             gain->gain_ps < 0 && is_known(gain->gain_ps) ? minus(page, -gain->gain_ps)
+                                                          : time_or(page, gain->gain_ps, "-"));
         page_line(page, STYLE_PLAIN, "  %s", gain->format);
     }
 }
@@ -284,8 +304,12 @@ static void write_price(struct page *page, const struct cm_llm *llm) {
     if (!is_known(llm->price_per_million_tokens) && !is_known(llm->joules_per_token)) return;
     page_end_line(page);
     if (is_known(llm->price_per_million_tokens))
-        page_line(page, STYLE_PLAIN, "at least $%s per million tokens",
-                  ratio(page, llm->price_per_million_tokens));
+        page_line(page, STYLE_PLAIN,
+                  "at least $%s per million tokens: %s of %s tokens on %s, decode alone",
+                  ratio(page, llm->price_per_million_tokens),
+                  page_count(page, llm->capacity[0].sequences, "sequence"),
+                  page_exact(page, llm->capacity[0].context),
+                  page_count(page, n_gpus(llm), "GPU"));
     if (is_known(llm->joules_per_token))
         page_line(page, STYLE_PLAIN,
                   "%s J per token at the expected rate, if the GPUs draw this",

@@ -98,9 +98,9 @@ static void divides_the_parameters(void **state) {
     assert_int_equal(got->params_per_gpu, (6800 - 800 - 5 * 16) / 2 + 800 + 5 * 16);
     cm_llm_free(got);
     llm.tp = 1;
-    llm.pp = 3; /* of 6,800 parameters, rounded up */
+    llm.pp = 2; /* of 6,800 parameters */
     got = ask(&options, &llm, NULL);
-    assert_int_equal(got->params_per_gpu, 2267);
+    assert_int_equal(got->params_per_gpu, 3400);
     cm_llm_free(got);
 }
 

@@ -59,6 +59,20 @@ static void sizes_of_matrices(void **state) {
     }
 }
 
+/* In a cache, blocks have their scales, and one of all keys does not count. */
+static void bits_of_elements(void **state) {
+    static const struct {
+        const char *name;
+        double bits;
+    } rows[] = {{"fp8", 8}, {"q8_0", 8.5}, {"q4_0", 4.5}, {"mxfp4", 4.25}, {"int4:g32", 4.625}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct llm_format format;
+        assert_true(llm_format_find(rows[i].name, &format));
+        assert_true(llm_format_bits(&format, 16) == rows[i].bits);
+    }
+}
+
 static void unknown_names(void **state) {
     static const char *const names[] = {"int5",     "int4:", "int4:g0", "int4:128",  "int4:g1x",
                                         "bf16:g32", "",      "int",     "int4:g-32", "INT4"};
@@ -71,6 +85,7 @@ static void unknown_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_matrices),
+        cmocka_unit_test(bits_of_elements),
         cmocka_unit_test(unknown_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
