@@ -156,7 +156,9 @@ bool device_exchange_time(const struct device_model *model,
         const double spread = pow(fmin(1, LEAF_NODES / nodes), network.contention);
         ret->bound = fmax(ret->bound, ret->network_bytes / network.bytes_per_s);
         /* The link forwards tokens while the network delivers others. */
-        s = hypot(s, ret->network_bytes / (network.share * spread * network.bytes_per_s));
+        const double other =
+            ret->network_bytes / (network.share * spread * network.bytes_per_s);
+        s = sqrt(s * s + other * other); /* hypot would require glibc 2.35 */
     }
     ret->expected = (exchange->combine ? COMBINE_LAUNCH : 1) * network.launch +
                     (nodes - 1) * network.step + filled(&link, s);
