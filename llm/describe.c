@@ -249,7 +249,7 @@ static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
     const struct params_table *params = reading->core->params;
     struct language *language = reading->language;
     const struct param *param = &params->params[index];
-    int64_t bytes = param->bytes, learned = param->bytes;
+    int64_t bytes = param->bytes, learned = bytes;
     for (uint32_t i = 0; i < params->n_used[id]; i++) { /* scales, zero points, biases */
         const struct param *other = &params->params[params->used[id][i]];
         if (params->used[id][i] == index) continue;
