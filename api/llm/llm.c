@@ -83,11 +83,14 @@ static int check_division(const struct serving *serving) {
     return CM_OK;
 }
 
-/* Finds the format of a text; an error lists the formats. */
+/* Finds the format of a text, whose copy is its name; an error lists the formats. */
 static int find_format(const struct serving *serving, const char *name,
                        struct llm_format *ret) {
     struct text names;
-    if (llm_format_find(name, ret)) return CM_OK;
+    if (llm_format_find(name, ret)) {
+        ret->name = arena_strdup(serving->arena, name);
+        return ret->name ? CM_OK : diag_no_memory(serving->diag);
+    }
     int status = diag_error(serving->diag, DIAG_USAGE, "unknown format '%s'", name);
     text_init(&names, serving->arena);
     for (int i = 0; llm_format_name(i); i++)
@@ -119,8 +122,6 @@ static int read_quantize(struct serving *serving) {
         if (!pattern || !format) return diag_no_memory(serving->diag);
         const int status = find_format(serving, name, format);
         if (status < 0) return status;
-        format->name = arena_strdup(serving->arena, name);
-        if (!format->name) return diag_no_memory(serving->diag);
         size_t n = 0;
         for (size_t w = 0; w < language->n_weights; w++) {
             const bool is_table = language->weights[w].product == LLM_TABLE;
@@ -177,7 +178,7 @@ static void set_totals(struct serving *serving) {
     const struct language *language = &serving->language;
     const struct cm_llm_options *options = serving->options;
     result->weight_dtype = weight_format(serving);
-    result->kv_dtype = serving->setup.cache ? options->kv_dtype
+    result->kv_dtype = serving->setup.cache ? serving->setup.cache->name
                        : language->n_attentions > 0
                            ? dtype_short_name(language->attentions[0].dtype)
                            : "";

@@ -86,6 +86,25 @@ static void computes_phases(void **state) {
     cm_llm_free(got);
 }
 
+/* The result outlives the options, whose texts it must not keep. */
+static void copies_names_of_formats(void **state) {
+    char cache[] = "q8_0", weights[] = "int4:g32";
+    const char *const formats[] = {weights};
+    struct cm_options options;
+    struct cm_llm_options llm;
+    (void)state;
+    cm_options_init(&options);
+    cm_llm_options_init(&llm);
+    llm.kv_dtype = cache;
+    llm.quantize = formats;
+    llm.n_quantize = 1;
+    struct cm_llm *got = ask(&options, &llm, NULL);
+    cache[0] = weights[0] = '?';
+    assert_string_equal(got->kv_dtype, "q8_0");
+    assert_string_equal(got->weight_dtype, "int4:g32");
+    cm_llm_free(got);
+}
+
 /* Two GPUs halve the products; both have the table of embeddings and the norms. */
 static void divides_the_parameters(void **state) {
     struct cm_options options;
@@ -198,9 +217,9 @@ static void lists_a_row_for_each_batch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_invalid_options),    cmocka_unit_test(computes_phases),
-        cmocka_unit_test(divides_the_parameters),     cmocka_unit_test(lists_contexts_that_fit),
-        cmocka_unit_test(lists_a_row_for_each_batch),
+        cmocka_unit_test(refuses_invalid_options), cmocka_unit_test(computes_phases),
+        cmocka_unit_test(copies_names_of_formats), cmocka_unit_test(divides_the_parameters),
+        cmocka_unit_test(lists_contexts_that_fit), cmocka_unit_test(lists_a_row_for_each_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
