@@ -293,13 +293,10 @@ static void add_next_product(const struct adding *adding, size_t index, size_t *
 
 double llm_product_seconds(const struct language *language, const struct llm_setup *setup,
                            const struct llm_machine *machine, const struct llm_step *step,
-                           size_t product) {
+                           size_t weight) {
     struct llm_costs costs = {.macs = 0};
     const struct adding adding = adding_of(language, setup, machine, step, &costs);
-    size_t weight = 0;
-    while (weight < language->n_weights && language->weights[weight].product < product)
-        weight++;
-    add_next_product(&adding, product, &weight);
+    add_next_product(&adding, language->weights[weight].product, &weight);
     return costs.expected;
 }
 

@@ -47,10 +47,11 @@ static inline double llm_moved(const struct llm_costs *costs) {
 struct llm_costs llm_step_costs(const struct language *language, const struct llm_setup *setup,
                                 const struct llm_machine *machine, const struct llm_step *step);
 
-/* Returns the expected seconds of one product in the step; 0 without a device. */
+/* Returns the expected seconds of the product whose weights begin at `weight`; 0 without a
+ * device. */
 double llm_product_seconds(const struct language *language, const struct llm_setup *setup,
                            const struct llm_machine *machine, const struct llm_step *step,
-                           size_t product);
+                           size_t weight);
 
 /* Returns the bytes that the caches of one sequence of `context` tokens take per GPU. `paged`:
  * tokens of a block, also of layers with a window; 0: exactly the tokens, or those of the

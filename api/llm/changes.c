@@ -24,7 +24,6 @@ static int add_what_if(struct serving *serving, struct cm_llm_what_if *rows, con
     serving->setup = *setup;
     serving->memory.stored = llm_stored_bytes(&serving->language, setup);
     const struct llm_costs costs =
-
         figures_costs(serving, serving->batches[0], 1, figures_mean_past(options));
     figures_sum_cache(&serving->language, setup, &sums);
     const char *note = "";
@@ -139,7 +138,7 @@ static struct cm_llm_gain *group_of(struct cm_llm *result, struct cm_llm_gain *g
 /*
  * Ranks groups of weights by the time that their formats save in the first step of decode, or
  * in a run: those of the options, or int4 in blocks of 128. Products that share an operand run
- * as one, so each of its weights gets its share of the time by bytes.
+ * as one, so each of its weights gets its share of the time by elements.
  */
 int figures_list_gains(struct serving *serving) {
     struct cm_llm *result = serving->result;
@@ -151,23 +150,20 @@ int figures_list_gains(struct serving *serving) {
         serving->memory.source};
     struct llm_format *four = arena_alloc(serving->arena, sizeof *four);
     struct map names;
-    const struct llm_format **formats =
-        arena_array(serving->arena, language->n_weights + 1, sizeof *formats);
     struct cm_llm_gain *gains =
         arena_array(serving->arena, language->n_weights + 1, sizeof *gains);
-    if (!gains || !four || !formats) return diag_no_memory(serving->diag);
+    if (!gains || !four) return diag_no_memory(serving->diag);
     if (!llm_format_find("int4:g128", four)) return CM_OK;
     four->name = "int4:g128";
-    const bool is_given = serving->setup.formats != NULL;
-    const struct llm_format **usual = all_in(serving, four);
-    if (!usual) return diag_no_memory(serving->diag);
-    for (size_t i = 0; i < language->n_weights; i++)
-        formats[i] = is_given ? serving->setup.formats[i] : usual[i];
+    const struct llm_format *const *formats =
+        serving->setup.formats ? serving->setup.formats : all_in(serving, four);
+    if (!formats) return diag_no_memory(serving->diag);
     struct llm_setup stored = serving->setup, quantized = serving->setup;
     stored.formats = NULL;
     quantized.formats = formats;
     result->gains = gains;
     map_init(&names, serving->arena);
+    double saved = 0; /* by the product of the weight: weights are sorted by product */
     for (size_t i = 0; i < language->n_weights; i++) {
         const struct llm_weight *weight = &language->weights[i];
         const char *name = figures_generic_name(serving->arena, weight->name);
@@ -182,9 +178,9 @@ int figures_list_gains(struct serving *serving) {
         if (!machine->time || weight->product == LLM_TABLE) continue;
         const double share =
             (double)weight->elements / (double)language->products[weight->product].elements;
-        const double saved =
-            llm_product_seconds(language, &stored, machine, &step, weight->product) -
-            llm_product_seconds(language, &quantized, machine, &step, weight->product);
+        if (i == 0 || weight->product != weight[-1].product)
+            saved = llm_product_seconds(language, &stored, machine, &step, i) -
+                    llm_product_seconds(language, &quantized, machine, &step, i);
         const int64_t before = gain->gain_ps == CM_UNKNOWN ? 0 : gain->gain_ps;
         gain->gain_ps = before + (int64_t)llround(fmin(fmax(saved * share, -1e3), 1e3) * 1e12);
     }
