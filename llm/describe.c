@@ -294,6 +294,32 @@ static uint32_t find_product(const struct language *language, uint32_t value) {
     return 0;
 }
 
+/* Returns one of the last products that has the same operand and rows: they run as one. NULL if
+ * there is none. */
+static struct llm_product *joined_product(const struct llm_reading *reading, uint32_t operand,
+                                          double rows) {
+    enum { NEAR = 4 };
+    struct language *language = reading->language;
+    const uint32_t origin = llm_origin(reading, operand);
+    struct llm_product *found = NULL;
+    for (size_t i = language->n_products; i > 0 && i + NEAR > language->n_products; i--) {
+        struct llm_product *other = &language->products[i - 1];
+        const struct node *node = llm_node(reading, other->node);
+        if (other->experts == 0 && other->rows == rows &&
+            !stands_apart(reading, node->outputs[0], other->columns) &&
+            llm_origin(reading, node->inputs[0]) == origin)
+            found = other;
+    }
+    return found;
+}
+
+static void count_experts(struct language *language, int64_t elements, int64_t experts,
+                          int64_t chosen) {
+    language->expert_params = checked_add(language->expert_params, elements);
+    language->chosen_params =
+        checked_add(language->chosen_params, checked_mul(elements / experts, chosen));
+}
+
 /* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
 static void read_product(struct llm_reading *reading, uint32_t id, uint32_t lookup) {
     struct language *language = reading->language;
@@ -325,24 +351,15 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
         columns = (int64_t)((double)llm_elements(reading, node->outputs[0]) / rows);
     }
     if (columns < 1) columns = 1;
-    /* products of the same operand run as one */
-    const uint32_t origin = llm_origin(reading, operand);
-    const bool is_apart = stands_apart(reading, node->outputs[0], columns);
-    struct llm_product *product = NULL;
-    for (size_t i = is_apart ? 0 : language->n_products; i > 0 && i + 4 > language->n_products;
-         i--) {
-        struct llm_product *other = &language->products[i - 1];
-        if (experts == 0 && other->experts == 0 && lookup == ID_NONE &&
-            llm_origin(reading, llm_node(reading, other->node)->inputs[0]) == origin &&
-            !stands_apart(reading, llm_node(reading, other->node)->outputs[0],
-                          other->columns) &&
-            other->rows == rows / (double)reading->tokens)
-            product = other;
-    }
+    const double per_token = rows / (double)reading->tokens;
+    struct llm_product *product =
+        experts > 0 || lookup != ID_NONE || stands_apart(reading, node->outputs[0], columns)
+            ? NULL
+            : joined_product(reading, operand, per_token);
     const bool is_new = product == NULL;
     if (is_new) {
         product = add_product(reading, id);
-        product->rows = rows / (double)reading->tokens;
+        product->rows = per_token;
         product->experts = experts;
         product->chosen = chosen;
         product->dtype =
@@ -370,21 +387,12 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
         product->moved =
             checked_add(region.moved, llm_bytes(reading, operand)) / reading->tokens;
     if (experts > 0) {
-        language->expert_params = checked_add(language->expert_params, param->elements);
-        language->chosen_params =
-            checked_add(language->chosen_params, checked_mul(matrix, chosen));
+        count_experts(language, param->elements, experts, chosen);
         if (language->n_experts == 0) {
             language->n_experts = (size_t)experts;
             language->n_chosen = (size_t)chosen;
         }
     }
-}
-
-static void count_experts(struct language *language, int64_t elements, int64_t experts,
-                          int64_t chosen) {
-    language->expert_params = checked_add(language->expert_params, elements);
-    language->chosen_params =
-        checked_add(language->chosen_params, checked_mul(elements / experts, chosen));
 }
 
 /* Adds the product with the stack of matrices in a slot. `first` is the item of the first

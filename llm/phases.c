@@ -64,16 +64,14 @@ static double share_of(const struct llm_setup *setup, const struct llm_product *
     return product->split == SPLIT_NONE ? 1 : 1 / (double)setup->tp;
 }
 
-/* Returns the number of groups of GPUs that each have all layers but the experts, and a part of
- * the sequences. */
-static double replicas(const struct llm_setup *setup) {
+double llm_replicas(const struct llm_setup *setup) {
     return setup->ep > setup->tp ? (double)setup->ep / (double)setup->tp : 1;
 }
 
 static struct adding adding_of(const struct language *language, const struct llm_setup *setup,
                                const struct llm_machine *machine, const struct llm_step *step,
                                struct llm_costs *costs) {
-    const double batch = ceil((double)step->batch / replicas(setup));
+    const double batch = ceil((double)step->batch / llm_replicas(setup));
     return (struct adding){language, setup, machine, step, batch, costs};
 }
 
@@ -192,10 +190,10 @@ static void add_product(const struct adding *adding, size_t index, size_t weight
                rows * per_gpu * columns * width);
     /* groups of GPUs with sequences of their own exchange the tokens of experts */
     const double result = rows * columns * width;
-    if (by_expert && replicas(setup) > 1)
+    if (by_expert && llm_replicas(setup) > 1)
         add_collective(
             adding, COLLECTIVE_ALL_TO_ALL, setup->ep,
-            rows / replicas(setup) * width *
+            rows / llm_replicas(setup) * width *
                 (double)(product->split == SPLIT_ROWS ? product->columns : product->inner));
     else if (product->reduces)
         add_collective(adding, COLLECTIVE_ALL_REDUCE, setup->tp,

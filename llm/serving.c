@@ -7,10 +7,9 @@ int64_t llm_sequences(const struct language *language, const struct llm_setup *s
                       const struct llm_memory *memory, int64_t context) {
     const double each = llm_cache_bytes(language, setup, context, memory->source, memory->page);
     const double left = memory->limit - memory->stored - memory->arena;
-    const double replicas = setup->ep > setup->tp ? (double)setup->ep / (double)setup->tp : 1;
     if (memory->limit <= 0) return -1;
     if (left <= 0 || each <= 0) return 0;
-    return (int64_t)fmin(floor(left / each) * replicas, 9e15);
+    return (int64_t)fmin(floor(left / each) * llm_replicas(setup), 9e15);
 }
 
 int64_t llm_longest(const struct language *language, const struct llm_setup *setup,

@@ -93,22 +93,23 @@ int figures_describe(struct serving *serving, struct cm_model *model,
             diag_repeat(serving->diag, cm_diagnostics_get(unheard, k));
         cm_diagnostics_free(unheard);
     }
-    if (status == CM_OK && serving->language.n_attentions == 0 &&
-        serving->language.state_bytes == 0 && !serving->options->weights_only) {
+    const struct language *language = &serving->language;
+    if (status < 0 || serving->options->weights_only) return status;
+    if (language->n_attentions == 0 && language->state_bytes == 0) {
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
         diag_hint(serving->diag, "a recurrent model needs its cache as inputs");
+        return status;
     }
-    if (status == CM_OK && serving->language.lacks_state && !serving->options->weights_only) {
+    if (language->lacks_state) {
         diag_warn(
             serving->diag, DIAG_ASSUMPTION,
             "the file lacks the state of its recurrences or convolutions, which bytes and "
             "capacity do not include");
         diag_hint(serving->diag, "export the model with its cache");
     }
-    if (status == CM_OK && serving->language.is_bidirectional &&
-        !serving->options->weights_only)
+    if (language->is_bidirectional)
         diag_warn(serving->diag, DIAG_ASSUMPTION,
                   "no attention has a causal mask: an encoder generates no tokens");
-    return status;
+    return CM_OK;
 }

@@ -143,9 +143,7 @@ static int read_quantize(struct serving *serving) {
 static void set_price(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct cm_llm_options *options = serving->options;
-    const double gpus =
-        (double)((options->tp > options->ep ? options->tp : options->ep) * options->pp);
-    result->price_per_million_tokens = result->joules_per_token = CM_UNKNOWN;
+    const double gpus = (double)cm_llm_gpus(result);
     if (result->n_capacity == 0 || result->capacity[0].tokens_per_s <= 0) return;
     const double most = (double)result->capacity[0].tokens_per_s;
     if (options->price > 0)
@@ -207,6 +205,7 @@ static void set_totals(struct serving *serving) {
     result->longest_context = CM_UNKNOWN;
     result->request_sequences = CM_UNKNOWN;
     result->memory_bound_context = CM_UNKNOWN;
+    result->price_per_million_tokens = result->joules_per_token = CM_UNKNOWN;
 }
 
 /* Computes the figures of weights alone. */
@@ -215,9 +214,7 @@ static int list_weights(struct serving *serving) {
     const struct llm_setup stored = {.tp = 1, .pp = 1, .ep = 1};
     result->weights_only = true;
     result->stored_bytes = figures_whole(llm_stored_bytes(&serving->language, &stored));
-    result->memory_limit = result->max_context = result->longest_context = CM_UNKNOWN;
-    result->memory_bound_context = CM_UNKNOWN;
-    result->price_per_million_tokens = result->joules_per_token = CM_UNKNOWN;
+    result->memory_limit = result->max_context = CM_UNKNOWN;
     return figures_list_gains(serving);
 }
 

@@ -236,6 +236,11 @@ CM_API int cm_model_llm(struct cm_model *model, const struct cm_options *options
                         struct cm_llm **ret) CM_MUST_CHECK;
 CM_API void cm_llm_free(struct cm_llm *llm);
 
+/* Returns the number of GPUs that run the model. */
+static inline int64_t cm_llm_gpus(const struct cm_llm *llm) {
+    return (llm->tp > llm->ep ? llm->tp : llm->ep) * llm->pp;
+}
+
 /* Lists the rows of some results, one for each of their batches, in this order. The rows borrow
  * from the results. CM_OK, CM_USAGE, CM_NO_MEMORY. Free with cm_llm_sweep_free. */
 CM_API int cm_llm_sweep_make(const struct cm_llm *const *llms, size_t n,

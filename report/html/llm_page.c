@@ -169,7 +169,7 @@ static void put_memory(struct chart *chart) {
     if (!is_known(llm->memory_limit) || !is_known(llm->request_sequences)) return;
     const double limit = (double)llm->memory_limit;
     const double reserved = limit * (double)llm->reserve / 1e6;
-    const double replicas = llm->ep > llm->tp ? (double)llm->ep / (double)llm->tp : 1;
+    const double replicas = (double)cm_llm_gpus(llm) / (double)(llm->tp * llm->pp);
     const double n = floor((double)llm->request_sequences / replicas);
     const double caches = n * (double)llm->request_bytes;
     const double used = (double)llm->stored_bytes + (double)llm->arena_bytes + caches;

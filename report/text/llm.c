@@ -41,23 +41,20 @@ static void write_layers(struct page *page, const struct cm_llm_layers *layers,
         page_print(page, STYLE_PLAIN, "+%" PRId64, layers->value_columns);
     if (layers->window > 0)
         page_print(page, STYLE_PLAIN, ", window %s", page_exact(page, layers->window));
-    if (layers->kind[0] == 'c') page_print(page, STYLE_PLAIN, ", cross-attention");
+    if (text_equal(layers->kind, "cross")) page_print(page, STYLE_PLAIN, ", cross-attention");
     page_print(page, STYLE_PLAIN, ": %s B per token, %s",
                page_exact(page, layers->bytes_per_token), dtype);
     if (layers->latent_bytes > 0)
         page_print(page, STYLE_PLAIN, " (latent %s B, keys and values %s B)",
                    page_exact(page, layers->latent_bytes),
                    page_exact(page, layers->expanded_bytes));
-    if (layers->cache[0] == 'n') page_print(page, STYLE_PLAIN, ", no cache in the file");
-    if (layers->cache[0] == 'b')
+    if (text_equal(layers->cache, "none"))
+        page_print(page, STYLE_PLAIN, ", no cache in the file");
+    if (text_equal(layers->cache, "buffer"))
         page_print(page, STYLE_PLAIN, ", a buffer of fixed length in the file");
-    if (layers->cache[0] == 's' && layers->cache[1] == 'h')
+    if (text_equal(layers->cache, "shared"))
         page_print(page, STYLE_PLAIN, ", shares the cache of an earlier layer");
     page_end_line(page);
-}
-
-static int64_t n_gpus(const struct cm_llm *llm) {
-    return (llm->tp > llm->ep ? llm->tp : llm->ep) * llm->pp;
 }
 
 static void write_head(struct page *page, const struct cm_llm *llm) {
@@ -68,11 +65,11 @@ static void write_head(struct page *page, const struct cm_llm *llm) {
                    page_exact(page, llm->max_context));
     if (llm->device) page_print(page, STYLE_TITLE, ", %s", llm->device);
     page_end_line(page);
-    if (n_gpus(llm) > 1)
+    if (cm_llm_gpus(llm) > 1)
         page_line(page, STYLE_PLAIN,
                   "%s: tp=%" PRId64 ", pp=%" PRId64 ", ep=%" PRId64
                   "; weights and caches of one GPU",
-                  page_count(page, n_gpus(llm), "GPU"), llm->tp, llm->pp, llm->ep);
+                  page_count(page, cm_llm_gpus(llm), "GPU"), llm->tp, llm->pp, llm->ep);
     page_print(page, STYLE_PLAIN, "weights %s %s", bytes(page, llm->weight_bytes),
                llm->weight_dtype);
     if (llm->stored_bytes > llm->weight_bytes)
@@ -114,18 +111,17 @@ static const char *limit_of(struct page *page, const struct cm_llm *llm,
                             const struct cm_llm_phase *phase) {
     struct text text;
     text_init(&text, page->arena);
-    if (phase->limited_by[0] == 'c') {
-        text_append(&text, phase->limited_by[2] == 'm' ? "arithmetic" : "collectives");
-    } else if (phase->limited_by[0] == 'm') {
+    const bool by_collectives = text_equal(phase->limited_by, "collectives");
+    if (text_equal(phase->limited_by, "compute"))
+        text_append(&text, "arithmetic");
+    else if (text_equal(phase->limited_by, "memory"))
         text_printf(&text, "memory: weights %s, KV %s",
                     page_percent(page, phase->weight_bytes, phase->bytes),
                     page_percent(page, phase->kv_bytes, phase->bytes));
-    }
     if (phase->communication_ps > 0)
-        text_printf(&text, "%s%s",
-                    strcmp(phase->limited_by, "collectives") == 0 ? " " : ", collectives ",
+        text_printf(&text, "%scollectives %s", by_collectives ? "" : ", ",
                     page_time(page, phase->communication_ps));
-    if (phase->name[0] == 'p')
+    if (text_equal(phase->name, "prefill"))
         text_printf(&text, "%s%s", text_string(&text)[0] ? ", " : "",
                     llm->last_logits ? "last-token logits" : "logits of all tokens");
     return text_string(&text);
@@ -144,7 +140,7 @@ static void write_phases(struct page *page, const struct cm_llm *llm) {
         struct text name;
         text_init(&name, page->arena);
         text_append(&name, phase->name);
-        if (phase->name[0] == 'd')
+        if (text_equal(phase->name, "decode"))
             text_printf(&name, ", past %" PRId64, phase->past);
         else
             text_printf(&name, " %" PRId64, phase->tokens);
@@ -309,7 +305,7 @@ static void write_price(struct page *page, const struct cm_llm *llm) {
                   ratio(page, llm->price_per_million_tokens),
                   page_count(page, llm->capacity[0].sequences, "sequence"),
                   page_exact(page, llm->capacity[0].context),
-                  page_count(page, n_gpus(llm), "GPU"));
+                  page_count(page, cm_llm_gpus(llm), "GPU"));
     if (is_known(llm->joules_per_token))
         page_line(page, STYLE_PLAIN,
                   "%s J per token at the expected rate, if the GPUs draw this",
