@@ -27,6 +27,7 @@
 #include "support/diag.h"
 #include "timing/estimate.h"
 #include "timing/kernels.h"
+#include "timing/losses.h"
 #include "timing/primitive_index.h"
 #include "timing/primitives.h"
 #include "timing/times.h"
@@ -374,6 +375,9 @@ static int time_step(const struct listing *listing, size_t n_backward) {
         int64_t *phase = i < n_backward ? &table->backward_ps : &table->update_ps;
         if (times[i].expected_ps == DIM_UNKNOWN) continue; /* also excluded in forward */
         *phase = checked_add(*phase, checked_mul(table->runs[i], times[i].expected_ps));
+        const struct cm_losses losses =
+            losses_split(&times[i], times[i].expected_ps, times[i].lower_bound_ps);
+        losses_add(&table->losses, &losses, table->runs[i]);
         run_time_add(&step, &table->items[i], (double)times[i].expected_ps * 1e-12,
                      times[i].limit, (double)table->runs[i]);
         lower_bound =

@@ -4,6 +4,7 @@
 #define TIMING_GRADIENT_KERNELS_H
 
 #include "costmodel/backend.h"
+#include "costmodel/result.h"
 #include "timing/timing.h"
 
 /* Tables that pass gradient_kernels reads. */
@@ -22,6 +23,7 @@ struct gradient_kernels_table {
     int64_t iteration_ps;       /* expected: forward, backward, update, waits for the host */
     enum cm_time_kind kind;     /* of iteration_ps */
     int64_t iteration_lower_bound_ps;
+    struct cm_losses losses; /* of backward and update */
 };
 
 pass_run pass_gradient_kernels;

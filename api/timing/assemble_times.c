@@ -20,6 +20,7 @@
 #include "timing/gradient_kernels.h"
 #include "timing/input_pipeline.h"
 #include "timing/kernels.h"
+#include "timing/losses.h"
 #include "timing/primitives.h"
 #include "timing/roofline_bounds.h"
 #include "timing/times.h"
@@ -300,7 +301,11 @@ static void copy_primitives(struct assembly *assembly, struct cm_measure *ret) {
         list[i].nodes = nodes[i];
         list[i].n_nodes = 0;
     }
+    struct cm_losses *losses = arena_array(timing->core.arena, n, sizeof(*losses));
+    if (!losses || losses_of_model(timing, losses, &assembly->result->losses) < 0)
+        arena_set_failed(assembly->arena);
     if (arena_failed(assembly->arena)) return;
+    for (size_t i = 0; i < n; i++) list[i].losses = losses[i];
     for (uint32_t id = 0; id < n_nodes; id++) {
         const uint32_t index = estimate_primitive(timing, id);
         if (index != ID_NONE) nodes[index][list[index].n_nodes++] = id;
@@ -592,6 +597,10 @@ void half_assemble(struct assembly *assembly, const struct timing *timing) {
             public_count(from->iteration_lower_bound_ps);
     }
     copy_measure(assembly);
+    if (result->training.present && timing->gradient_kernels->losses.present) {
+        result->training.losses = result->losses;
+        losses_add(&result->training.losses, &timing->gradient_kernels->losses, 1);
+    }
     if (timing->times->of_node && is_known(timing->times->host_ps)) copy_error(assembly);
     /* Passes have created these rows in the result's arena. */
     if (timing->estimate->done) {

@@ -405,6 +405,13 @@ enum device_rate kernel_rate(const struct device_model *model,
     return rate == RATE_FP16 && !device_sums_in_fp16(model) ? RATE_FP32 : rate;
 }
 
+/* Returns the share of a kernel's traffic that any fusion of the graph has. */
+static double compulsory_share(const struct cm_primitive *primitive) {
+    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
+    if (!primitive->fusion.in_graph || moved <= 0) return 1;
+    return fmin(1, (double)primitive->fusion.compulsory_bytes / moved);
+}
+
 /* Returns what takes most of the time. */
 static enum cm_limit limit_of(double compute, double memory, double launch) {
     if (launch > fmax(compute, memory)) return CM_LIMIT_LAUNCH;
@@ -450,6 +457,8 @@ struct kernel_time kernel_time(const struct device_model *model,
     double launch_s = ret.launch;
     ret.expected =
         fmax(sum_parts(compute_s, memory_s, extra_s, launch_s, share), ret.lower_bound);
+    ret.traffic = sum_parts(compute_s, memory_s, extra_s, 0, share) -
+                  sum_parts(compute_s, memory_s * compulsory_share(primitive), 0, 0, share);
     ret.limit = limit_of(compute_s, memory_s + extra_s, launch_s);
     if (ret.limit == CM_LIMIT_COMPUTE) compute_s = 0;
     if (ret.limit == CM_LIMIT_MEMORY) memory_s = extra_s = 0;

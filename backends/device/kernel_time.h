@@ -30,6 +30,8 @@ struct kernel_time {
     double memory; /* seconds */
     double extra;  /* seconds of extra kernels, without their launches */
     double launch; /* seconds */
+    double
+        traffic; /* seconds of memory and extra that a kernel with compulsory traffic saves */
     double launches;
     double memory_bytes, cache_bytes; /* moved from memory, and from the last-level cache */
     double bandwidth_share;           /* of the peak bandwidth, for memory_bytes */

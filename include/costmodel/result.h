@@ -251,6 +251,16 @@ struct cm_time_error {
     int64_t coverage;        /* ratio: share of these times within their interval */
 };
 
+/* Parts of an expected time of a modelled device (docs/times.md). Their sum is the time of a
+ * kernel; for a run it is that without the waits for the host. */
+struct cm_losses {
+    bool present;           /* false: times are not modelled; the rest is then unset */
+    int64_t launch_ps;      /* kernel launches */
+    int64_t traffic_ps;     /* traffic that fusion avoids: more than the compulsory bytes */
+    int64_t utilization_ps; /* compute and memory below the rates of the bound */
+    int64_t bound_ps;       /* the lower bound */
+};
+
 /* Comparison of required_bytes with the memory limit, and the largest batch within it. */
 struct cm_fit {
     int64_t limit_bytes;
@@ -353,6 +363,7 @@ struct cm_training {
     int64_t update_ps;                /* expected time of the optimizer's update */
     int64_t iteration_ps;             /* expected time of forward, backward and update */
     int64_t iteration_lower_bound_ps; /* lower bound of that time */
+    struct cm_losses losses;          /* of the step */
     int64_t saved_bytes;              /* activations and inputs saved for backward */
     int64_t peak_bytes;               /* peak of weights, states, gradients and activations */
     const char *peak_phase;           /* "forward", "recompute", "backward", "step" */
@@ -517,6 +528,7 @@ struct cm_timed {
     const struct cm_kernel_run *kernels;
     int64_t more_kernels; /* kernels that are not listed */
     struct cm_import import;
+    struct cm_losses losses; /* of median_ps */
     size_t n_nodes;
     const size_t *nodes; /* indices into nodes */
 };
@@ -773,6 +785,7 @@ struct cm_result {
     struct cm_training training;
     struct cm_device_memory device_memory; /* of a training step */
     struct cm_time_error time_error;       /* of a modelled device */
+    struct cm_losses losses;               /* of totals.latency_ps */
     size_t n_modules; /* >= 1; modules[0] is the root; parents precede children */
     const struct cm_module *modules;
     size_t

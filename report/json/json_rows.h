@@ -62,6 +62,7 @@ extern const struct json_record json_totals;         /* struct cm_result: its to
 extern const struct json_record json_value;          /* struct cm_value */
 extern const struct json_record json_coverage;       /* struct cm_coverage */
 extern const struct json_record json_device_memory;  /* struct cm_device_memory */
+extern const struct json_record json_losses;         /* struct cm_losses */
 extern const struct json_record json_time_error;     /* struct cm_time_error */
 extern const struct json_record json_training;       /* struct cm_training */
 extern const struct json_record json_step;           /* struct cm_step */

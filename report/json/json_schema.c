@@ -186,6 +186,12 @@ static const struct json_record memory_record = RECORD(struct cm_memory, "memory
     OPTIONAL_MANY("curve", JSON_LIST, struct cm_memory, curve, n_curve, &curve_record, "with --memory-curve: one entry per node in execution order"),
     OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record, "with --memory-plan: the arena offset of each value"));
 
+const struct json_record json_losses = RECORD(struct cm_losses, "losses", "Parts of an expected time",
+    VALUE("launch_ps", JSON_COUNT, struct cm_losses, launch_ps, "kernel launches"),
+    VALUE("traffic_ps", JSON_COUNT, struct cm_losses, traffic_ps, "memory traffic that fusion avoids, and kernels around products: casts, changes of layout, quantization"),
+    VALUE("utilization_ps", JSON_COUNT, struct cm_losses, utilization_ps, "compute and memory below the rates of the lower bound: tiles, waves, efficiency of kernels"),
+    VALUE("bound_ps", JSON_COUNT, struct cm_losses, bound_ps, "the lower bound"));
+
 #define FIGURE(member, about) VALUE(#member, JSON_COUNT, struct cm_training, member, about)
 
 const struct json_record json_training = RECORD(struct cm_training, "training", "One training step",
@@ -212,6 +218,7 @@ const struct json_record json_training = RECORD(struct cm_training, "training", 
     OPTIONAL("update_ps", JSON_COUNT, struct cm_training, update_ps, "the same of the optimizer"),
     OPTIONAL("iteration_ps", JSON_COUNT, struct cm_training, iteration_ps, "the same of forward, backward and optimizer"),
     OPTIONAL("iteration_lower_bound_ps", JSON_COUNT, struct cm_training, iteration_lower_bound_ps, "picoseconds that no step with the kernels of the runtime undercuts on the modelled device"),
+    PART("losses", struct cm_training, losses, json_losses, "parts of iteration_ps; the rest of it is the wait for the host"),
     FIGURE(weight_bytes, "params and buffers"),
     FIGURE(gradient_bytes, "gradients of params"),
     FIGURE(optimizer_bytes, "optimizer states on the device"),
@@ -341,6 +348,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     PART("device_memory", struct cm_result, device_memory, json_device_memory, "with --optimizer: what the process holds (docs/memory.md)"),
     PART("price", struct cm_result, price, price_record, "with --price or --watts, and times"),
     PART("time_error", struct cm_result, time_error, json_time_error, "with --device: how sure the expected times are (docs/times.md)"),
+    PART("losses", struct cm_result, losses, json_losses, "with --device: parts of the latency of the model, besides host_ps of time_error (docs/times.md)"),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument (docs/conventions.md)"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),

@@ -72,6 +72,7 @@ static const struct json_record timed_record = RECORD(struct cm_timed, "timed", 
     PART("clocks", struct cm_timed, clocks, clocks_record, "state of the device after the measurement"),
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "kernels that ran"),
     PART("import", struct cm_timed, import, import_record, "only of imported layers"),
+    PART("losses", struct cm_timed, losses, json_losses, "parts of median_ps, only if it is modelled (docs/times.md)"),
     VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "number of kernels not listed"),
     VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, why not all of it is one graph, or what limits a modelled time"),
     MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work; if they are fused, of all of them"));
