@@ -114,6 +114,12 @@ function dropDangling(profile) {
     memory.peak_node = null;
 }
 
+/* Returns " in fp16" if bytes are those of another precision than fp32. */
+function inPrecision(profile) {
+  const precision = profile.options.precision;
+  return precision && precision !== 'fp32' ? ` in ${precision}` : '';
+}
+
 /* Adds the indexes to a profile and returns it; its numbers remain as in the JSON. */
 function indexProfile(profile) {
   if (!profile) return null;
@@ -124,7 +130,8 @@ function indexProfile(profile) {
   indexKinds(profile);
   profile.root = profile.modules[0];
   profile.metrics = allMetrics.filter(metric => isKnown(profile.totals[metric.key]))
-    .map(metric => metric.unit === 'ps' ? Object.assign({}, metric, {label: profile.timeName}) : metric);
+    .map(metric => metric.unit === 'ps' ? Object.assign({}, metric, {label: profile.timeName})
+      : metric.unit === 'bytes' ? Object.assign({}, metric, {label: metric.label + inPrecision(profile)}) : metric);
   profile.depths = d3.max(profile.modules, module => module.depth) || 0;
   return profile;
 }
@@ -164,12 +171,4 @@ function timeByResource(profile, nodes) {
   for (const node of nodes)
     if (node.latency_ps > 0) sums.set(node.limited || 'unknown', (sums.get(node.limited || 'unknown') || 0) + +node.latency_ps);
   return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
-}
-
-/* Returns "Compute-bound" if one resource limits 60% of the time, else the two largest. `parts`: see timeByResource. */
-function boundText(parts, total) {
-  if (parts.length === 0 || parts[0].resource === 'unknown') return '';
-  const name = {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[parts[0].resource];
-  if (parts[0].value >= 0.6 * total && name) return name;
-  return `Limited by ${parts.slice(0, 2).map(part => `${part.resource} (${roughly(part.value / total)})`).join(' and ')}`;
 }

@@ -27,7 +27,7 @@ function pageSubtitle(report) {
   for (const name of Object.keys(profile.options.dims || {}))
     if (profile.options.dims[name] !== profile.options.batch) facts.push(`${name}=${profile.options.dims[name]}`);
   if (measure.device) facts.push(`${measure.device}${measure.runtime ? `, ${measure.runtime}` : ''}`);
-  if (profile.timed) facts.push(`times ${profile.modelled ? 'modelled' : measure.invented ? 'invented' : 'measured'}`);
+  if (profile.timed) facts.push(`times ${profile.modelled ? 'modelled, nothing was run' : measure.invented ? 'invented' : 'measured'}`);
   if (profile.modelled && !measure.calibration) facts.push('device not calibrated');
   facts.push(`FLOPs as ${profile.options.convention} counts them`);
   return facts.join(' \u00b7 ');
@@ -70,6 +70,7 @@ function drawPage(app, report) {
   const header = app.append('header');
   header.append('h1').text(pageTitle(report));
   add(header, 'p', {class: 'subtitle'}, pageSubtitle(report));
+  if (report.profile) addWarnings(header, report.profile);
   drawTabs(header, available, current);
   const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
     'aria-labelledby': `tab-${current.key}`, tabindex: -1});

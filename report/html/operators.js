@@ -60,8 +60,8 @@ function operatorColumns(profile, byShape, rows) {
     shareColumn(first.value, d3.sum(rows, first.value), row => profile.kindColour.get(row.kind), first.unit));
   if (profile.timed) columns.push(macs);
   columns.push(field('flops', 'FLOPs', {unit: 'flops'}),
-    field('bytes', 'Bytes moved', {unit: 'bytes', value: row => (row.bytes_read || 0) + (row.bytes_written || 0)}),
-    field('intensity', 'FLOP/byte', {isNumber: true, value: intensity,
+    field('bytes', `Bytes moved${inPrecision(profile)}`, {unit: 'bytes', value: row => (row.bytes_read || 0) + (row.bytes_written || 0)}),
+    field('intensity', 'FLOP/byte before fusion', {isNumber: true, value: intensity,
       draw: (cell, row) => cell.text(isKnown(intensity(row)) ? intensity(row).toFixed(2) : '\u2013')}));
   if (profile.primitives.length > 0 && (profile.measure || {}).has_tensor_cores)
     columns.push(field('cores', 'Tensor cores', {value: coresText}));
@@ -81,7 +81,7 @@ function drawOperators(parent, report) {
   const rows = operatorRows(profile, byShape);
   const key = profile.timed ? 'latency_ps' : 'macs';
   const section = addSection(parent, operatorTitle(profile, rows, key),
-    'Sums over the nodes of each operator. Select a heading to sort.' + (profile.timed ? fusedNote(profile) : ''));
+    'Sums over the nodes of each operator, which read and write memory as if no node were fused. Select a heading to sort.' + (profile.timed ? fusedNote(profile) : ''));
   const tools = add(section, 'div', {class: 'tools'});
   addSwitch(tools, 'group', 'Group by', [{key: 'type', label: 'type'}, {key: 'shape', label: 'type and shape'}],
     byShape ? 'shape' : 'type', group => setState({group: group === 'type' ? '' : group}, true));

@@ -3,11 +3,23 @@
 
 const maxParts = 10; /* rows of the comparison */
 
+/* Returns the cost of the model, its largest part and the first change as a sentence. */
 function overviewTitle(profile) {
-  const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes), +profile.totals.latency_ps) : '';
+  const totals = profile.totals;
+  const name = fileName(profile.model.path).replace(/\.onnx$/, '');
+  const batch = isKnown(profile.options.batch) ? ` at batch ${profile.options.batch}` : '';
   const first = dominant(profile, profile.metrics[0].key);
-  const where = first ? `${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}` : '';
-  return bound && where ? `${bound}; ${where}` : bound || where || 'Overview';
+  const where = first ? `; ${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}` : '';
+  if (!profile.timed)
+    return `${name} needs ${short(totals.macs, 'macs')}${batch} and has ${short(totals.params, 'elements')} parameters${where}`;
+  const split = splitTimes(profile);
+  const isStep = split && split.isStep;
+  const least = prefixOf(totals, 'latency_ps') === '' ? '' : 'at least ';
+  const verb = profile.modelled ? 'is expected to take' : profile.measure.invented ? 'has an invented time of' : 'takes';
+  const time = `${isStep ? `A training step of ${name}` : name} ${verb} ${least}${short(split ? split.total : totals.latency_ps, 'ps')}${batch}`;
+  const advice = (profile.advice || []).find(each => each.gain_ps > 0);
+  const change = advice ? `; ${isStep ? 'in the forward pass, ' : ''}${remedyText(profile, advice)}` : '';
+  return `${time}${split ? `; ${lossText(split)}` : where}${change}`;
 }
 
 function addTile(parent, name, value, unit, note, prefix) {
@@ -17,16 +29,34 @@ function addTile(parent, name, value, unit, note, prefix) {
   if (note) add(tile, 'dd', {class: 'note'}, note);
 }
 
+/* Returns "fp16", or "fp16 and fp32": the types of most bytes of rows {dtype, bytes}. */
+function dtypesText(rows) {
+  const names = {float: 'fp32', float16: 'fp16', bfloat16: 'bf16', double: 'fp64'};
+  const sums = d3.nest().key(row => row.dtype).rollup(some => d3.sum(some, row => +row.bytes || 0)).entries(rows)
+    .sort((a, b) => b.value - a.value);
+  const large = sums.filter(entry => entry.value > 0.1 * d3.sum(sums, each => each.value));
+  return large.slice(0, 2).map(entry => names[entry.key] || entry.key).join(' and ');
+}
+
+/* Adds what limits the trust in all times: a busy machine, missing times. */
+function addWarnings(parent, profile) {
+  for (const text of [(profile.measure || {}).warning, (profile.measure || {}).problem].filter(Boolean))
+    add(parent, 'p', {class: 'banner', role: 'note'}, profile.timed ? text : `No times: ${text}`);
+}
+
 function addTiles(parent, profile) {
   const totals = profile.totals;
   const memory = profile.memory || {};
   const tiles = add(parent, 'dl', {class: 'tiles'});
-  addTile(tiles, 'Parameters', totals.params, 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '', prefixOf(totals, 'params'));
+  const stored = dtypesText((memory.weights || []).filter(row => row.storage !== 'cast'));
+  const activations = profile.options.precision && profile.options.precision !== profile.options.file_precision
+    ? dtypesText([].concat(...profile.nodes.map(node => node.outputs))) : '';
+  addTile(tiles, 'Parameters', totals.params, 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of ${stored && `${stored} `}weights` : '', prefixOf(totals, 'params'));
   addTile(tiles, 'MACs', totals.macs, 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '', prefixOf(totals, 'macs'));
   const device = profile.device_memory;
   const note = [device ? intervalText(device) : isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
     fitText(memory)].filter(Boolean).join('; ');
-  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', device ? '' : note, memory.peak_upper_bound ? atMost : '');
+  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', [activations && `most in ${activations}`, device ? '' : note].filter(Boolean).join('; '), memory.peak_upper_bound ? atMost : '');
   if (device) addTile(tiles, 'Device memory to train', device.bytes, 'bytes', note);
   if (!profile.timed) return;
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
@@ -38,7 +68,8 @@ function addTiles(parent, profile) {
     : [totals.latency_ps, error.latency_low_ps, error.latency_high_ps, totals.lower_bound_ps];
   const interval = isKnown(low) ? `${short(low, 'ps')} to ${short(high, 'ps')} in 8 of 10 networks; lower bound ${short(bound, 'ps')}` : '';
   addTile(tiles, step ? 'Expected time of a step' : profile.timeName, time, 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
-    : `${interval}${step ? `; forward takes ${short(totals.latency_ps, 'ps')}` : ''}`, isPartial ? atLeast : '');
+    : [interval, step && `forward takes ${short(totals.latency_ps, 'ps')}`, profile.modelled && `modelled, nothing was run${profile.measure.calibration ? '' : '; device not calibrated'}`]
+      .filter(Boolean).join('; '), isPartial ? atLeast : '');
   const batch = profile.options.batch;
   if (profile.measure.other_shape) addTile(tiles, 'Throughput', null, 'ps', `unknown: ${profile.measure.other_shape}`);
   if (profile.measure.other_shape || !(batch > 0) || !(time > 0)) return;
@@ -72,10 +103,10 @@ function addBreakdown(parent, profile) {
     return;
   }
   const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')}${profile.training ? ' of the forward pass' : ''} go`, '', 'h3');
+  const host = [{label: 'host (the device waits)', value: profile.hostTime, colour: 'on-host'}];
   const whys = {occupancy: ' (fewer blocks than multiprocessors)', kernel: ' (far below the rates of the device)', unknown: ` (${profile.measure.device ? 'no rate of these products is known' : 'no --device gives rates'})`};
   const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by + (whys[row.limited_by] || ''), value: row.latency_ps, colour: `on-${row.limited_by}`}));
-  const host = [{label: 'host (the device waits)', value: profile.hostTime, colour: 'on-unknown'}];
-  addStack(section, 'By limiting resource', limits.concat(host), 'ps', totals.latency_ps);
+  if (!splitTimes(profile)) addStack(section, 'By limiting resource', limits.concat(host), 'ps', totals.latency_ps);
   addStack(section, 'By operator type', partsByKind(profile, 'latency_ps').concat(host), 'ps', totals.latency_ps);
 }
 
@@ -114,7 +145,7 @@ function addAdvice(parent, profile) {
   }
   const items = add(section, 'ol', {class: 'advice'});
   for (const advice of list) {
-    const item = items.append('li');
+    const item = add(items, 'li', {'data-key': `advice-${advice.name}`, tabindex: -1});
     const name = advice.name.replace(/-/g, ' ');
     const head = add(item, 'p', {class: 'advice-head'});
     head.append('strong').text(name[0].toUpperCase() + name.slice(1));
@@ -220,8 +251,6 @@ function omissions(profile) {
     lines.push(`${plural(coverage.unknown_shapes, 'output')} of unknown shape` + (coverage.bounded_shapes > 0 ? `, ${coverage.bounded_shapes} counted at an upper bound (\u2264).` : ': costs not included.'));
   for (const row of (profile.measure || {}).untimed || [])
     lines.push(`No time for ${plural(row.nodes, row.op + ' node')}: ${row.reason}.`);
-  if ((profile.measure || {}).warning) lines.push(profile.measure.warning);
-  if ((profile.measure || {}).problem) lines.push(`No times: ${profile.measure.problem}`);
   for (const diagnostic of profile.diagnostics || [])
     lines.push(`${diagnostic.severity}: ${diagnostic.message}${diagnostic.hint ? ` (${diagnostic.hint})` : ''}`);
   return lines;
@@ -244,6 +273,7 @@ function drawOverview(parent, report) {
   const profile = report.profile;
   parent.append('h2').text(overviewTitle(profile));
   addTiles(parent, profile);
+  drawLadder(parent, profile);
   const columns = add(parent, 'div', {class: 'columns'});
   addBreakdown(columns, profile);
   addAdvice(columns, profile);

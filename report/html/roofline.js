@@ -28,72 +28,117 @@ function computeCeilings(profile) {
     .map(name => ({name, rate: +rates[name], isMain: name === main})).sort((a, b) => b.rate - a.rate);
 }
 
-function rooflineTitle(profile, ceilings, bandwidth) {
+/* Returns the FLOP/s of the roof above a point. */
+function roofAbove(point, rate, bandwidth) {
+  return Math.min(rate || Infinity, bandwidth > 0 ? point.x * bandwidth : Infinity);
+}
+
+/* Returns "layer1.0.conv2 x3 reaches 28% of the roof and loses 168 us under it", of the kernel that loses most. */
+function gapText(points, rate, bandwidth) {
+  const lost = point => point.time * (1 - point.y / roofAbove(point, rate, bandwidth));
+  const most = points.reduce((best, point) => !best || lost(point) > lost(best) ? point : best, null);
+  return !most || !isFinite(lost(most)) || !(lost(most) > 0) ? '' : `${nodeLabelOf(most)} reaches ${roughly(most.y / roofAbove(most, rate, bandwidth))} of the roof and loses ${short(lost(most), 'ps')} under it; `;
+}
+
+function rooflineTitle(profile, points, ceilings, bandwidth) {
   const module = selectedModule(profile);
   const parts = timeByResource(profile, module ? profile.nodes.filter(node => isInside(node, module)) : profile.nodes);
   const total = module ? d3.sum(parts, part => part.value) : +profile.totals.latency_ps;
   const shares = parts.slice(0, 2).map(part => `${part.resource} limits ${roughly(part.value / total)}`).join(', ');
   const used = ceilings.find(ceiling => ceiling.isMain);
-  const ridge = used && bandwidth > 0 ? `; ridge of ${used.name}: ${(used.rate / bandwidth).toFixed(0)} FLOP/byte` : '';
-  return total > 0 ? `${boundText(parts, total)}: ${shares} of the time${ridge}` : 'Roofline';
+  return total > 0 ? `${gapText(points, used && used.rate, bandwidth)}${shares} of the time` : 'Roofline';
 }
 
-function drawCeilings(svg, x, y, ceilings, bandwidth) {
+/* Returns true if a line {x1, y1, x2, y2} with x1 < x2 crosses the box {left, right, top, bottom}. */
+function crosses(line, box) {
+  const from = Math.max(line.x1, box.left);
+  const to = Math.min(line.x2, box.right);
+  const at = left => line.y1 + (line.y2 - line.y1) * (left - line.x1) / (line.x2 - line.x1);
+  return from <= to && Math.max(at(from), at(to)) >= box.top && Math.min(at(from), at(to)) <= box.bottom;
+}
+
+/* Returns the box of the first place [left, baseline] of a text with no line or box in it; undefined: none. */
+function freePlace(text, places, frame, lines, taken) {
+  const width = text.length * charWidth;
+  return places.map(place => ({left: place[0], right: place[0] + width, top: place[1] - 12, bottom: place[1] + 4}))
+    .find(box => box.left >= frame.left && box.right <= frame.right && box.top >= 0 && box.bottom <= frame.bottom
+      && !lines.some(line => crosses(line, box)) && !taken.some(other => other.left < box.right
+      && box.left < other.right && other.top < box.bottom && box.top < other.bottom));
+}
+
+/* Returns the lines of the roof in px, each with the text and possible places of its label. */
+function roofLines(x, y, ceilings, bandwidth) {
   const right = x.domain()[1];
-  const group = add(svg, 'g', {class: 'ceilings'});
-  for (const ceiling of ceilings) {
-    const ridge = bandwidth > 0 ? ceiling.rate / bandwidth : x.domain()[0];
-    add(group, 'line', {x1: x(Math.max(ridge, x.domain()[0])), x2: x(right), y1: y(ceiling.rate), y2: y(ceiling.rate),
-      class: ceiling.isMain ? 'used' : ''});
-    add(group, 'text', {x: x(right) - 4, y: y(ceiling.rate) - 6, 'text-anchor': 'end'},
-      `${ceiling.name}: ${short(ceiling.rate, 'flops_per_s')}`);
-  }
-  if (!(bandwidth > 0)) return;
+  const lines = ceilings.map(ceiling => {
+    const from = Math.max(bandwidth > 0 ? ceiling.rate / bandwidth : 0, x.domain()[0]);
+    const line = {isMain: ceiling.isMain, text: `${ceiling.name}: ${short(ceiling.rate, 'flops_per_s')}`,
+      x1: x(from), x2: x(right), y1: y(ceiling.rate), y2: y(ceiling.rate)};
+    const at = x(right) - 4 - line.text.length * charWidth;
+    line.places = [[at, line.y1 - 6], [at, line.y1 + 17], [at - 190, line.y1 - 6], [at - 190, line.y1 + 17]];
+    return line;
+  });
+  if (!(bandwidth > 0)) return lines;
   const top = ceilings.length ? ceilings[0].rate : y.domain()[1];
   const from = Math.max(x.domain()[0], y.domain()[0] / bandwidth);
   const to = Math.min(right, top / bandwidth);
-  add(group, 'line', {class: 'used', x1: x(from), y1: y(from * bandwidth), x2: x(to), y2: y(to * bandwidth)});
-  const at = from * Math.pow(to / from, 0.12);
-  const angle = -Math.atan2(y(from * bandwidth) - y(to * bandwidth), x(to) - x(from)) * 180 / Math.PI;
-  add(group, 'text', {transform: `translate(${x(at)},${y(at * bandwidth) - 8}) rotate(${angle})`},
-    `memory: ${short(bandwidth, 'bytes_per_s')}`);
+  const text = `memory: ${short(bandwidth, 'bytes_per_s')}`;
+  const places = [0.6, 0.75, 0.45, 0.9].map(part => from * Math.pow(to / from, part))
+    .map(at => [x(at) - 14 - text.length * charWidth, y(at * bandwidth) - 4]);
+  return lines.concat([{isMain: true, text, places,
+    x1: x(from), y1: y(from * bandwidth), x2: x(to), y2: y(to * bandwidth)}]);
+}
+
+/* Draws the roof and its labels; returns the boxes of the labels. */
+function drawRoof(svg, lines, frame) {
+  const group = add(svg, 'g', {class: 'ceilings'});
+  for (const {x1, x2, y1, y2, isMain} of lines) add(group, 'line', {x1, x2, y1, y2, class: isMain ? 'used' : ''});
+  const taken = [];
+  for (const line of lines) {
+    const box = freePlace(line.text, line.places, frame, lines, taken);
+    if (!box) continue;
+    taken.push(box);
+    add(group, 'text', {x: box.left, y: box.bottom - 4}, line.text);
+  }
+  return taken;
 }
 
 function drawLogAxes(svg, x, y, frame) {
   const axis = add(svg, 'g', {class: 'axis'});
-  const powers = scale => d3.range(Math.ceil(Math.log10(scale.domain()[0]) - 1e-9),
+  const powers = scale => d3.range(Math.floor(Math.log10(scale.domain()[0]) - 1e-9),
     Math.floor(Math.log10(scale.domain()[1]) + 1e-9) + 1).map(power => Math.pow(10, power));
-  for (const tick of powers(x)) {
-    add(axis, 'line', {x1: x(tick), x2: x(tick), y1: frame.top, y2: frame.bottom});
-    add(axis, 'text', {x: x(tick), y: frame.bottom + 16, 'text-anchor': 'middle'}, tick >= 1 ? tick : tick.toPrecision(1));
+  const inside = (scale, value) => value >= scale.domain()[0] * 0.999 && value <= scale.domain()[1] * 1.001;
+  const minor = scale => [].concat(...powers(scale).map(power => d3.range(2, 10).map(n => n * power)))
+    .filter(value => inside(scale, value));
+  for (const tick of minor(x)) add(axis, 'line', {x1: x(tick), x2: x(tick), y1: frame.bottom, y2: frame.bottom + 4});
+  for (const tick of minor(y)) add(axis, 'line', {x1: frame.left - 4, x2: frame.left, y1: y(tick), y2: y(tick)});
+  for (const tick of powers(x).filter(value => inside(x, value))) {
+    add(axis, 'line', {x1: x(tick), x2: x(tick), y1: frame.top, y2: frame.bottom + 6});
+    add(axis, 'text', {x: x(tick), y: frame.bottom + 19, 'text-anchor': 'middle'}, tick >= 1 ? tick : tick.toPrecision(1));
   }
-  for (const tick of powers(y)) {
-    add(axis, 'line', {x1: frame.left, x2: frame.right, y1: y(tick), y2: y(tick)});
-    add(axis, 'text', {x: frame.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, short(tick, 'flops_per_s'));
+  for (const tick of powers(y).filter(value => inside(y, value))) {
+    add(axis, 'line', {x1: frame.left - 6, x2: frame.right, y1: y(tick), y2: y(tick)});
+    add(axis, 'text', {x: frame.left - 9, y: y(tick) + 4, 'text-anchor': 'end'}, short(tick, 'flops_per_s'));
   }
-  add(axis, 'text', {x: (frame.left + frame.right) / 2, y: frame.bottom + 34, 'text-anchor': 'middle'}, 'FLOP per byte that the kernel moves');
-  add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
+  add(axis, 'text', {class: 'title', x: (frame.left + frame.right) / 2, y: frame.bottom + 38, 'text-anchor': 'middle'}, 'FLOP/byte of the kernel, after fusion (log)');
+  add(axis, 'text', {class: 'title', x: 4, y: 12}, 'Achieved FLOP/s (log)');
 }
 
-/* Labels up to 7 of the largest points where a label covers no other label and no large disc. */
-function labelPoints(svg, points, x, y, radius, frame) {
-  const taken = points.slice(0, 60).map(point => ({point, left: x(point.x) - radius(point),
+/* Labels up to 7 of the largest points where a label covers no line, no other label and no large disc. */
+function labelPoints(svg, points, x, y, radius, frame, lines, labels) {
+  const discs = points.slice(0, 60).map(point => ({point, left: x(point.x) - radius(point),
     right: x(point.x) + radius(point), top: y(point.y) - radius(point), bottom: y(point.y) + radius(point)}));
+  const taken = labels.slice();
   let n = 0;
   for (const point of points.slice(0, 30)) {
     const text = fit(nodeLabelOf(point), 40);
     const width = text.length * charWidth;
     const r = radius(point) + 5;
     const places = [[r, 4], [-r - width, 4], [-width / 2, r + 11], [-width / 2, -r - 2], [-width / 2, r + 28],
-      [-width / 2, -r - 19]];
-    const boxes = places.map(place => ({left: x(point.x) + place[0], right: x(point.x) + place[0] + width,
-      top: y(point.y) + place[1] - 11, bottom: y(point.y) + place[1] + 3}));
-    const free = boxes.find(box => box.left > frame.left && box.right < frame.right && box.bottom < frame.bottom
-      && !taken.some(other => other.point !== point && other.left < box.right && box.left < other.right
-      && other.top < box.bottom && box.top < other.bottom));
+      [-width / 2, -r - 19]].map(place => [x(point.x) + place[0], y(point.y) + place[1]]);
+    const free = freePlace(text, places, frame, lines, taken.concat(discs.filter(disc => disc.point !== point)));
     if (!free) continue;
     taken.push(free);
-    add(svg, 'text', {class: 'halo', x: free.left, y: free.bottom - 3}, text);
+    add(svg, 'text', {class: 'halo', x: free.left, y: free.bottom - 4}, text);
     if (++n === 7) return;
   }
 }
@@ -130,14 +175,16 @@ function drawRoofline(parent, report) {
   const measure = profile.measure;
   const bandwidth = +(measure.bandwidth || (measure.ceilings || {}).copy_bytes_per_s) || 0;
   const ceilings = computeCeilings(profile);
-  const section = addSection(parent, rooflineTitle(profile, ceilings, bandwidth),
-    'Each disc is a distinct kernel; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.');
   const kernels = distinctKernels(profile);
   const all = rooflinePoints(kernels);
+  const used = ceilings.find(ceiling => ceiling.isMain);
+  const ridge = used && bandwidth > 0 ? ` They meet at ${(used.rate / bandwidth).toFixed(0)} FLOP/byte.` : '';
+  const section = addSection(parent, rooflineTitle(profile, all, ceilings, bandwidth),
+    `Each disc is a distinct kernel; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.${ridge}`);
   const points = all.filter(addKindFilter(section, profile, all)).slice(0, maxPoints);
   const width = widthOf(section);
   const height = 520;
-  const frame = {left: 92, right: width - 12, top: 22, bottom: height - 44};
+  const frame = {left: 92, right: width - 12, top: 26, bottom: height - 48};
   const svg = addChart(section, width, height, 'Roofline: FLOP/s against FLOP/byte');
   const xs = all.map(point => point.x).concat(ceilings.map(each => 2 * each.rate / (bandwidth || each.rate)));
   const ys = all.map(point => point.y).concat(ceilings.map(each => 1.6 * each.rate));
@@ -147,7 +194,7 @@ function drawRoofline(parent, report) {
   const y = d3.scaleLog().domain([decade(ys.length ? ys : [1], Math.floor), d3.max(ys.length ? ys : [10])])
     .range([frame.bottom, frame.top]);
   const total = d3.sum(all, point => point.time) || 1;
-  const radius = point => Math.max(3, 60 * Math.sqrt(point.time / total));
+  const radius = point => Math.max(3, Math.min(60, width / 14) * Math.sqrt(point.time / total));
   drawLogAxes(svg, x, y, frame);
   const discs = svg.selectAll('circle').data(points).join('circle').attr('class',
     point => `disc ${profile.kindColour.get(point.first.kind)}`)
@@ -158,9 +205,8 @@ function drawRoofline(parent, report) {
     addAction(d3.select(this), `${nodeLabelOf(point)}: ${short(point.time, 'ps')}, ${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte`,
       `disc-${point.first.index}`, () => setState({module: point.first.module}, true));
   });
-  drawCeilings(svg, x, y, ceilings, bandwidth);
-  labelPoints(svg, points, x, y, radius, frame);
-  const used = ceilings.find(ceiling => ceiling.isMain);
+  const lines = roofLines(x, y, ceilings, bandwidth);
+  labelPoints(svg, points, x, y, radius, frame, lines, drawRoof(svg, lines, frame));
   if (used && points.some(point => point.y > 1.02 * Math.min(used.rate, point.x * bandwidth)))
     add(section, 'p', {class: 'subtitle'}, 'Work above a line does fewer operations than are counted (Winograd convolutions) or reads operands that are still in the cache.');
   if (kernels.length > all.length) add(section, 'p', {class: 'subtitle'}, `Not shown: ${plural(kernels.length - all.length, 'kernel')} without FLOPs or without a time, such as copies.`);

@@ -4,15 +4,21 @@
 const rowHeight = 25;
 const minWidth = 4; /* px; narrower neighbours share a box */
 
-/* Fills node.start, in ps, from the start of the forward pass. */
+/*
+ * Fills node.start, in ps, from the start of the forward pass, and node.launch, the launches at the start of its time.
+ * Only the sum of the waits for the host is modelled: each launch has an equal part of it.
+ */
 function indexStarts(profile) {
   if (profile.duration !== undefined) return;
+  const launches = new Map(((splitTimes(profile) || {}).rows || []).map(row => [row.node, row.launch]));
+  const wait = (profile.hostTime || 0) / (d3.sum([...launches.values()]) || Infinity);
   let now = 0;
   for (const node of profile.order) {
-    node.start = now;
+    node.launch = launches.get(node) || 0;
+    node.start = now += node.launch * wait;
     now += +node.latency_ps || 0;
   }
-  profile.duration = now;
+  profile.duration = wait > 0 ? now : now + (+profile.hostTime || 0);
 }
 
 /* Returns spans {module, depth, from, to} of consecutive nodes within one module. */
@@ -87,12 +93,15 @@ function timelineTitle(profile) {
   const sorted = nodes.map(node => +node.latency_ps || 0).sort((a, b) => b - a);
   let n = 0;
   for (let sum = 0; n < sorted.length && sum < 0.8 * total; n++) sum += sorted[n];
-  return `${n} of ${plural(nodes.length, 'node')} take 80% of the time; the longest is ${nodeLabel(longest)} with ${short(longest.latency_ps, 'ps')}`;
+  const waits = module ? 0 : +profile.hostTime || 0;
+  const share = (d3.sum(nodes, node => node.launch) + waits) / (total + waits);
+  const launches = share >= 0.1 ? `; ${roughly(share)} are launches${waits > 0 ? ' and waits for the host' : ''}` : '';
+  return `${n} of ${plural(nodes.length, 'node')} take 80% of the time${launches}; the longest is ${nodeLabel(longest)} with ${short(longest.latency_ps, 'ps')}`;
 }
 
 function drawTimeAxis(svg, x, height) {
   const axis = add(svg, 'g', {class: 'axis'});
-  for (const tick of x.ticks(8)) {
+  for (const tick of x.ticks(Math.min(8, x.range()[1] / 110))) {
     add(axis, 'line', {x1: x(tick), x2: x(tick), y1: 18, y2: height});
     const anchor = x(tick) < 30 ? 'start' : x(tick) > x.range()[1] - 30 ? 'end' : 'middle';
     add(axis, 'text', {x: x(tick), y: 12, 'text-anchor': anchor}, short(tick, 'ps'));
@@ -144,14 +153,18 @@ function drawNodes(svg, profile, x, top) {
     .attr('class', box => module && !isInside(box.item, module) ? 'cell dim' : 'cell');
   add(cells, 'rect', {class: box => `box on-${box.item.limited || 'unknown'}`,
     width: box => Math.max(0.8, box.width - (box.width > 3 ? 1 : 0)), height: 2 * rowHeight});
-  cells.filter(box => box.width > 26 && box.items === 1).append('text')
-    .attr('class', box => `on on-${box.item.limited || 'unknown'}`).attr('x', 4).attr('y', 18)
-    .text(box => fit(box.item.op, Math.floor((box.width - 5) / charWidth)));
-  cells.filter(box => box.width > 52 && box.items === 1).append('text')
-    .attr('class', box => `on on-${box.item.limited || 'unknown'} second`).attr('x', 4).attr('y', 34)
+  for (const box of boxes)
+    box.launch = box.items > 1 ? 0 : Math.max(0, Math.min(box.width, x(box.item.start + box.item.launch) - box.x));
+  add(cells.filter(box => box.launch > 1), 'rect', {class: 'launch-part', width: box => box.launch, height: 2 * rowHeight});
+  const room = box => box.items > 1 ? 0 : box.width - box.launch;
+  cells.filter(box => room(box) > 26).append('text')
+    .attr('class', box => `on on-${box.item.limited || 'unknown'}`).attr('x', box => box.launch + 4).attr('y', 18)
+    .text(box => fit(box.item.op, Math.floor((room(box) - 5) / charWidth)));
+  cells.filter(box => room(box) > 52).append('text')
+    .attr('class', box => `on on-${box.item.limited || 'unknown'} second`).attr('x', box => box.launch + 4).attr('y', 34)
     .text(box => short(box.item.latency_ps, 'ps'));
   addTip(cells, box => [nodeLabel(box.item), nodeName(box.item),
-    `${short(box.item.latency_ps, 'ps')} (${percent(box.item.latency_ps, profile.duration, 'ps')}), limited by ${box.item.limited || 'unknown'}`]
+    `${short(box.item.latency_ps, 'ps')} (${percent(box.item.latency_ps, profile.duration, 'ps')}), limited by ${box.item.limited || 'unknown'}${box.item.launch > 0 ? `, ${short(box.item.launch, 'ps')} of it launches` : ''}`]
     .concat(box.items > 1 ? [`and ${box.items - 1} shorter nodes here`] : []));
 }
 
@@ -191,12 +204,17 @@ function drawTimeline(parent, report) {
   const width = widthOf(section);
   const height = 20 + depths * rowHeight + 2 * rowHeight + 8;
   const svg = addChart(section, width, height, `Timeline of ${plural(profile.order.length, 'node')}`);
+  const hatch = add(svg.append('defs'), 'pattern', {id: 'hatch', width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)'});
+  add(hatch, 'rect', {class: 'on-launch', width: 5, height: 5});
+  add(hatch, 'rect', {class: 'on-host', width: 1.5, height: 5});
   const x = d3.scaleLinear().domain(range).range([0, width]);
   drawTimeAxis(svg, x, height);
   drawSpans(svg, profile, x, depths);
   drawNodes(svg, profile, x, 22 + depths * rowHeight);
   addPointerZoom(svg, profile, x);
   addResourceLegend(section, profile);
+  const waits = profile.hostTime > 0 ? [['gap', `gap: the device waits for the host (${short(profile.hostTime, 'ps')} in all; its part of each launch is taken as equal)`]] : [];
+  if (profile.losses) addLegend(section, [['launch-part', 'launch of a kernel']].concat(waits));
   drawLongest(section, profile);
 }
 

@@ -200,9 +200,9 @@ function shareColumn(value, total, colour, unit) {
 
 /*
  * Adds a table with columns {key, label, value, unit | draw, isNumber, isName, isChange}. With `sort` the headings are
- * buttons and state.sort ("macs:desc") orders the rows.
+ * buttons and state.sort ("macs:desc") orders the rows. The first `limit` rows are shown until the user shows all.
  */
-function addTable(parent, caption, columns, rows, sort) {
+function addTable(parent, caption, columns, rows, sort, limit = maxRows) {
   const box = add(parent, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption});
   const current = sort ? state.sort || sort : '';
   const first = columns.find(each => each.key === current.split(':')[0]);
@@ -217,11 +217,11 @@ function addTable(parent, caption, columns, rows, sort) {
       for (const each of columns) addCell(row, each, datum);
     }
   };
-  fill(ordered.slice(0, maxRows));
-  if (ordered.length > maxRows) {
+  fill(ordered.slice(0, limit));
+  if (ordered.length > limit) {
     const more = addButton(box, 'more', `Show all ${exact(ordered.length)} rows`, () => {
       more.remove();
-      fill(ordered.slice(maxRows));
+      fill(ordered.slice(limit));
     });
   }
   if (rows.length === 0) add(box, 'p', {class: 'none'}, 'No row matches.');

@@ -119,11 +119,10 @@ class Numbers(Page):
         work = next(row["primitive"] for row in primitives if first["index"] in row["nodes"])
         row = names.index(" + ".join([work] + [node["op"] for node in parts if node is not first]))
         self.assertEqual(totals[row], sum(node["latency_ps"] for node in parts))
-        for i in range(2):  # the bars of the overview
-            self.open(path, "view=overview")
-            self.assertEqual(self.js("""return [...document.querySelectorAll('.stack')[arguments[0]]
-                .querySelectorAll('.piece')].reduce((sum, piece) => sum + +piece.dataset.value, 0)""", i),
-                profile["totals"]["latency_ps"])
+        self.open(path, "view=overview")
+        for bar in (".stack .piece", ".whole i"):  # by operator type, by loss
+            self.assertEqual(sum(map(int, self.js("return [...document.querySelectorAll(arguments[0])]"
+                                                  ".map(e => e.dataset.value)", bar))), profile["totals"]["latency_ps"])
         self.open(path, "view=roofline")
         hidden = re.search(r"Not shown: (\d+) kernel", self.find("#view").text)
         first = max(profile["measure"]["limiters"], key=lambda row: row["latency_ps"])
