@@ -387,8 +387,8 @@ static int write_report(const struct check *check, const struct check_report *re
     } else if (report->format == CHECK_FORMAT_HTML) {
         const bool has_profile =
             check->n_results > 0 && check->results[0] != &check->unprofiled;
-        status =
-            cm_verdict_write_html(verdict, has_profile ? check->results[0] : NULL, diag, out);
+        status = cm_verdict_write_html(verdict, has_profile ? check->results[0] : NULL,
+                                       check->baseline, diag, out);
     } else {
         struct cm_text_options options;
         cm_text_options_init(&options);

@@ -254,10 +254,12 @@ CM_API int cm_verdict_write_text(const struct cm_verdict *verdict,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;
 CM_API int cm_verdict_write_json(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
-/* Writes a page of HTML (docs/report.md) that embeds the verdict and a profile, NULL: none.
- * Also CM_USAGE (cm_html_check). */
+/* Writes a page of HTML (docs/report.md) that embeds the verdict, a profile, and the figures of
+ * the baseline at its batch; NULL: none. Also CM_USAGE (cm_html_check), CM_REFUSED (modules of
+ * the baseline do not form a tree). */
 CM_API int cm_verdict_write_html(const struct cm_verdict *verdict,
                                  const struct cm_result *result,
+                                 const struct cm_baseline *baseline,
                                  struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 /* Writes a Markdown table that fits into a pull request comment. */
 CM_API int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;

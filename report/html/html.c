@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/baseline.h"
 #include "costmodel/check.h"
 #include "costmodel/compare.h"
 #include "report/diff/diff_json.h"
@@ -141,24 +142,36 @@ struct text_report {
     FILE *out;
 };
 
-/* Begins the first section, which ends with a text report. Returns CM_OK or CM_NO_MEMORY. */
-static int begin_overview(struct html *html, struct text_report *report) {
-    begin_section(html, "overview", "Overview");
+/* Returns CM_OK or CM_NO_MEMORY. */
+static int begin_text(struct text_report *report) {
     report->out = open_memstream(&report->text, &report->size);
     return report->out == NULL ? CM_NO_MEMORY : CM_OK;
 }
 
-/* Ends the first section with the report that the caller wrote with `status`. Returns `status`,
- * or CM_NO_MEMORY if the report did not fit into memory. */
-static int end_overview(struct html *html, struct text_report *report, int status) {
+/* Writes the report that the caller wrote with `status` as an element. Returns `status`, or
+ * CM_NO_MEMORY if the report did not fit into memory. */
+static int end_text(struct html *html, struct text_report *report, const char *attributes,
+                    int status) {
     const bool failed = ferror(report->out) != 0;
     if (fclose(report->out) != 0 || failed) status = CM_NO_MEMORY;
     if (status == CM_OK) {
-        fputs("<pre>\n", html->out);
+        fprintf(html->out, "<pre%s>\n", attributes);
         markup_write(html->out, report->text);
         fputs("</pre>\n", html->out);
     }
     free(report->text);
+    return status;
+}
+
+/* Begins the first section, which end_overview ends with a text report. Returns CM_OK or
+ * CM_NO_MEMORY. */
+static int begin_overview(struct html *html, struct text_report *report) {
+    begin_section(html, "overview", "Overview");
+    return begin_text(report);
+}
+
+static int end_overview(struct html *html, struct text_report *report, int status) {
+    status = end_text(html, report, "", status);
     end_section(html);
     return status;
 }
@@ -370,8 +383,44 @@ int report_write_html(const struct report *report) {
     return write_profile(report->result, report->sweep, report->diag, report->out);
 }
 
-/* Writes the page of a regression gate: the text report, the verdict and the profile. */
+/* Mark of a verdict in the title of its page, by cm_verdict_exit. */
+static const char *const marks[] = {"✓ ", "✗ ", "", "? "};
+
+/* Attributes of the element with the Markdown that a button of the page copies. */
+#define MARKDOWN " id=\"costmodel-markdown\" hidden"
+
+static int put_diff(struct html *html, const struct cm_diff *diff,
+                    const struct cm_diff_options *options) {
+    fputs(JSON_PAGE_BEGIN "costmodel-diff" JSON_PAGE_OPEN, html->out);
+    const int status = diff_json_write(diff, options, true, html->out);
+    fputs(JSON_PAGE_END "\n", html->out);
+    return status;
+}
+
+/* Writes the figures of a baseline at the batch of the result, and their differences, as data;
+ * nothing if there are none. */
+static int put_baseline(struct html *html, const struct cm_baseline *baseline,
+                        const struct cm_result *result, struct cm_diagnostics *diag) {
+    const struct cm_baseline_profile *profile =
+        baseline == NULL ? NULL : baseline_find(baseline, result->options.batch);
+    struct cm_diff_options options;
+    struct cm_result old;
+    struct cm_diff *diff = NULL;
+    if (profile == NULL) return CM_OK;
+    cm_diff_options_init(&options);
+    int status = baseline_result(baseline, profile, html->arena, diag, &old);
+    status =
+        status == CM_OK ? put_data(html, status, "costmodel-old", &json_profile, &old) : status;
+    if (status == CM_OK) status = cm_diff_make(&old, result, diag, &diff);
+    if (status == CM_OK) status = put_diff(html, diff, &options);
+    cm_diff_free(diff);
+    return status;
+}
+
+/* Writes the page of a regression gate: the text report, the verdict, the profile and the
+ * baseline. */
 int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_result *result,
+                          const struct cm_baseline *baseline,
                           struct cm_diagnostics *diagnostics, FILE *out) {
     struct cm_text_options options;
     struct text_report text;
@@ -379,6 +428,7 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
     if (verdict == NULL || out == NULL) return diag_null(diagnostics);
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;
+    text_append(&html.words, marks[cm_verdict_exit(verdict)]);
     text_append(&html.words, "check of ");
     append_file(&html, verdict->model);
     begin_page(&html, "check", &html_assets.diff_script);
@@ -387,8 +437,13 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
     if (status == CM_OK)
         status = end_overview(&html, &text, cm_verdict_write_text(verdict, &options, text.out));
     end_report(&html);
-    if (result != NULL)
+    if (status == CM_OK) status = begin_text(&text);
+    if (status == CM_OK)
+        status = end_text(&html, &text, MARKDOWN, cm_verdict_write_markdown(verdict, text.out));
+    if (result != NULL) {
         status = put_data(&html, status, JSON_PAGE_PROFILE, &json_profile, result);
+        if (status == CM_OK) status = put_baseline(&html, baseline, result, diagnostics);
+    }
     status = put_data(&html, status, "costmodel-check", &json_verdict, verdict);
     return end_page(&html, status);
 }
@@ -412,12 +467,12 @@ int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options 
     if (status == CM_OK)
         status = end_overview(&html, &text, cm_diff_write_text(diff, &plain, text.out));
     end_report(&html);
+    if (status == CM_OK) status = begin_text(&text);
+    if (status == CM_OK)
+        status =
+            end_text(&html, &text, MARKDOWN, cm_diff_write_markdown(diff, options, text.out));
     status = put_data(&html, status, "costmodel-old", &json_profile, diff->old_result);
     status = put_data(&html, status, "costmodel-new", &json_profile, diff->new_result);
-    if (status == CM_OK) {
-        fprintf(out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, "costmodel-diff");
-        status = diff_json_write(diff, options, true, out);
-        fputs(JSON_PAGE_END "\n", out);
-    }
+    if (status == CM_OK) status = put_diff(&html, diff, options);
     return end_page(&html, status);
 }
