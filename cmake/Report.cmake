@@ -4,7 +4,7 @@ set(html_styles report/html/report.css)
 # The scripts of every page, in this order; then the additional ones of diff and of sweep pages.
 set(html_scripts format data parts state widgets ladder overview modules operators kernels timeline memory
   roofline sweep main)
-set(html_scripts_of_diff diff)
+set(html_scripts_of_diff review diff)
 set(html_scripts_of_sweep campaign)
 
 # d3 5 of Debian's node-d3; without it the program writes no pages (cm_html_check).

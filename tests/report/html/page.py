@@ -97,6 +97,7 @@ class Page(unittest.TestCase):
 
     def setUp(self):
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     # Pages
 
@@ -165,6 +166,39 @@ class Page(unittest.TestCase):
     def press(self, key):
         from selenium.webdriver.common.action_chains import ActionChains
         ActionChains(self.browser).send_keys(key).perform()
+
+    def resize(self, width, scheme="light"):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": scheme}]})
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
+
+    def assert_no_overlap(self, selector):
+        """Asserts that the texts of a chart do not cover each other and that the page is not wider than the window."""
+        self.assertEqual(self.js("""
+            const found = [];
+            for (const chart of document.querySelectorAll(arguments[0])) {
+              const around = chart.getBoundingClientRect();
+              const boxes = [...chart.querySelectorAll('text')].filter(e => e.textContent !== '')
+                .map(e => ({text: e.textContent, box: e.getBoundingClientRect()}));
+              boxes.forEach((a, i) => {
+                if (a.box.left < around.left - 1 || a.box.right > around.right + 1) found.push(`${a.text} is cut`);
+                for (const b of boxes.slice(i + 1))
+                  if (Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left) > 1
+                      && Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top) > 3)
+                    found.push(`${a.text} | ${b.text}`);
+              });
+            }
+            if (document.documentElement.scrollWidth > innerWidth) found.push('the page is too wide');
+            return found;""", selector), [])
+
+    def axe(self):
+        """Returns the serious violations that axe-core finds."""
+        self.js(axe_script())
+        found = self.browser.execute_async_script(
+            "const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations))")
+        return [(each["id"], each["nodes"][0]["html"][:160]) for each in found
+                if each["impact"] in ("serious", "critical")]
 
     # Pages that several tests read
 
