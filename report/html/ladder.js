@@ -28,16 +28,17 @@ const remedies = {
   'tensor-cores': ['use tensor cores', 'utilization above bound'],
   'channels-last': ['use channels-last', 'traffic above'],
   'fusion': ['fuse elementwise nodes', 'traffic above'],
-  'copies': ['avoid transposes and copies', 'traffic above'],
+  'copies': ['avoid transposes and copies', 'launch traffic above'],
   'channels': ['pad the channels', 'utilization above'],
   'tiny-grids': ['fill the device with a larger batch', 'utilization above'],
   'utilisation': ['find out why kernels are slow', 'utilization above'],
 };
 
 function remedyText(profile, advice) {
+  const batch = profile.options.batch;
   const text = (remedies[advice.name] || [advice.name.replace(/-/g, ' ')])[0];
   const sign = profile.modelled ? '\u2212' : 'up to \u2212';
-  return `${text}: ${sign}${short(advice.gain_ps, 'ps')}${advice.name === 'batch' ? ` per ${profile.options.batch} samples` : ''}`;
+  return `${text}: ${sign}${short(advice.gain_ps, 'ps')}${advice.name === 'batch' ? ` per ${batch === 1 ? 'sample' : `${batch} samples`}` : ''}`;
 }
 
 /* Returns the row of a node: its time, bound and losses. */
@@ -49,10 +50,11 @@ function lossRow(node) {
     : isKnown(achieved.roofline) ? Math.round(achieved.roofline * row.time) : null;
   row.lower = roof;
   row.bound = Math.min(roof || 0, row.time);
-  row.loss = row.time - row.bound;
+  row.loss = roof === null ? 0 : row.time - row.bound;
   const runs = losses ? Math.round(row.time / node.primitive.median_ps) : 0;
   for (const key of losses ? ['launch', 'traffic', 'utilization'] : []) row[key] = runs * losses[`${key}_ps`];
-  if (!losses) row[roof === null ? 'unknown' : 'above'] = row.loss;
+  if (roof === null) row.unknown = row.time;
+  else if (!losses) row.above = row.loss;
   row.what = lossKinds.reduce((best, kind) => kind.key !== 'bound' && row[kind.key] > row[best.key] ? kind : best);
   return row;
 }
@@ -75,10 +77,10 @@ function splitTimes(profile) {
   return profile.split;
 }
 
-/* Returns the largest part of the time: "57% of it is launch overhead". */
+/* Returns the largest part of the time: "57% of it is launch overhead"; "" if it has no known bound. */
 function lossText(split) {
   const first = split.steps.reduce((best, step) => step.value > best.value ? step : best);
-  return `${roughly(first.value / split.total)} of it is ${first.noun}`;
+  return first.key === 'unknown' ? '' : `${roughly(first.value / split.total)} of it is ${first.noun}`;
 }
 
 function addRung(parent, split, label, value, pieces) {
@@ -105,11 +107,12 @@ function addRemedies(parent, profile, key) {
 function drawLadder(parent, profile) {
   const split = splitTimes(profile);
   if (!split) return;
-  const lost = split.total - split.steps[split.steps.length - 1].value;
+  const unknown = split.steps.find(step => step.key === 'unknown');
+  const lost = split.total - split.steps[split.steps.length - 1].value - (unknown ? unknown.value : 0);
   const noun = `${profile.modelled ? 'expected' : 'measured'} ${short(split.total, 'ps')}${split.isStep ? ' of a training step' : profile.training ? ' of the forward pass' : ''}`;
   const most = split.steps.filter(step => step.key !== 'bound')
     .reduce((best, step) => step.value > best.value ? step : best, {value: 0});
-  const section = addSection(parent, `${roughly(lost / split.total)} of the ${noun} is above the lower bound${profile.modelled && most.noun ? `, most of it ${most.noun}` : ''}`,
+  const section = addSection(parent, `${roughly(lost / split.total)} of the ${noun} is above the lower bound${profile.modelled && most.noun ? `, most of it ${most.noun}` : ''}${unknown ? `; no bound is known for ${roughly(unknown.value / split.total)}` : ''}`,
     `The parts add up to the time.${profile.modelled ? '' : ' How much of it are launches is unknown for measured times.'} Select a part to list its nodes.`, 'h3');
   const ladder = add(section, 'div', {class: 'ladder', role: 'group', 'aria-label': 'Loss ladder'});
   let from = split.total;

@@ -19,7 +19,8 @@ function overviewTitle(profile) {
   const time = `${isStep ? `A training step of ${name}` : name} ${verb} ${least}${short(split ? split.total : totals.latency_ps, 'ps')}${batch}`;
   const advice = (profile.advice || []).find(each => each.gain_ps > 0);
   const change = advice ? `; ${isStep ? 'in the forward pass, ' : ''}${remedyText(profile, advice)}` : '';
-  return `${time}${split ? `; ${lossText(split)}` : where}${change}`;
+  const part = split && lossText(split);
+  return `${time}${part ? `; ${part}` : where}${change}`;
 }
 
 function addTile(parent, name, value, unit, note, prefix) {
@@ -40,8 +41,9 @@ function dtypesText(rows) {
 
 /* Adds what limits the trust in all times: a busy machine, missing times. */
 function addWarnings(parent, profile) {
-  for (const text of [(profile.measure || {}).warning, (profile.measure || {}).problem].filter(Boolean))
-    add(parent, 'p', {class: 'banner', role: 'note'}, profile.timed ? text : `No times: ${text}`);
+  const {warning, problem} = profile.measure || {};
+  for (const text of [warning, problem && `No times: ${problem}`].filter(Boolean))
+    add(parent, 'p', {class: 'banner', role: 'note'}, text);
 }
 
 function addTiles(parent, profile) {

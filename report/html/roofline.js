@@ -178,7 +178,7 @@ function drawRoofline(parent, report) {
   const kernels = distinctKernels(profile);
   const all = rooflinePoints(kernels);
   const used = ceilings.find(ceiling => ceiling.isMain);
-  const ridge = used && bandwidth > 0 ? ` They meet at ${(used.rate / bandwidth).toFixed(0)} FLOP/byte.` : '';
+  const ridge = used && bandwidth > 0 ? ` The slope meets the line of ${used.name} at ${(used.rate / bandwidth).toFixed(0)} FLOP/byte.` : '';
   const section = addSection(parent, rooflineTitle(profile, all, ceilings, bandwidth),
     `Each disc is a distinct kernel; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.${ridge}`);
   const points = all.filter(addKindFilter(section, profile, all)).slice(0, maxPoints);

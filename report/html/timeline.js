@@ -95,7 +95,7 @@ function timelineTitle(profile) {
   for (let sum = 0; n < sorted.length && sum < 0.8 * total; n++) sum += sorted[n];
   const waits = module ? 0 : +profile.hostTime || 0;
   const share = (d3.sum(nodes, node => node.launch) + waits) / (total + waits);
-  const launches = share >= 0.1 ? `; ${roughly(share)} are launches${waits > 0 ? ' and waits for the host' : ''}` : '';
+  const launches = share >= 0.1 ? `; ${roughly(share)} of it is launches${waits > 0 ? ' and waits for the host' : ''}` : '';
   return `${n} of ${plural(nodes.length, 'node')} take 80% of the time${launches}; the longest is ${nodeLabel(longest)} with ${short(longest.latency_ps, 'ps')}`;
 }
 

@@ -2,7 +2,7 @@
 """The loss ladder of the overview, and launches and waits of the other views."""
 import json
 
-from page import KERNELS, TABLE, Page, run
+from page import axe_script, KERNELS, TABLE, Page, run
 
 PARTS = ["launch_ps", "traffic_ps", "utilization_ps", "bound_ps"]
 WIDTHS = (400, 900, 1440)
@@ -207,6 +207,33 @@ class Ladder(Page):
                             self.assertEqual(self.js(OVERLAPS, selector), [])
                             if view == "overview":
                                 self.assertLessEqual(self.js("return document.querySelector('.ladder').scrollWidth"), width)
+
+    def test_axe_finds_nothing_serious(self):
+        profile = self.data(self.eager()).profile()
+        profile["measure"]["warning"] = "The machine is busy"
+        path = self.write_profile("ladder-axe", profile)
+        for theme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                "media": "", "features": [{"name": "prefers-color-scheme", "value": theme}]})
+            for fragment in ("view=overview&loss=launch", "view=timeline&zoom=0,60000000", "view=roofline"):
+                with self.subTest(theme=theme, fragment=fragment):
+                    self.open(path, fragment)
+                    self.js(axe_script())
+                    found = self.browser.execute_async_script(
+                        "const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations))")
+                    self.assertEqual([each["id"] for each in found if each["impact"] in ("serious", "critical")], [])
+
+    def test_no_bound_is_claimed_for_imported_times_without_one(self):
+        path = self.write("ladder-import", "models/resnet50.onnx", "--batch", "32", "--times",
+                          "tests/cli/imports/resnet50_fp16.profile.json", "--device", "h200", "--precision", "fp16")
+        total = self.data(path).profile()["totals"]["latency_ps"]
+        self.open(path, "view=overview")
+        rungs = self.rungs()
+        self.assertEqual(sum(rungs.values()), total)
+        headings = self.texts("#view h3")[0]
+        self.assertIn(f"{round(100 * rungs['above'] / total)}% of the measured", headings)
+        self.assertIn(f"no bound is known for {round(100 * rungs['unknown'] / total)}%", headings)
+        self.assertNotIn("bound", self.find("#view h2").text)
 
     def test_no_roof_line_crosses_a_label(self):
         self.open(self.page("fp32-32", "--batch", "32"), "view=roofline")
