@@ -4,6 +4,7 @@
 const views = [
   {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
   {key: 'modules', label: 'Modules', draw: drawModules},
+  {key: 'dataflow', label: 'Dataflow', draw: drawDataflow, isWhole: true},
   {key: 'operators', label: 'Operators', draw: drawOperators},
   {key: 'kernels', label: 'Kernels', draw: drawKernels},
   {key: 'timeline', label: 'Timeline', draw: drawTimeline},

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 OPTIONS = argparse.Namespace()
 SKIPPED = 77
 WIDTH, HEIGHT = 1360, 1000
-VIEWS = ["overview", "modules", "operators", "kernels", "timeline", "memory", "roofline"]
+VIEWS = ["overview", "modules", "dataflow", "operators", "kernels", "timeline", "memory", "roofline"]
 TABLE = "fake:table=tests/cli/models/pointnet_times.txt"
 KERNELS = "fake:table=tests/cli/models/kernel_times.txt"
 MAX_ELEMENTS = 7000  # of a view, for a model of any size
