@@ -11,6 +11,7 @@
 The package runs the program ``costmodel``, which it contains, and reads its JSON report.
 """
 from ._api import check, diff, llm, profile, version
+from ._export import export
 from ._program import CostmodelError, CostmodelWarning
 from ._records import (Coverage, DeviceMemory, Diagnostic, Diff, Llm, LlmCapacity, LlmFigures,
                        LlmPhase, LlmRow, LlmSweep, Memory, Metric, Model, Module, Node, Operator,
@@ -21,6 +22,6 @@ __all__ = [
     "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic", "Diff", "Llm",
     "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Memory", "Metric", "Model",
     "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep", "SweepRow",
-    "Totals", "Training", "Value", "Verdict", "check", "diff", "llm", "profile", "version",
+    "Totals", "Training", "Value", "Verdict", "check", "diff", "export", "llm", "profile", "version",
 ]
 __version__ = version()

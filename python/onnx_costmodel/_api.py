@@ -66,16 +66,16 @@ def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
         CostmodelWarning: totals leave something out, or the backend is unusable.
     """
     _check_options(options)
-    given = {"batch": batches(batch), "device": device, "precision": precision, "dim": dims,
-             "input": inputs, "convention": convention, "optimizer": optimizer,
-             "memory_limit": memory_limit, "measure": measure, **options}
-    with as_file(model, example_inputs, export_options) as (path, name):
-        document, _ = run_json(["profile", "--format=json", *arguments(given), "--", path])
-    if name is not None and "model" in document:
+    with as_file(model, example_inputs, export_options) as file:
+        given = {**file.sizes_or(batch, dims), "device": device, "precision": precision,
+                 "input": inputs, "convention": convention, "optimizer": optimizer,
+                 "memory_limit": memory_limit, "measure": measure, **options}
+        document, _ = run_json(["profile", "--format=json", *arguments(given), "--", file.path])
+    if file.name is not None and "model" in document:
         if isinstance(document["model"], dict):
-            document["model"]["path"] = name
+            document["model"]["path"] = file.name
         else:
-            document["model"] = name
+            document["model"] = file.name
     return cast(Union[Profile, Sweep], of_schema(document))
 
 
@@ -90,8 +90,8 @@ def diff(old: ModelLike, new: ModelLike, **options: Any) -> Diff:
         CostmodelError: as in `profile`; code "compare": they have different options, for example batches.
     """
     sides = [side if isinstance(side, Profile) else profile(side, **options) for side in (old, new)]
-    with as_file(sides[0]) as (old_path, _), as_file(sides[1]) as (new_path, _):
-        document, _ = run_json(["diff", "--format=json", old_path, new_path])
+    with as_file(sides[0]) as old_file, as_file(sides[1]) as new_file:
+        document, _ = run_json(["diff", "--format=json", old_file.path, new_file.path])
     made = Diff(document)
     made._sides = (sides[0], sides[1])  # pylint: disable=protected-access
     return made
@@ -120,11 +120,12 @@ def check(model: ModelLike, *, baseline: str | os.PathLike[str] | Profile | None
         if isinstance(baseline, Profile):
             baseline.save(pathlib.Path(folder) / "baseline.json")
             baseline = pathlib.Path(folder) / "baseline.json"
-        given = {"baseline": baseline, "budget": budget, "limit": list(limits), **options}
-        with as_file(model, example_inputs, export_options) as (path, name):
+        with as_file(model, example_inputs, export_options) as file:
+            given = {"baseline": baseline, "budget": budget, "limit": list(limits), **options,
+                     **file.sizes_or(options.get("batch"), options.get("dim"))}
             document, status = run_json(["check", "--format=json", *arguments(given),
-                                         f"--report=markdown={report}", "--", path])
-        made = Verdict({**document, "model": name or document["model"]})
+                                         f"--report=markdown={report}", "--", file.path])
+        made = Verdict({**document, "model": file.name or document["model"]})
         made._status = status  # pylint: disable=protected-access
         made._markdown = report.read_text(encoding="utf-8")  # pylint: disable=protected-access
     return made
@@ -165,8 +166,8 @@ def llm(model: ModelLike, *, device: str | Sequence[str] | None = None,
                           ",".join(f"{key}={n}" for key, n in one.items()) for one in divisions],
              "memory_limit": memory_limit, "kv_dtype": kv_dtype, "quantize": quantize, "dim": dims,
              **options}
-    with as_file(model, example_inputs, export_options) as (path, name):
-        document, _ = run_json(["llm", "--format=json", *arguments(given), "--", path])
+    with as_file(model, example_inputs, export_options) as file:
+        document, _ = run_json(["llm", "--format=json", *arguments(given), "--", file.path])
     for one in document.get("rows", [document]):
-        one["model"] = name or one["model"]
+        one["model"] = file.name or one["model"]
     return cast(Union[Llm, LlmSweep], of_schema(document))

@@ -499,8 +499,8 @@ class Diff(Record):
     def render(self, format: str = "text", **options: Any) -> str:
         """Returns the report in a format of ``costmodel diff``: text, json, markdown or html."""
         # pylint: disable=redefined-builtin
-        with as_file(self._sides[0]) as (old, _), as_file(self._sides[1]) as (new, _):
-            return run(["diff", f"--format={format}", *arguments(options), old, new])[0]
+        with as_file(self._sides[0]) as old, as_file(self._sides[1]) as new:
+            return run(["diff", f"--format={format}", *arguments(options), old.path, new.path])[0]
 
     def to_markdown(self) -> str:
         """Returns a report for a pull request comment."""

@@ -6,12 +6,10 @@ import contextlib
 import json
 import os
 import pathlib
-import sys
 import tempfile
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
-LARGEST_KEPT = 1 << 16  # bytes of an initializer that may decide a shape
-MISSING = "weights.bin"  # external data that is not written: the program does not read weights
+from ._export import LARGEST_KEPT, MISSING, export, is_torch_model
 
 
 def _copy_fields(source: Any, target: Any, without: str) -> None:
@@ -52,62 +50,43 @@ def strip(model: Any) -> Any:
     return copy
 
 
-def _export(module: Any, inputs: Any, options: Mapping[str, Any], path: pathlib.Path) -> None:
-    """Exports a torch.nn.Module in inference mode; large weights are not written."""
-    import torch  # pylint: disable=import-outside-toplevel
+class File(NamedTuple):
+    """A file with a model."""
 
-    named = isinstance(inputs, Mapping)
-    arguments: dict[str, Any] = {
-        "args": () if named else inputs if isinstance(inputs, tuple) else (inputs,),
-        "kwargs": dict(inputs) if named else None}
-    training = module.training
-    module.eval()
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            exported = torch.onnx.export(module, **{"dynamo": True, "verbose": False, **arguments,
-                                                    **options})
-    finally:
-        module.train(training)
-    import onnx_ir  # of torch's exporter; pylint: disable=import-outside-toplevel
+    path: str
+    name: str | None  # of the model, if the file is temporary
+    sizes: Mapping[str, int] = {}  # of its symbolic dims, if the user gives no others
 
-    for value in exported.model.graph.initializers.values():
-        tensor = value.const_value
-        if tensor is not None and tensor.nbytes > LARGEST_KEPT:
-            value.const_value = onnx_ir.ExternalTensor(
-                MISSING, None, None, dtype=tensor.dtype, shape=tensor.shape, name=value.name)
-    onnx_ir.save(exported.model, path)
-
-
-def _is_torch_module(model: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
+    def sizes_or(self, batch: int | Sequence[int] | None, dims: Mapping[str, int] | None) -> dict[str, Any]:
+        """Returns the options --batch and --dim: the given sizes, and those of the file for others."""
+        free = {name: size for name, size in self.sizes.items() if name not in (dims or {})}
+        default = free.pop("batch", None)
+        return {"batch": batches(default if batch is None else batch), "dim": {**free, **(dims or {})}}
 
 
 @contextlib.contextmanager
 def as_file(model: Any, example_inputs: Any = None,
-            export_options: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str | None]]:
-    """Yields the path of a file with the model, and its name if that file is temporary."""
+            export_options: Mapping[str, Any] | None = None) -> Iterator[File]:
+    """Yields a file with the model."""
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)
-        yield (f"./{path}" if path == "-" or path.startswith("-") else path), None
+        yield File(f"./{path}" if path == "-" or path.startswith("-") else path, None)
         return
     with tempfile.TemporaryDirectory(prefix="onnx_costmodel-") as folder:
         path = pathlib.Path(folder) / "model.onnx"
         if hasattr(model, "to_json"):  # Profile
             path = path.with_suffix(".json")
             path.write_text(model.to_json(), encoding="utf-8")
-            yield str(path), model.model.path
+            yield File(str(path), model.model.path)
         elif hasattr(model, "SerializeToString") and hasattr(model, "graph"):
             path.write_bytes(strip(model).SerializeToString())
-            yield str(path), model.graph.name or "model"
-        elif _is_torch_module(model):
-            if example_inputs is None:
-                raise TypeError("a torch.nn.Module requires example_inputs")
-            _export(model, example_inputs, export_options or {}, path)
-            yield str(path), type(model).__name__
+            yield File(str(path), model.graph.name or "model")
+        elif is_torch_model(model):
+            sizes = export(model, path, example_inputs, **(export_options or {}))
+            yield File(str(path), type(model).__name__, sizes)
         else:
-            raise TypeError("model must be a path, a Profile, an onnx.ModelProto or a "
-                            f"torch.nn.Module, got {type(model).__name__}")
+            raise TypeError("model must be a path, a Profile, an onnx.ModelProto, a torch.nn.Module "
+                            f"or a torch.export.ExportedProgram, got {type(model).__name__}")
 
 
 def dump(document: Mapping[str, Any]) -> str:
