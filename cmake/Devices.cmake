@@ -11,4 +11,4 @@ add_custom_command(
   DEPENDS ${device_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
   VERBATIM)
 target_sources(layer_backends_device PRIVATE ${device_table})
-install(FILES ${device_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/devices)
+install(FILES ${device_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/devices COMPONENT runtime)

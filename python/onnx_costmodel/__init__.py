@@ -10,18 +10,21 @@
 
 The package runs the program ``costmodel``, which it contains, and reads its JSON report.
 """
-from ._api import check, diff, llm, profile, version
+from ._api import (check, compare, conventions, device_memory, diff, fit, llm, profile, quantize, sweep,
+                   version)
 from ._export import export
 from ._program import CostmodelError, CostmodelWarning
-from ._records import (Coverage, DeviceMemory, Diagnostic, Diff, Llm, LlmCapacity, LlmFigures,
-                       LlmPhase, LlmRow, LlmSweep, Memory, Metric, Model, Module, Node, Operator,
-                       Options, Profile, Record, Rows, Sweep, SweepRow, Totals, Training, Value,
-                       Verdict)
+from ._record import Map, Record, Rows
+from ._reports import Comparison, Diff, Llm, LlmSweep, Profile, Sweep, Verdict
+from ._schema import (Coverage, DeviceMemory, Diagnostic, LlmCapacity, LlmFigures, LlmPhase, LlmRow,
+                      Memory, Metric, Model, Module, Node, Operator, Options, SweepRow, Totals,
+                      Training, Value)
 
 __all__ = [
-    "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic", "Diff", "Llm",
-    "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Memory", "Metric", "Model",
-    "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep", "SweepRow",
-    "Totals", "Training", "Value", "Verdict", "check", "diff", "export", "llm", "profile", "version",
+    "Comparison", "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic",
+    "Diff", "Llm", "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Map", "Memory",
+    "Metric", "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep",
+    "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "compare", "conventions",
+    "device_memory", "diff", "export", "fit", "llm", "profile", "quantize", "sweep", "version",
 ]
 __version__ = version()

@@ -94,7 +94,7 @@ def _fake_weights(module: Any) -> Iterator[Any]:
             tensors[name] = tensor
 
 
-def _map(value: Any, of_tensor: Callable[[Any], Any], *others: Any) -> Any:
+def _map(value: Any, of_tensor: Callable[..., Any], *others: Any) -> Any:
     """Applies a function to each tensor of nested arguments, and to those in its place in `others`."""
     import torch  # pylint: disable=import-outside-toplevel
     from torch.utils import _pytree  # pylint: disable=import-outside-toplevel

@@ -10,6 +10,8 @@ import subprocess
 import warnings
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
+from ._options import LISTS
+
 # subject: error[code]: message, then indented lines of the location and a hint
 _MESSAGE = re.compile(r"^(?P<subject>.*?): (?P<severity>error|warning)\[(?P<code>[a-z-]+)\]: "
                       r"(?P<message>.*)\n?(?P<more>(?:  .*\n?)*)", re.MULTILINE)
@@ -80,7 +82,8 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns the command line of keyword arguments.
 
     ``memory_limit="16GiB"`` becomes ``--memory-limit=16GiB``. True gives an option without a value, a
-    mapping repeats ``--dim=NAME=VALUE``, a list repeats the option. None and False are omitted.
+    mapping repeats ``--dim=NAME=VALUE``, a list repeats the option, or is one value with commas
+    (``LISTS``). None and False are omitted.
     """
     words = []
     for key, value in options.items():
@@ -91,6 +94,8 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
             words.append(name)
         elif isinstance(value, Mapping):
             words += [f"{name}={inner}={_text(item)}" for inner, item in value.items()]
+        elif isinstance(value, (list, tuple)) and name[2:] in LISTS:
+            words.append(f"{name}={','.join(map(_text, value))}")
         elif isinstance(value, (list, tuple)):
             words += [f"{name}={_text(item)}" for item in value]
         else:

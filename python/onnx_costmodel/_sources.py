@@ -61,7 +61,7 @@ class File(NamedTuple):
         """Returns the options --batch and --dim: the given sizes, and those of the file for others."""
         free = {name: size for name, size in self.sizes.items() if name not in (dims or {})}
         default = free.pop("batch", None)
-        return {"batch": batches(default if batch is None else batch), "dim": {**free, **(dims or {})}}
+        return {"batch": default if batch is None else batch, "dim": {**free, **(dims or {})}}
 
 
 @contextlib.contextmanager
@@ -92,10 +92,3 @@ def as_file(model: Any, example_inputs: Any = None,
 def dump(document: Mapping[str, Any]) -> str:
     """Returns a report as JSON text."""
     return json.dumps(document, ensure_ascii=False)
-
-
-def batches(batch: int | Sequence[int] | None) -> str | None:
-    """Returns the value of --batch."""
-    if batch is None or isinstance(batch, int):
-        return None if batch is None else str(batch)
-    return ",".join(str(one) for one in batch)

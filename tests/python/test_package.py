@@ -163,13 +163,47 @@ class Package(unittest.TestCase):
             self.assertIn(text, page)
 
     def test_figures_have_three_digits(self):
-        from onnx_costmodel import _records
+        from onnx_costmodel import _reports
         rows = [(0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (999499, "999 kB"), (999500, "1.00 MB"),
                 (2 ** 62, "4.61 EB"), (None, "?")]
         for value, text in rows:
-            self.assertEqual(_records._si(value, "B"), text, value)
-        self.assertEqual(_records._seconds(5030192730), "5.03 ms")
-        self.assertEqual(_records._seconds(12), "12 ps")
+            self.assertEqual(_reports._si(value, "B"), text, value)
+        self.assertEqual(_reports._seconds(5030192730), "5.03 ms")
+        self.assertEqual(_reports._seconds(12), "12 ps")
+
+    def test_models_are_compared_with_the_same_options(self):
+        comparison = cm.compare({"narrow": self.resnet, "wide": self.wide}, batch=2, device="h200", optimizer="sgd")
+        self.assertEqual(comparison["narrow"].totals.macs, 2 * RESNET_MACS)
+        self.assertEqual([row["model"] for row in comparison.rows()], ["narrow", "wide"])
+        self.assertEqual(comparison.rows()[1]["device_memory_bytes"], comparison[1].device_memory.bytes)
+        self.assertIn("<td style='text-align:left'>wide</td>", comparison._repr_html_())
+        self.assertEqual(cm.device_memory(self.resnet, optimizer="sgd", batch=2).bytes,
+                         comparison["narrow"].device_memory.bytes)
+
+    def test_conventions_count_one_model_differently(self):
+        flops = cm.conventions(self.resnet)
+        self.assertEqual(flops["torch"], 2 * RESNET_MACS)
+        self.assertEqual(flops["macs"], RESNET_MACS)
+
+    def test_a_sweep_has_all_combinations_and_continues(self):
+        options = {"batch": [1, 4], "device": ["h200", "t4"], "precision": ["fp32", "fp16"], "folder": self.folder / "results"}
+        rows = cm.sweep([self.resnet, self.wide], **options).sweep
+        self.assertEqual(len(rows), 16)
+        self.assertEqual({row.device for row in rows}, {"h200", "t4"})
+        one = cm.profile(self.resnet, batch=4, device="t4", precision="fp16").totals
+        self.assertIn(one.latency_ps, [row.latency_ps for row in rows])
+        files = {path: path.stat().st_mtime_ns for path in (self.folder / "results").rglob("*") if path.is_file()}
+        self.assertEqual(len(cm.sweep([self.resnet, self.wide], **options).sweep), 16)
+        self.assertTrue(set(files) <= {path for path in (self.folder / "results").rglob("*")})
+
+    def test_quantize_and_fit_return_what_the_program_prints(self):
+        for row in cm.quantize(self.resnet, device="h200").llm.quantization:
+            self.assertLess(row.quantized_bytes, row.bytes)
+        times = self.folder / "times.csv"
+        times.write_text("model,node,batch,precision,layout,seconds\n" + "".join(
+            f"resnet50.onnx,,{batch},fp32,,{0.001 * batch}\n" for batch in (1, 2, 4, 8, 16, 32)))
+        fitted = cm.fit("h200", times, models=MODELS, basis="a test")
+        self.assertEqual(fitted["torch-compile fp32"]["times"], 6)
 
     def test_diff_compares_files_and_profiles(self):
         diff = cm.diff(cm.profile(self.resnet), self.wide)
@@ -247,58 +281,6 @@ TYPES = {"integer": int, "number": float, "string": str, "array": list, "boolean
          "null": type(None)}
 
 
-class Annotations(unittest.TestCase):
-    """The annotations of the classes are those of the JSON schemas."""
-
-    def schema_types(self, entry, definitions):
-        if "$ref" in entry:
-            entry = definitions[entry["$ref"].rpartition("/")[2]]
-        if "object" in entry.get("type", ()):
-            return {cm.Record}
-        kinds = entry["type"] if isinstance(entry.get("type"), list) else [entry.get("type")]
-        return {TYPES[kind] for kind in kinds if kind in TYPES}
-
-    def annotated(self, hint):
-        """Returns the set of types of a hint: {int, NoneType} of int | None."""
-        plain = set()
-        for one in (typing.get_args(hint) if type(None) in typing.get_args(hint) else [hint]):
-            origin = typing.get_origin(one) or one
-            record = isinstance(origin, type) and issubclass(origin, cm.Record)
-            plain.add(cm.Record if record else list if origin is cm.Rows else origin)
-        return plain
-
-    def check_class(self, kind, properties, definitions):
-        for name, hint in typing.get_type_hints(kind).items():
-            if name.startswith("_"):
-                continue
-            with self.subTest(kind=kind.__name__, key=name):
-                self.assertIn(name, properties)
-                wanted = self.schema_types(properties[name], definitions)
-                ours = self.annotated(hint)
-                if wanted:  # the schema allows null for every integer, also for counts
-                    self.assertTrue(ours <= wanted | {type(None)}, (ours, wanted))
-
-    def test_annotations_are_those_of_the_schemas(self):
-        if sys.version_info < (3, 10):
-            self.skipTest("get_type_hints requires Python 3.10 for int | None")
-        from onnx_costmodel import _program, _records
-        for schema in ("profile", "sweep", "diff", "check", "llm", "llm-sweep"):
-            text, _ = _program.run(["schema", schema])
-            document = json.loads(text)
-            root = type(_records.of_schema({"schema": f"costmodel/{schema}/2"}))
-            pending, seen = [(root, document["properties"])], set()
-            while pending:
-                kind, properties = pending.pop()
-                self.check_class(kind, properties, document["$defs"])
-                seen.add(kind)
-                for key, nested in kind._nested.items():
-                    self.assertIn(key, properties)
-                    entry = properties[key].get("items", properties[key])
-                    reference = entry.get("$ref", "").rpartition("/")[2]
-                    if reference and nested not in seen:
-                        pending.append((nested, document["$defs"][reference]["properties"]))
-
-
 class Models(unittest.TestCase):
     def test_a_proto_is_profiled_without_its_weights(self):
         onnx = required("onnx")
@@ -329,6 +311,8 @@ class Models(unittest.TestCase):
         self.assertEqual(frame.set_index("path").loc["layer1.0", "macs"], 231211008)
         self.assertEqual(str(frame["macs"].dtype), "Int64")
         self.assertIn("achieved.limited_by", frame.columns)
+        with self.assertRaisesRegex(ValueError, "no table 'foo': the tables are modules, nodes, operators"):
+            profile.to_pandas("foo")
         self.assertEqual(profile.to_pandas("operators").set_index("op").loc["Conv", "nodes"], 53)
         sweep = cm.profile(MODELS / "resnet50.onnx", batch=[1, 2]).to_pandas()
         self.assertEqual(list(sweep["macs"]), [RESNET_MACS, 2 * RESNET_MACS])
