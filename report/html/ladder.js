@@ -93,11 +93,15 @@ function addRung(parent, split, label, value, pieces) {
   if (pieces.length === 1) add(text, 'span', {class: 'faint'}, ` ${roughly(value / split.total)}`);
 }
 
-/* Adds links to the recommendations that avoid a loss, with their gains. */
-function addRemedies(parent, profile, key) {
+/* Adds links to the recommendations whose gain this step can explain: it is the largest of them, or a quarter of it. */
+function addRemedies(parent, profile, split, step) {
   const links = add(parent, 'span', {class: 'links'});
-  const fitting = (profile.advice || []).filter(advice => advice.gain_ps > 0
-    && (remedies[advice.name] || ['', ''])[1].split(' ').includes(key));
+  const fitting = (profile.advice || []).filter(advice => {
+    const keys = (remedies[advice.name] || ['', ''])[1].split(' ');
+    const most = d3.max(split.steps.filter(each => keys.includes(each.key)), each => each.value);
+    return advice.gain_ps > 0 && keys.includes(step.key) && (step.value === most || step.value >= advice.gain_ps / 4);
+  });
+  const key = step.key;
   for (const advice of fitting.slice(0, 2))
     addButton(links, `remedy-${key}-${advice.name}`, remedyText(profile, advice), () => {
       focusKey(`advice-${advice.name}`);
@@ -130,7 +134,7 @@ function drawLadder(parent, profile) {
     const button = addButton(rung, `loss-${piece.key}`, '', () => setState({loss: state.loss === piece.key ? '' : piece.key}))
       .attr('aria-pressed', String(state.loss === piece.key)).attr('title', `${piece.label}: ${piece.about}`);
     addRung(button, split, piece.label, piece.value, [piece]);
-    addRemedies(rung, profile, piece.key);
+    addRemedies(rung, profile, split, piece);
   }
   drawLossTable(section, profile, split);
 }
