@@ -308,6 +308,9 @@ static int check_all(struct check *check, const struct cm_result *const *results
                       : "";
     verdict->fail_ambiguous = check->options->fail_ambiguous;
     verdict->baseline = baseline == NULL ? "" : keep(check, baseline->model);
+    if (check->options->commit != NULL) verdict->commit = keep(check, check->options->commit);
+    if (baseline != NULL && baseline->commit != NULL)
+        verdict->baseline_commit = keep(check, baseline->commit);
     verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)

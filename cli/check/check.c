@@ -5,6 +5,7 @@
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,13 +116,25 @@ static int read_baseline(struct check *check) {
     return cm_baseline_make(results, 1, NULL, "", call->diag, &check->baseline);
 }
 
+/* Returns the commit that the environment of a CI job names; NULL: none. */
+static const char *find_commit(void) {
+    static const char *const variables[] = {"GITHUB_SHA", "CI_COMMIT_SHA"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        const size_t length = value == NULL ? 0 : strlen(value);
+        if (length >= 7 && length <= 64 && strspn(value, "0123456789abcdef") == length)
+            return value;
+    }
+    return NULL;
+}
+
 static int write_baseline(const void *baseline, FILE *out) {
     return cm_baseline_write_json(baseline, out);
 }
 
 /* Replaces the baseline file under the lock of its folder. Fails if another process changed the
  * file since it was read: its entry of the history would be lost. */
-static int save_baseline(const struct check *check, const struct cm_baseline *now) {
+static int save_baseline(const struct check *check, struct cm_baseline *now) {
     const char *path = check->request.baseline;
     struct cm_diagnostics *diag = check->call->diag;
     char *text = NULL;
@@ -132,6 +145,7 @@ static int save_baseline(const struct check *check, const struct cm_baseline *no
     status = read_baseline_text(check, &text, &size);
     const char *before = check->baseline_text;
     bool is_same = before == NULL && text == NULL;
+    now->commit = find_commit();
     if (before != NULL && text != NULL)
         is_same = size == check->baseline_size && memcmp(text, before, size) == 0;
     if (status == CM_OK && !is_same)
@@ -520,6 +534,7 @@ static int run_check(struct check *check) {
         .accept = "",
         .llm = check->llm,
         .no_llm = check->no_llm,
+        .commit = find_commit(),
     };
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
         options.accept = check_accept_command(call);

@@ -76,7 +76,8 @@ struct cm_baseline_change {
 
 /* Schema "costmodel/baseline/2". */
 struct cm_baseline {
-    const char *model; /* file name without its directory */
+    const char *model;  /* file name without its directory */
+    const char *commit; /* of the model; NULL: not known */
     size_t n_profiles;
     const struct cm_baseline_profile *profiles;
     size_t n_modules;
@@ -108,6 +109,7 @@ struct cm_check_options {
     const char *accept;       /* command that accepts the new costs; "" */
     const struct cm_llm *llm; /* figures of the language model (costmodel/llm.h); NULL: none */
     const char *no_llm;       /* why there are none: "the model is a profile"; NULL */
+    const char *commit;       /* of the model; NULL: not known */
 };
 
 /* A module, or the whole model (path ""), checked against one limit. */
@@ -164,10 +166,12 @@ struct cm_verdict {
     const char *convention;
     const char *precision; /* "": as in the file */
     bool fail_ambiguous;
-    const char *baseline; /* model name of the baseline; "": none */
-    const char *times;    /* kind and device of the times: "modelled, NVIDIA H200"; "" */
-    const char *accept;   /* command that accepts the new costs; "" */
-    bool is_outdated;     /* the baseline was counted by other rules: `accept` renews it */
+    const char *baseline;        /* model name of the baseline; "": none */
+    const char *commit;          /* of the model; NULL: not known */
+    const char *baseline_commit; /* of the model of the baseline; NULL: not known */
+    const char *times;           /* kind and device of the times: "modelled, NVIDIA H200"; "" */
+    const char *accept;          /* command that accepts the new costs; "" */
+    bool is_outdated; /* the baseline was counted by other rules: `accept` renews it */
     size_t n_unchecked;
     const size_t *unchecked; /* batches of the baseline without a new profile */
     size_t n_cases;

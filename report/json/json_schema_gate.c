@@ -68,6 +68,7 @@ static const struct json_record change_record = RECORD(struct cm_baseline_change
 
 static const struct json_record baseline_record = RECORD(struct cm_baseline, "baseline", "Costs of a model, for later comparison",
     VALUE("model", JSON_TEXT, struct cm_baseline, model, "file name without folder"),
+    OPTIONAL("commit", JSON_NULLABLE, struct cm_baseline, commit, "commit of the model, if a CI job wrote the file"),
     OPTIONAL_MANY("history", JSON_LIST, struct cm_baseline, history, n_history, &change_record, "updates of the baseline, oldest first"),
     LIST("profiles", struct cm_baseline, profiles, n_profiles, profile_record, "one entry per batch"),
     LIST("modules", struct cm_baseline, modules, n_modules, module_record, "modules of all batches, one line each, in the order of the batches"));
@@ -111,6 +112,8 @@ static const struct json_record verdict_record = RECORD(struct cm_verdict, "chec
     VALUE("convention", JSON_TEXT, struct cm_verdict, convention, "FLOP counting convention"),
     OPTIONAL("precision", JSON_TEXT, struct cm_verdict, precision, "precision; empty: as in the file"),
     VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline, "model name in the baseline; empty: no baseline"),
+    OPTIONAL("commit", JSON_NULLABLE, struct cm_verdict, commit, "commit that a CI job checks"),
+    OPTIONAL("baseline_commit", JSON_NULLABLE, struct cm_verdict, baseline_commit, "commit of the model of the baseline"),
     VALUE("times", JSON_TEXT, struct cm_verdict, times, "source and device of the times; empty: none"),
     VALUE("state", JSON_TEXT, struct cm_verdict, state, "worst state of the cases; `regression` takes precedence over `not-compared`"),
     VALUE("passed", JSON_COUNT, struct cm_verdict, passed, "number of cases in state `pass`"),
