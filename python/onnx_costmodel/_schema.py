@@ -1153,6 +1153,8 @@ class VerdictFields(Record):
     convention: str  # FLOP counting convention
     precision: str  # precision; empty: as in the file
     baseline: str  # model name in the baseline; empty: no baseline
+    commit: str | None  # commit that a CI job checks
+    baseline_commit: str | None  # commit of the model of the baseline
     times: str  # source and device of the times; empty: none
     state: str  # worst state of the cases; regression takes precedence over not-compared
     passed: int | None  # number of cases in state pass

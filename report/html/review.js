@@ -34,7 +34,7 @@ function agree(name, verb) {
 function relativeText(old, now) {
   if (!isKnown(old) || !isKnown(now)) return '\u2013';
   if (+old === +now) return '=';
-  return +old === 0 ? 'new' : `${now < old ? '\u2212' : '+'}${percent(Math.abs(now - old), old)}`;
+  return +old === 0 ? 'new' : `${now < old ? '-' : '+'}${percent(Math.abs(now - old), old)}`;
 }
 
 /*
@@ -85,7 +85,7 @@ function differingArguments(before, after, type) {
     .map(word => word === both ? word.replace(' in ', ' ') : word).join(', ');
 }
 
-/* Returns {was: new to old modules, now: old to new modules, lost: old modules without a match}. */
+/* Returns {was: new to old modules, now: old to new ones, lost: old ones without a match}; caches for changeSteps. */
 function pairModules(report) {
   if (report.pairs) return report.pairs;
   const renamed = new Map(report.diff.modules.filter(row => row.old_path !== undefined)
@@ -103,18 +103,21 @@ function pairModules(report) {
     was.set(module, report.old.byPath.get(path));
   }
   const now = new Map([...was].map(pair => [pair[1], pair[0]]));
-  report.pairs = {was, now, lost: report.old.modules.filter(module => !now.has(module))};
+  const lost = report.old.modules.filter(module => !now.has(module));
+  report.pairs = {was, now, lost, texts: new Map(), steps: new Map()};
   return report.pairs;
 }
 
-/* Returns the names of the operators directly in a module. */
+/* Returns the number of nodes directly in a module, by operator. */
 function operatorsOf(profile, module) {
-  if (!profile.operatorsByOwner) {
-    profile.operatorsByOwner = new Map();
-    for (const node of profile.nodes)
-      profile.operatorsByOwner.set(node.owner, (profile.operatorsByOwner.get(node.owner) || []).concat(node.op));
+  if (!profile.operatorCounts) {
+    profile.operatorCounts = new Map(profile.modules.map(each => [each, new Map()]));
+    for (const {owner, kind} of profile.nodes) {
+      const counts = profile.operatorCounts.get(owner);
+      counts.set(kind, (counts.get(kind) || 0) + 1);
+    }
   }
-  return profile.operatorsByOwner.get(module) || [];
+  return profile.operatorCounts.get(module);
 }
 
 /* Returns what differs between two versions of a module: "256 \u2192 320 channels". */
@@ -124,8 +127,7 @@ function changeText(report, was, now) {
   if (words !== '') return words;
   const before = operatorsOf(report.old, was);
   const after = operatorsOf(report.profile, now);
-  const count = (list, op) => list.filter(each => each === op).length;
-  const fewer = (list, other) => [...new Set(list.filter(op => count(list, op) > count(other, op)))];
+  const fewer = (counts, other) => [...counts.keys()].filter(kind => counts.get(kind) > (other.get(kind) || 0));
   const gone = fewer(before, after);
   const fresh = fewer(after, before);
   if (report.old.nodes.length > 0 && gone.length + fresh.length > 0)
@@ -141,7 +143,8 @@ function changeText(report, was, now) {
  * Alike modules ("layer3.*.conv2") are one step.
  */
 function changeSteps(report, key) {
-  const {was, lost} = pairModules(report);
+  const {was, lost, texts, steps: known} = pairModules(report);
+  if (known.has(key)) return known.get(key);
   const own = (profile, module) => (+module[key] || 0) - d3.sum(module.children, i => +profile.modules[i][key] || 0);
   const groups = new Map();
   const put = (module, text, change) => {
@@ -156,7 +159,9 @@ function changeSteps(report, key) {
   for (const module of report.profile.modules) {
     const before = was.get(module);
     const change = before ? own(report.profile, module) - own(report.old, before) : 0;
-    if (change !== 0) put(module, changeText(report, before, module), change);
+    if (change === 0) continue;
+    if (!texts.has(module)) texts.set(module, changeText(report, before, module));
+    put(module, texts.get(module), change);
   }
   const putTrees = (profile, modules, text, sign) => {
     const sums = new Map(); /* module without a match, to the outermost one around it */
@@ -176,10 +181,11 @@ function changeSteps(report, key) {
     step.name = step.modules[0].path === '' ? 'nodes outside of modules' : pattern(step.modules);
     if (step.modules.length > 1) step.name += ` (${step.modules.length} modules)`;
   }
+  known.set(key, steps);
   return steps;
 }
 
-function stepLabel(step) { return step.text === '' ? step.name : `${step.name}: ${step.text}`; }
+function stepLabel(step) { return fit(step.text === '' ? step.name : `${step.name}: ${step.text}`, 160); }
 
 /* Returns the excess of a finding over its limit as a ratio; for limits of 0 infinite. */
 function excess(finding) { return isKnown(finding.over) ? finding.over / finding.allowed : -1; }
@@ -191,8 +197,11 @@ function worstLimit(check) {
   return all.sort((a, b) => excess(b.finding) - excess(a.finding))[0] || null;
 }
 
+/* Returns the change of a figure as a share of the old value; infinite if that is 0. */
+function relativeChange(row) { return +row.now === +row.old ? 0 : row.now / row.old - 1; }
+
 function byRelativeChange(rows) {
-  return rows.slice().sort((a, b) => Math.abs(b.now / b.old - 1) - Math.abs(a.now / a.old - 1));
+  return rows.slice().sort((a, b) => d3.descending(Math.abs(relativeChange(a)), Math.abs(relativeChange(b))));
 }
 
 /* Returns "6 of 7 figures grow, most MACs: +13.63%". */
@@ -261,7 +270,7 @@ function copyText(text, done) {
 function addCopyButton(parent) {
   const source = document.getElementById('costmodel-markdown');
   if (!source) return;
-  const box = add(parent, 'div', {class: 'copy'});
+  const box = add(parent, 'div', {class: 'copy-box'});
   const button = addButton(box, 'copy-markdown', 'Copy as Markdown', () => copyText(source.textContent, isDone => {
     box.selectAll('textarea').remove();
     status.text(isDone ? 'Copied' : 'Press Ctrl+C to copy');
@@ -271,15 +280,22 @@ function addCopyButton(parent) {
   const status = add(box, 'span', {role: 'status', 'aria-live': 'polite'});
 }
 
-/* Returns the two versions that are compared: "resnet50.onnx \u2192 resnet50_wide.onnx". */
+/* Returns the two versions that are compared: "resnet50.onnx (baseline, 1a2b3c4d) \u2192 resnet50_wide.onnx". */
 function versionsText(report) {
-  const now = fileName(report.profile ? report.profile.model.path : report.check.model);
-  if (report.old) return `${fileName(report.old.model.path)}${report.check ? ' (baseline)' : ''} \u2192 ${now}`;
-  return report.check.baseline ? `${report.check.baseline} (baseline) \u2192 ${now}` : `${now}, without a baseline`;
+  const check = report.check || {};
+  const named = (name, facts) => {
+    const known = facts.filter(fact => fact);
+    return known.length > 0 ? `${name} (${known.join(', ')})` : name;
+  };
+  const short8 = commit => commit && commit.slice(0, 8);
+  const now = named(fileName(report.profile ? report.profile.model.path : check.model), [short8(check.commit)]);
+  if (!report.check) return `${fileName(report.old.model.path)} \u2192 ${now}`;
+  return check.baseline ? `${named(check.baseline, ['baseline', short8(check.baseline_commit)])} \u2192 ${now}`
+    : `${now}, without a baseline`;
 }
 
 function drawBanner(parent, report, verdict, cause) {
-  const banner = add(parent, 'section', {class: `banner ${verdict.state}`});
+  const banner = add(parent, 'section', {class: `verdict-banner ${verdict.state}`});
   add(banner, 'div', {class: 'verdict-mark', 'aria-hidden': 'true'}, verdictMarks[verdict.state]);
   const words = add(banner, 'div', {class: 'words'});
   words.append('h2').text(verdict.text);
@@ -294,7 +310,7 @@ function drawBanner(parent, report, verdict, cause) {
 
 /* Returns the scale of relative changes, with room for every change and for limits that are not far beyond. */
 function changeScale(rows, from, to) {
-  const changes = rows.map(row => row.now / row.old - 1).filter(isFinite);
+  const changes = rows.map(relativeChange).filter(isFinite);
   const limits = rows.map(row => row.allowed / row.old - 1).filter(isFinite);
   const far = 2 * d3.max(changes.concat(0.02), Math.abs);
   const all = changes.concat(limits.filter(limit => Math.abs(limit) <= far), [0]);
@@ -308,7 +324,7 @@ function figureLabel(row) {
 }
 
 function signedPercent(share) {
-  return `${share < -1e-9 ? '\u2212' : share > 1e-9 ? '+' : ''}${+(100 * Math.abs(share)).toPrecision(6)}%`;
+  return `${share < -1e-9 ? '-' : share > 1e-9 ? '+' : ''}${+(100 * Math.abs(share)).toPrecision(6)}%`;
 }
 
 /*
@@ -347,12 +363,12 @@ function drawFigures(parent, report, figures, current) {
     const cell = d3.select(this);
     const y = isWide ? height / 2 - 1 : 32;
     const textY = isWide ? y + 4.5 : 16;
-    const share = hasOld ? row.now / row.old - 1 : row.now / row.allowed;
+    const share = hasOld ? relativeChange(row) : row.now / row.allowed;
     const isWorse = hasOld ? +row.now > +row.old : row.state === 'regression';
     const isSame = hasOld && +row.now === +row.old;
     const tone = isSame ? 'same' : isWorse ? 'worse' : 'better';
     if (isKnown(row.allowed)) {
-      const limit = hasOld ? x(row.allowed / row.old - 1) : x(1);
+      const limit = hasOld ? x(relativeChange({old: row.old, now: row.allowed})) : x(1);
       add(cell, 'rect', {class: 'beyond', x: limit, y: y - 11, width: Math.max(0, right - limit + 4), height: 22});
       add(cell, 'line', {class: 'tick', x1: limit, x2: limit, y1: y - 11, y2: y + 11});
     }
@@ -362,7 +378,7 @@ function drawFigures(parent, report, figures, current) {
     if (hasOld) add(cell, 'circle', {class: 'ring', cx: from, cy: y, r: 5.5});
     if (!isSame) add(cell, 'circle', {class: `dot ${tone}`, cx: to, cy: y, r: 5.5, 'data-value': String(row.now)});
     const mark = isKnown(row.allowed) ? verdictMarks[row.state] || verdictMarks.undecided : '';
-    add(cell, 'text', {class: `mark ${row.state === 'pass' ? 'better' : 'worse'}`, x: 6, y: textY}, mark);
+    add(cell, 'text', {class: `limit-mark ${row.state === 'pass' ? 'better' : 'worse'}`, x: 6, y: textY}, mark);
     add(cell, 'text', {class: 'strong', x: 22, y: textY}, fit(row.name, 18));
     const values = hasOld && !isSame ? `${short(row.old, row.unit)} \u2192 ${short(row.now, row.unit)}` : short(row.now, row.unit);
     const arrow = isSame ? '' : hasOld ? isWorse ? '\u25b2 ' : '\u25bc ' : '';
@@ -404,14 +420,14 @@ function drawWaterfall(parent, report, figure, steps) {
   const first = steps[0];
   const share = first ? first.change / change : 0;
   const part = share > 1 ? 'mostly' : `${roughly(share)} of it`;
-  const cause = first && share > 0.2 ? `, ${part} in ${first.name}` : '';
+  const cause = first && share > 0.2 ? `, ${part} in ${fit(first.name, 80)}` : '';
   const heading = change === 0 ? `${agree(figure.name, 'do').replace(/dos$/, 'does')} not change (${short(figure.now, figure.unit)})`
     : `${agree(figure.name, change > 0 ? 'grow' : 'shrink')} by ${signed(Math.abs(change), figure.unit).slice(1)} (${relativeText(figure.old, figure.now)})${cause}`;
   const section = addSection(parent, heading, steps.length === 0 ? 'No module changes this figure.'
-    : 'Totals from 0. Below, the part of the axis in which they differ, with a bar for each change.');
+    : 'Totals from 0; below, the part in which they differ, magnified.');
   if (steps.length === 0) return;
-  const shown = steps.slice(0, maxSteps);
-  const rest = steps.slice(maxSteps);
+  const shown = steps.slice(0, steps.length > maxSteps + 1 ? maxSteps : maxSteps + 1);
+  const rest = steps.slice(shown.length);
   if (rest.length > 0) shown.push({name: plural(rest.length, 'smaller change'), text: '', modules: [], change: d3.sum(rest, step => step.change)});
   let at = 0;
   const bars = shown.map(step => Object.assign({from: at, to: (at += step.change)}, step));
@@ -464,12 +480,22 @@ function drawWaterfall(parent, report, figure, steps) {
     add(cell, 'rect', {class: `step ${bar.change > 0 ? 'grows' : 'shrinks'}`, y: row - 19, height: 12,
       x: zoom(Math.min(bar.from, bar.to)), width: Math.max(1, Math.abs(zoom(bar.to) - zoom(bar.from)))});
   });
+  const links = cells.filter(bar => bar.modules.some(module => report.profile.byPath.has(module.path)));
+  links.each(function button(bar, i) {
+    addAction(d3.select(this), `${stepLabel(bar)}: ${signed(bar.change, figure.unit)}`, `step-${i}`, () => setState({
+      module: bar.modules.find(module => report.profile.byPath.has(module.path)).path}, true));
+  }).attr('tabindex', (bar, i) => i === 0 ? 0 : -1);
+  addArrows(links, (bar, key) => {
+    const next = links.data().indexOf(bar) + ({ArrowDown: 1, ArrowUp: -1}[key] || 0);
+    return links.data()[next] ? `step-${next}` : null;
+  });
   addTip(cells, bar => [stepLabel(bar), exact(bar.change, figure.unit)]
     .concat(bar.modules.slice(0, 12).map(module => module.path)));
-  for (const tick of zoom.ticks(Math.floor(width / 130)).filter(each => zoom(each) > 70 && zoom(each) < width - 50))
-    add(svg, 'text', {class: 'faint', x: zoom(tick), y: lens + 42 + bars.length * row, 'text-anchor': 'middle'},
-      tick === 0 ? 'old' : signed(tick, figure.unit));
-  if (origin < 70) add(svg, 'text', {class: 'faint', x: 4, y: lens + 42 + bars.length * row}, 'old');
+  const bottom = lens + 42 + bars.length * row;
+  for (const tick of zoom.ticks(Math.floor(width / 130)).filter(each => Math.abs(zoom(each) - origin) > 70
+    && zoom(each) > 40 && zoom(each) < width - 40))
+    add(svg, 'text', {class: 'faint', x: zoom(tick), y: bottom, 'text-anchor': 'middle'}, signed(tick, figure.unit));
+  add(svg, 'text', {class: 'faint', x: Math.min(width - 12, Math.max(12, origin)), y: bottom, 'text-anchor': 'middle'}, 'old');
 }
 
 /* Draws the first screen and returns the metric that is selected. */
@@ -479,16 +505,16 @@ function drawReview(parent, report) {
   const verdict = report.check ? checkVerdict(report, figures) : diffVerdict(report, figures);
   const worst = report.check ? worstLimit(report.check) : null;
   const most = byRelativeChange(sums)[0];
-  const metric = sums.find(row => row.key === state.metric)
-    || sums.find(row => worst && row.key === worst.case.metric) || most;
-  const steps = metric ? changeSteps(report, metric.key) : [];
-  const cause = steps[0] && steps[0].text !== '' ? `${metric.name}: ${signed(steps[0].change, metric.unit)} in ${stepLabel(steps[0])}` : '';
+  const main = sums.find(row => worst && row.key === worst.case.metric) || most;
+  const metric = sums.find(row => row.key === state.metric) || main;
+  const first = main ? changeSteps(report, main.key)[0] : null;
+  const cause = first && first.text !== '' ? `${main.name}: ${signed(first.change, main.unit)} in ${stepLabel(first)}` : '';
   drawBanner(parent, report, verdict, cause);
   if (figures.length === 0) return metric;
   const columns = add(parent, 'div', {class: 'review'});
   const isChanged = sums.some(row => +row.old !== +row.now);
   const halves = (isChanged ? [0, 1] : [0]).map(() => add(columns, 'div', {}));
   drawFigures(halves[0], report, figures, metric ? metric.key : '');
-  if (isChanged) drawWaterfall(halves[1], report, metric, steps);
+  if (isChanged) drawWaterfall(halves[1], report, metric, changeSteps(report, metric.key));
   return metric;
 }

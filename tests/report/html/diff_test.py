@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of diff and check."""
 import json
+import os
+import pathlib
+import unittest.mock
 
 from page import run, VIEWS, Page
 
@@ -31,7 +34,7 @@ class Diff(Page):
             [row.querySelector('text').textContent, Number(row.querySelector('[data-value]').dataset.value)])""")
 
     def banner(self):
-        return self.js("""const banner = document.querySelector('.banner');
+        return self.js("""const banner = document.querySelector('.verdict-banner');
             return [banner.className.split(' ')[1], banner.querySelector('h2').textContent]""")
 
     def test_a_diff_shows_figures_and_the_changed_line(self):
@@ -39,11 +42,11 @@ class Diff(Page):
         totals = self.part(path, "diff")["totals"]
         self.open(path, "view=diff&metric=macs")
         self.assertEqual(self.banner(), ["neutral", "5 of 6 figures grow, most MACs: +13.63%"])
-        self.assertEqual(self.find(".banner .cause").text, "MACs: +390 MMACs in layer3.*.conv2 (6 modules): 256 \u2192 320 channels")
-        self.assertIn("resnet50.onnx \u2192 resnet50_wide.onnx", self.find(".banner").text)
+        self.assertEqual(self.find(".verdict-banner .cause").text, "MACs: +390 MMACs in layer3.*.conv2 (6 modules): 256 \u2192 320 channels")
+        self.assertIn("resnet50.onnx \u2192 resnet50_wide.onnx", self.find(".verdict-banner").text)
         labels = [label.get_attribute("aria-label") for label in self.find_all("g.figure[role=button]")]
         self.assertIn("Parameters: 25.6 M \u2192 28.3 M, +10.74%", labels)
-        self.assertEqual(self.texts(".figure .mark + .strong"),
+        self.assertEqual(self.texts(".figure .limit-mark + .strong"),
                          ["Parameters", "MACs", "FLOPs", "Weights", "Peak activations", "Expected time"])
         self.assertEqual([int(value) for value in self.js(
             "return [...document.querySelectorAll('.figure .dot')].map(dot => dot.dataset.value)")],
@@ -128,7 +131,7 @@ class Diff(Page):
         self.assertEqual(self.find(".verdict-mark").text, "\u2717")
         self.assertEqual(self.texts("#view tbody th")[:3],
                          [{"pass": "passes", "regression": "REGRESSION"}[case["state"]] for case in check["cases"]])
-        self.assertEqual(self.texts(".figure .mark"), ["\u2713", "\u2717", "\u2713", "", ""])
+        self.assertEqual(self.texts(".figure .limit-mark"), ["\u2713", "\u2717", "\u2713", "", ""])
         x = self.js("""const row = [...document.querySelectorAll('.figure')][1];
             const at = (selector, name) => Number(row.querySelector(selector).getAttribute(name));
             return [at('.tick', 'x1'), at('.ring', 'cx'), at('.dot', 'cx')]""")
@@ -175,6 +178,32 @@ class Diff(Page):
         self.assertIn("12 of 14 limits do not hold", self.banner()[1])
         self.assertIn("at batch 1", self.find("#view .review .subtitle").text)
 
+    def test_a_check_shows_the_commits_of_the_ci_job(self):
+        old, new = "1a2b3c4d5e6f7081", "99ffeeddccbbaa00"
+        baseline, path = str(self.folder / "commits.json"), self.folder / "commits.html"
+        for variable, value, status, arguments in [
+                ("GITHUB_SHA", old, 0, ["models/resnet50.onnx", "--update-baseline"]),
+                ("CI_COMMIT_SHA", new, 1, [WIDE, "--format", "html", "-o", str(path)]),
+                ("CI_COMMIT_SHA", "<b>main</b>", 1, [WIDE, "--report", f"html={self.folder / 'none.html'}"])]:
+            os.environ.pop("GITHUB_SHA", None)
+            with unittest.mock.patch.dict(os.environ, {variable: value}):
+                self.assertEqual(run("check", *arguments, "--baseline", baseline).returncode, status)
+        self.assertIn(old, pathlib.Path(baseline).read_text(encoding="utf-8"))
+        self.open(path)
+        self.assertIn("resnet50.onnx (baseline, 1a2b3c4d) \u2192 resnet50_wide.onnx (99ffeedd)", self.find(".verdict-banner").text)
+        self.open(self.folder / "none.html")
+        self.assertIn("resnet50.onnx (baseline, 1a2b3c4d) \u2192 resnet50_wide.onnx", self.find(".verdict-banner").text)
+        self.assertNotIn("main", self.find(".verdict-banner").text)
+
+    def test_a_step_selects_a_module(self):
+        from selenium.webdriver.common.keys import Keys
+        self.open(self.diff(), "view=diff&metric=macs")
+        self.js("document.querySelector('[data-key=step-0]').focus()")
+        self.press(Keys.ARROW_DOWN)
+        self.assertEqual(self.js("return document.activeElement.dataset.key"), "step-1")
+        self.press(Keys.ENTER)
+        self.assertIn("module=layer3.0.conv1", self.fragment())
+
     def test_markdown_is_copied_as_the_program_prints_it(self):
         for path, arguments in [
                 (self.diff(), ["diff", "models/resnet50.onnx", WIDE, "--device", "h200"]),
@@ -187,13 +216,13 @@ class Diff(Page):
         self.assertEqual(self.browser.execute_async_script("""
             const done = arguments[arguments.length - 1];
             setTimeout(() => navigator.clipboard.readText().then(done, e => done(String(e))), 200)"""), expected)
-        self.assertEqual(self.find(".copy [aria-live=polite]").text, "Copied")
+        self.assertEqual(self.find(".copy-box [aria-live=polite]").text, "Copied")
         self.js("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
         self.find("[data-key=copy-markdown]").click()
-        self.assertEqual(self.find(".copy [role=status]").text, "Copied")
+        self.assertEqual(self.find(".copy-box [role=status]").text, "Copied")
         self.js("document.execCommand = () => false")
         self.find("[data-key=copy-markdown]").click()
-        self.assertEqual(self.find(".copy textarea").get_attribute("value"), expected)
+        self.assertEqual(self.find(".copy-box textarea").get_attribute("value"), expected)
 
     def test_the_first_screen_fits_every_width(self):
         pages = [self.diff(), self.check("default"), self.write("other", "diff", "models/bert_mini.onnx",

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "costmodel/check.h"
 #include "costmodel/costmodel.h"
 #include "report/html/html_assets.h"
 #include "support/arena.h"
@@ -125,6 +126,49 @@ static void a_build_without_d3_has_no_pages(void **state) {
     cm_diagnostics_free(diag);
 }
 
+static void the_title_of_a_check_has_a_mark(void **state) {
+    (void)state;
+    const struct {
+        int64_t regressions, ambiguous, not_compared;
+        bool fail_ambiguous;
+        const char *title;
+    } rows[] = {
+        {0, 0, 0, false, "<title>✓ check of &lt;b&gt; - costmodel</title>"},
+        {1, 0, 1, false, "<title>✗ check of &lt;b&gt; - costmodel</title>"},
+        {0, 1, 0, true, "<title>✗ check of &lt;b&gt; - costmodel</title>"},
+        {0, 1, 0, false, "<title>? check of &lt;b&gt; - costmodel</title>"},
+        {0, 0, 1, false, "<title>? check of &lt;b&gt; - costmodel</title>"},
+    };
+    if (cm_html_check(NULL) != CM_OK) skip();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct cm_verdict verdict = {
+            .model = "/a/<b>",
+            .state = "pass",
+            .regressions = rows[i].regressions,
+            .ambiguous = rows[i].ambiguous,
+            .not_compared = rows[i].not_compared,
+            .fail_ambiguous = rows[i].fail_ambiguous,
+            .convention = "c",
+            .precision = "",
+            .baseline = "",
+            .times = "",
+            .accept = "",
+        };
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        assert_non_null(out);
+        assert_int_equal(cm_verdict_write_html(&verdict, NULL, NULL, NULL, out), CM_OK);
+        assert_int_equal(fclose(out), 0);
+        assert_non_null(strstr(text, rows[i].title));
+        assert_non_null(
+            strstr(text, "<pre id=\"costmodel-markdown\" hidden>\n### costmodel check"));
+        assert_non_null(strstr(text, "against no baseline"));
+        assert_null(strstr(text, "id=\"costmodel-old\""));
+        free(text);
+    }
+}
+
 static void a_full_disk_is_reported(void **state) {
     (void)state;
     if (cm_html_check(NULL) != CM_OK) skip();
@@ -142,6 +186,7 @@ int main(void) {
         cmocka_unit_test(a_page_without_scripts_shows_the_parts_of_the_device_memory),
         cmocka_unit_test(a_flat_model_lists_a_hundred_modules),
         cmocka_unit_test(a_build_without_d3_has_no_pages),
+        cmocka_unit_test(the_title_of_a_check_has_a_mark),
         cmocka_unit_test(a_full_disk_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
