@@ -255,6 +255,11 @@ struct op_facets {
     .max_inputs = in_max, .min_outputs = out_min, .max_outputs = out_max, .attrs = attrs_
 #define SIGNATURE(prefix, type_, since_)                                                       \
     prefix##_##type_##_##since_, .facets = &facets_##prefix##_##type_
+/* As SIGNATURE, for an operator with one row, which states the facets. */
+#define SIGNATURE_WITH(prefix, type_, since_, ...)                                             \
+    prefix##_##type_##_##since_, .facets = &(const struct op_facets) {                         \
+        __VA_ARGS__                                                                            \
+    }
 
 struct op {
     const char *domain; /* "" is ai.onnx */

@@ -387,43 +387,30 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
 }
 
 /* clang-format off */
-FACETS(CONTRIB, Attention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
-    THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")), MODELLED_PRODUCT(NO_FUSED),
-    EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, QAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    MODELLED_PRODUCT(NO_FUSED), INTEGERS_OF(attention_projection), EXTENDS(1, 8, 1)};
-FACETS(CONTRIB, DecoderMaskedSelfAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    EXTENDS(1, 4, 1)};
-FACETS(CONTRIB, PackedAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, MultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    EXTENDS(1, 6, 2), LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
-FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 5, 2)};
-FACETS(CONTRIB, PackedMultiHeadAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, GroupQueryAttention) {ATTENDS(attends), DEEPSPEED(PLUS(attention_scores, "scores")), PART(7, 8), EXTENDS(1, 3, 2),
-    EXACT(EXACT_ATTENTION), LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
-FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)};
-
-#define CONTRIB(name, infer_fn, letters)                                                       \
+#define CONTRIB(name, infer_fn, letters, ...)                                                  \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        SIGNATURE_WITH(CONTRIB, name, 1, ATTENDS(attends),                                     \
+                       DEEPSPEED(PLUS(attention_scores, "scores")), __VA_ARGS__),              \
         .cost = {macs_attention, "projection, and scores x (columns of a key and of a value)"},\
-        .param_roles = letters, .backward.saved_for_backward = "-"                             \
+        .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = "-"          \
     }
 
 static const struct op rows[] = {
-    CONTRIB(Attention,                       infer_projecting, "xWWmxmi"),
-    CONTRIB(QAttention,                      infer_projecting, "xWWiimiix"),
-    CONTRIB(DecoderMaskedSelfAttention,      infer_projecting, "xWWmxmiii"),
-    CONTRIB(PackedAttention,                 infer_packed,     "xWWiim"),
-    CONTRIB(MultiHeadAttention,              infer_separate,   "xxxWmmxxii"),
-    CONTRIB(DecoderMaskedMultiHeadAttention, infer_separate,    "xxxmmxxiiiW"),
-    CONTRIB(PackedMultiHeadAttention,        infer_packed,     "xxxWiim"),
-    CONTRIB(GroupQueryAttention,             infer_separate,   "xxxxxiimmimniinn"),
-    {SIGNATURE(CONTRIB, RotaryEmbedding, 1),
+    CONTRIB(Attention,                       infer_projecting, "xWWmxmi",
+        EXACT(EXACT_ATTENTION), PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")), EXTENDS(1, 4, 1),
+        THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")), MODELLED_PRODUCT(NO_FUSED)),
+    CONTRIB(QAttention,                      infer_projecting, "xWWiimiix",
+        EXACT(EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED), INTEGERS_OF(attention_projection), EXTENDS(1, 8, 1)),
+    CONTRIB(DecoderMaskedSelfAttention,      infer_projecting, "xWWmxmiii", MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 4, 1)),
+    CONTRIB(PackedAttention,                 infer_packed,     "xWWiim", EXACT(EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED)),
+    CONTRIB(MultiHeadAttention,              infer_separate,   "xxxWmmxxii", EXACT(EXACT_ATTENTION), EXTENDS(1, 6, 2),
+        LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)),
+    CONTRIB(DecoderMaskedMultiHeadAttention, infer_separate,   "xxxmmxxiiiW",
+        EXACT(EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED), EXTENDS(1, 5, 2)),
+    CONTRIB(PackedMultiHeadAttention,        infer_packed,     "xxxWiim", EXACT(EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED)),
+    CONTRIB(GroupQueryAttention,             infer_separate,   "xxxxxiimmimniinn", PART(7, 8), EXTENDS(1, 3, 2),
+        EXACT(EXACT_ATTENTION), LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)),
+    {SIGNATURE_WITH(CONTRIB, RotaryEmbedding, 1, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)),
      .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm", .backward.saved_for_backward = "123,-"},
 };
 /* clang-format on */

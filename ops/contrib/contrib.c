@@ -164,91 +164,77 @@ static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 
 /* clang-format off */
-FACETS(CONTRIB, Gelu) {DEEPSPEED(.per_input = 1),
-    EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 by tanh")),
-    PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL)};
-FACETS(CONTRIB, FastGelu) {DEEPSPEED(.per_input = 1),
-    EXACT(PLUS(exact_fast_gelu, "operations: 8 per output element, 9 with a bias")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasGelu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasSplitGelu) {DEEPSPEED(.per_output = 1), EXACT(.per_input = 1, .per_output = 6),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasSoftmax) {DEEPSPEED(.per_input = 1), AUTOCAST(FLOAT), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, SkipLayerNormalization) {DEEPSPEED(.per_input = 5),
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_skip_norm, "sums, 7 per input element, 1 less without a shift, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, SkipSimplifiedLayerNormalization) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_skip_norm, "sums, 4 per input element, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, EmbedLayerNormalization) {DEEPSPEED(.per_output = 5),
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_embedding_norm, "sums, 7 per output element, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED), LOOKUP(2, 4)};
-FACETS(CONTRIB, GroupNorm) {DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
-    EXACT(PLUS(exact_contrib_group_norm, "operations: 7 per input element, 5 per SiLU, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, SkipGroupNorm) {DEEPSPEED(.per_input = 5),
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_contrib_group_norm, "sums, 7 per input element, 5 per SiLU, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, QLinearAdd) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearMul) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearWhere) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, QLinearSigmoid) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearLeakyRelu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearSoftmax) {DEEPSPEED(.per_input = 1), EXACT(EXACT_SOFTMAX), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearConcat) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, QLinearGlobalAveragePool) {DEEPSPEED(.per_input = 1), EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearAveragePool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QLinearReduceMean) {EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, ReduceSumInteger) {EXACT(REDUCTION), NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, NhwcMaxPool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), NO_PRIMITIVE(NO_CHANNELS_LAST)};
-FACETS(CONTRIB, MulInteger) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),
-    NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)}; /* quotient, rounding, zero point */
-FACETS(CONTRIB, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
-    NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
 FACETS(ONNX, SimplifiedLayerNormalization) {AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
     LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL)};
 
-#define CONTRIB(name, infer_fn, letters, class)                                                \
+#define CONTRIB(name, infer_fn, letters, class, ...)                                           \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .param_roles = letters,                \
+        SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
 
 static const struct op rows[] = {
     /*      type                              shape rule              roles       module */
-    CONTRIB(Gelu,                             common_infer_same,      "x",         "GELU"),
-    CONTRIB(FastGelu,                         infer_biased,           "xn",        "GELU"),
-    CONTRIB(BiasGelu,                         infer_biased,           "xn",        "GELU"),
-    CONTRIB(BiasSplitGelu,                    infer_split_gelu,       "xn",        NULL),
-    CONTRIB(BiasAdd,                          infer_biased,           "xnx",       NULL),
-    CONTRIB(BiasSoftmax,                      common_infer_same,      "xm",        "Softmax"),
-    CONTRIB(SkipLayerNormalization,           infer_skip_norm,        "xxnnn",     "LayerNorm"),
-    CONTRIB(SkipSimplifiedLayerNormalization, infer_skip_norm,        "xxnn",      "RMSNorm"),
-    CONTRIB(EmbedLayerNormalization,          infer_embedding,        "iinnnnnii", NULL),
-    CONTRIB(GroupNorm,                        infer_group_norm,       "xnn",       "GroupNorm"),
-    CONTRIB(SkipGroupNorm,                    infer_group_norm,       "xnnxn",     "GroupNorm"),
-    CONTRIB(QLinearAdd,                       infer_quantized_binary, "eiieii",    NULL),
-    CONTRIB(QLinearMul,                       infer_quantized_binary, "eiieii",    NULL),
-    CONTRIB(QLinearWhere,                     infer_quantized_where,  "meiieii",   NULL),
-    CONTRIB(QLinearSigmoid,                   common_infer_same,      "xi",        "Sigmoid"),
-    CONTRIB(QLinearLeakyRelu,                 common_infer_same,      "xi",        "LeakyReLU"),
-    CONTRIB(QLinearSoftmax,                   common_infer_same,      "xi",        "Softmax"),
-    CONTRIB(QLinearConcat,                    infer_quantized_concat, "x",         NULL),
-    CONTRIB(QLinearGlobalAveragePool,         infer_global,           "xi",        "AdaptiveAvgPool{n}d"),
-    CONTRIB(QLinearAveragePool,               infer_average,          "xi",        "AvgPool{n}d"),
-    CONTRIB(QLinearReduceMean,                infer_reduced,          "xi",        NULL),
-    CONTRIB(ReduceSumInteger,                 infer_reduced,          "x",         NULL),
-    CONTRIB(NhwcMaxPool,                      infer_nhwc_pool,        "x",         "MaxPool{n}d"),
-    CONTRIB(MulInteger,                       infer_mul_integer,      "eiei",      NULL),
-    CONTRIB(QuantizeLinear,                   infer_quantize,         "pii",       NULL),
-    CONTRIB(DequantizeLinear,                 infer_dequantize,       "pii",       NULL),
+    CONTRIB(Gelu,                             common_infer_same,      "x",         "GELU",
+        DEEPSPEED(.per_input = 1), EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 by tanh")),
+        PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL)),
+    CONTRIB(FastGelu,                         infer_biased,           "xn",        "GELU",
+        DEEPSPEED(.per_input = 1), EXACT(PLUS(exact_fast_gelu, "operations: 8 per output element, 9 with a bias")),
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(BiasGelu,                         infer_biased,           "xn",        "GELU",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(BiasSplitGelu,                    infer_split_gelu,       "xn",        NULL,
+        DEEPSPEED(.per_output = 1), EXACT(.per_input = 1, .per_output = 6), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(BiasAdd,                          infer_biased,           "xnx",       NULL,
+        EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(BiasSoftmax,                      common_infer_same,      "xm",        "Softmax",
+        DEEPSPEED(.per_input = 1), AUTOCAST(FLOAT), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(SkipLayerNormalization,           infer_skip_norm,        "xxnnn",     "LayerNorm",
+        DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_skip_norm, "sums, 7 per input element, 1 less without a shift, and 2 per row")),
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(SkipSimplifiedLayerNormalization, infer_skip_norm,        "xxnn",      "RMSNorm",
+        AUTOCAST(FLOAT), EXACT(PLUS(exact_skip_norm, "sums, 4 per input element, and 2 per row")), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(EmbedLayerNormalization,          infer_embedding,        "iinnnnnii", NULL,
+        DEEPSPEED(.per_output = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_embedding_norm, "sums, 7 per output element, and 2 per row")), NO_PRIMITIVE(NO_FUSED),
+        LOOKUP(2, 4)),
+    CONTRIB(GroupNorm,                        infer_group_norm,       "xnn",       "GroupNorm",
+        DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_contrib_group_norm, "operations: 7 per input element, 5 per SiLU, and 2 per row")),
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(SkipGroupNorm,                    infer_group_norm,       "xnnxn",     "GroupNorm",
+        DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_contrib_group_norm, "sums, 7 per input element, 5 per SiLU, and 2 per row")),
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(QLinearAdd,                       infer_quantized_binary, "eiieii",    NULL,
+        EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearMul,                       infer_quantized_binary, "eiieii",    NULL,
+        EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearWhere,                     infer_quantized_where,  "meiieii",   NULL, NO_PRIMITIVE(NO_QUANTIZED)),
+    CONTRIB(QLinearSigmoid,                   common_infer_same,      "xi",        "Sigmoid",
+        EXACT(.per_output = 4), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearLeakyRelu,                 common_infer_same,      "xi",        "LeakyReLU",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearSoftmax,                   common_infer_same,      "xi",        "Softmax",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_SOFTMAX), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearConcat,                    infer_quantized_concat, "x",         NULL, NO_PRIMITIVE(NO_QUANTIZED)),
+    CONTRIB(QLinearGlobalAveragePool,         infer_global,           "xi",        "AdaptiveAvgPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearAveragePool,               infer_average,          "xi",        "AvgPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(QLinearReduceMean,                infer_reduced,          "xi",        NULL,
+        EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)),
+    CONTRIB(ReduceSumInteger,                 infer_reduced,          "x",         NULL,
+        EXACT(REDUCTION), NO_PRIMITIVE(NO_QUANTIZED)),
+    CONTRIB(NhwcMaxPool,                      infer_nhwc_pool,        "x",         "MaxPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), NO_PRIMITIVE(NO_CHANNELS_LAST)),
+    CONTRIB(MulInteger,                       infer_mul_integer,      "eiei",      NULL,
+        EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED)),
+    CONTRIB(QuantizeLinear,                   infer_quantize,         "pii",       NULL,
+        EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)), /* quotient, rounding, zero point */
+    CONTRIB(DequantizeLinear,                 infer_dequantize,       "pii",       NULL,
+        EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED)), /* zero point, factor */
     {OP_SIGNATURE("", "SimplifiedLayerNormalization", 1, 2, 2, 1, 2, simplified_layer_normalization),
      .facets = &facets_ONNX_SimplifiedLayerNormalization,
      .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm", .backward.saved_for_backward = "-"},

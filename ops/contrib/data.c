@@ -231,62 +231,41 @@ static void macs_compiled(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
-FACETS(CONTRIB, ExpandDims) {NO_BOUNDS};
-FACETS(CONTRIB, TorchEmbedding) {NO_PRIMITIVE(NO_CONTRIB), LOOKUP(0, 0)};
-FACETS(CONTRIB, GatherBlockQuantized) {NO_PRIMITIVE(NO_PACKED), LOOKUP(0, 0)};
-FACETS(CONTRIB, UnfoldTensor) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, RemovePadding) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, RestorePadding) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, CropAndResize) {EXACT(EXACT_RESIZE), NO_PRIMITIVE(NO_SAMPLING)};
-FACETS(CONTRIB, MurmurHash3) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, NGramRepeatBlock) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, NGramHashMapping) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, VarlenNGramHashMapping) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, Tokenizer) {NO_PRIMITIVE(NO_STRING)};
-FACETS(CONTRIB, SampleOp) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, IsAllFinite) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, BifurcationDetector) {NO_PRIMITIVE(NO_SORT)};
-FACETS(CONTRIB, DynamicTimeWarping) {EXACT(.per_input = 3), NO_PRIMITIVE(NO_SORT)}; /* the least of three, a sum */
-FACETS(CONTRIB, QuantizeBFP) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, DequantizeBFP) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, QuantizeWithOrder) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)}; /* quotient, rounding */
-FACETS(CONTRIB, DequantizeWithOrder) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_SCALED)};
-FACETS(CONTRIB, MaxpoolWithMask) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL),
-    NO_PRIMITIVE("no primitive pools by a mask")};
-FACETS(CONTRIB, EPContext) {NO_PRIMITIVE("its inside is not in the file")};
-FACETS(CONTRIB, Snpe) {NO_PRIMITIVE("its inside is not in the file")};
-
-#define CONTRIB(name, infer_fn, letters)                                                       \
-    SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .param_roles = letters,                    \
+#define CONTRIB(name, infer_fn, letters, ...)                                                  \
+    SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,  \
     .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {
-    {CONTRIB(ExpandDims,             infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = remap_view},
-    {CONTRIB(TorchEmbedding,         infer_embedding,          "ni"), .module = "Embedding"},
-    {CONTRIB(GatherBlockQuantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
-    {CONTRIB(UnfoldTensor,           infer_unfold,             "x")},
-    {CONTRIB(RemovePadding,          infer_remove_padding,     "xi")},
-    {CONTRIB(RestorePadding,         infer_restore_padding,    "xi")},
-    {CONTRIB(CropAndResize,          infer_crop,               "xi")},
-    {CONTRIB(MurmurHash3,            infer_hash,               "i")},
-    {CONTRIB(NGramRepeatBlock,       infer_scores,             "ix")},
-    {CONTRIB(NGramHashMapping,       infer_hashes,             "i")},
-    {CONTRIB(VarlenNGramHashMapping, infer_hashes,             "i")},
-    {CONTRIB(Tokenizer,              infer_tokens,             "i")},
-    {CONTRIB(SampleOp,               common_infer_same,        "x")},
-    {CONTRIB(IsAllFinite,            infer_all_finite,         "m")},
-    {CONTRIB(BifurcationDetector,    infer_bifurcation,        "i")},
-    {CONTRIB(DynamicTimeWarping,     infer_time_warping,       "x")},
-    {CONTRIB(QuantizeBFP,            infer_quantize_bfp,       "p")},
-    {CONTRIB(DequantizeBFP,          infer_dequantize_bfp,     "pii")},
-    {CONTRIB(QuantizeWithOrder,      infer_quantize_ordered,   "pi")},
-    {CONTRIB(DequantizeWithOrder,    infer_dequantize_ordered, "pi")},
-    {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm"), .module = "MaxPool{n}d"},
-    {CONTRIB(EPContext,              infer_compiled,           "x"),
+    {CONTRIB(ExpandDims,             infer_expand_dims,        "pi", NO_BOUNDS), .memory = MEMORY_VIEW, .fold = remap_view},
+    {CONTRIB(TorchEmbedding,         infer_embedding,          "ni",
+        NO_PRIMITIVE(NO_CONTRIB), LOOKUP(0, 0)), .module = "Embedding"},
+    {CONTRIB(GatherBlockQuantized,   infer_gather_quantized,   "nii",
+        NO_PRIMITIVE(NO_PACKED), LOOKUP(0, 0)) , .module = "Embedding"},
+    {CONTRIB(UnfoldTensor,           infer_unfold,             "x", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(RemovePadding,          infer_remove_padding,     "xi", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(RestorePadding,         infer_restore_padding,    "xi", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(CropAndResize,          infer_crop,               "xi", EXACT(EXACT_RESIZE), NO_PRIMITIVE(NO_SAMPLING))},
+    {CONTRIB(MurmurHash3,            infer_hash,               "i", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(NGramRepeatBlock,       infer_scores,             "ix", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(NGramHashMapping,       infer_hashes,             "i", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(VarlenNGramHashMapping, infer_hashes,             "i", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(Tokenizer,              infer_tokens,             "i", NO_PRIMITIVE(NO_STRING))},
+    {CONTRIB(SampleOp,               common_infer_same,        "x", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(IsAllFinite,            infer_all_finite,         "m", NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(BifurcationDetector,    infer_bifurcation,        "i", NO_PRIMITIVE(NO_SORT))},
+    {CONTRIB(DynamicTimeWarping,     infer_time_warping,       "x",
+        EXACT(.per_input = 3), NO_PRIMITIVE(NO_SORT))}, /* the least of three, a sum */
+    {CONTRIB(QuantizeBFP,            infer_quantize_bfp,       "p", NO_PRIMITIVE(NO_QUANTIZED))},
+    {CONTRIB(DequantizeBFP,          infer_dequantize_bfp,     "pii", NO_PRIMITIVE(NO_QUANTIZED))},
+    {CONTRIB(QuantizeWithOrder,      infer_quantize_ordered,   "pi",
+        EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE))}, /* quotient, rounding */
+    {CONTRIB(DequantizeWithOrder,    infer_dequantize_ordered, "pi",
+        EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED))},
+    {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), NO_PRIMITIVE("no primitive pools by a mask")), .module = "MaxPool{n}d"},
+    {CONTRIB(EPContext,              infer_compiled,           "x", NO_PRIMITIVE("its inside is not in the file")),
      .cost = {macs_compiled, "unknown: compiled graph"}},
-    {CONTRIB(Snpe,                   infer_compiled,           "x"),
+    {CONTRIB(Snpe,                   infer_compiled,           "x", NO_PRIMITIVE("its inside is not in the file")),
      .cost = {macs_compiled, "unknown: compiled graph"}},
 };
 /* clang-format on */

@@ -122,66 +122,55 @@ static int infer_position_bias(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(CONTRIB, ScaledSiLU) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, QOrderedGelu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 5), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, GatedAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, ComplexMul) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED)}; /* two products and a sum for either part */
-FACETS(CONTRIB, ComplexMulConj) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BitmaskBiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BitmaskDropout) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, BranchwiseRMSNorm) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_branch_norm, "operations: 4 per input element, 1 less without a scale, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, GatedRMSNorm) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_gated_norm, "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, QOrderedLayerNormalization) {DEEPSPEED(.per_input = 5), NO_PRIMITIVE(NO_QUANTIZED),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, QEmbedLayerNormalization) {DEEPSPEED(.per_output = 5), NO_PRIMITIVE(NO_FUSED), LOOKUP(2, 4)};
-FACETS(CONTRIB, GemmaRotaryEmbedding) {
-    EXACT(PLUS(exact_gemma_rotary, "operations: 2 per angle and 3 per rotated element")),
-    NO_PRIMITIVE(NO_ROTARY)};
-FACETS(CONTRIB, MRotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)};
-FACETS(CONTRIB, RelativePositionBias) {NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, LinearAttentionGate) {
-    EXACT(PLUS(exact_gates, "operations: 5 per decay and 4 per rate")), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, EngramGate) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, HyperConnectionPreMix) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, HyperConnectionPostMix) {NO_PRIMITIVE(NO_FUSED)};
-
-#define CONTRIB(name, infer_fn, letters, class)                                                \
-    SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .param_roles = letters,                    \
+#define CONTRIB(name, infer_fn, letters, class, ...)                                           \
+    SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,  \
     .module = class, .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {
     /*       type                        shape rule                  roles       module */
-    {CONTRIB(ScaledSiLU,                 common_infer_same,          "xi",       "SiLU")},
-    {CONTRIB(QOrderedGelu,               common_infer_same,          "xi",       "GELU")},
-    {CONTRIB(GatedAdd,                   common_infer_same,          "eex",      NULL)},
-    {CONTRIB(ComplexMul,                 infer_complex,              "e",        NULL)},
-    {CONTRIB(ComplexMulConj,             infer_complex,              "e",        NULL)},
-    {CONTRIB(BiasDropout,                infer_dropout,              "xnxii",    NULL),
+    {CONTRIB(ScaledSiLU,                 common_infer_same,          "xi",       "SiLU",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(QOrderedGelu,               common_infer_same,          "xi",       "GELU",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 5), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE))},
+    {CONTRIB(GatedAdd,                   common_infer_same,          "eex",      NULL,
+        EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(ComplexMul,                 infer_complex,              "e",        NULL,
+        EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED))}, /* two products and a sum for either part */
+    {CONTRIB(ComplexMulConj,             infer_complex,              "e",        NULL,
+        EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(BiasDropout,                infer_dropout,              "xnxii",    NULL,
+        EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)),
      .trains = bias_dropout_trains},
-    {CONTRIB(BitmaskBiasDropout,         infer_dropout,              "xnxii",    NULL),
+    {CONTRIB(BitmaskBiasDropout,         infer_dropout,              "xnxii",    NULL,
+        EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)),
      .trains = bias_dropout_trains},
-    {CONTRIB(BitmaskDropout,             infer_dropout,              "pii",      "Dropout"),
+    {CONTRIB(BitmaskDropout,             infer_dropout,              "pii",      "Dropout", NO_PRIMITIVE(NO_FUSED)),
      .trains = dropout_trains, .memory = MEMORY_VIEW_UNLESS_TRAINING},
-    {CONTRIB(BranchwiseRMSNorm,          common_infer_same,          "xn",       "RMSNorm")},
-    {CONTRIB(GatedRMSNorm,               common_infer_same,          "xnx",      NULL)},
-    {CONTRIB(QOrderedLayerNormalization, common_infer_same,          "xinni",    "LayerNorm")},
-    {CONTRIB(QEmbedLayerNormalization,   infer_quantized_embedding,  "iinnnnni", NULL)},
-    {CONTRIB(GemmaRotaryEmbedding,       infer_gemma_rotary,         "x",        NULL)},
-    {CONTRIB(MRotaryEmbedding,           common_infer_same,          "ximm",     NULL),
+    {CONTRIB(BranchwiseRMSNorm,          common_infer_same,          "xn",       "RMSNorm",
+        AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_branch_norm, "operations: 4 per input element, 1 less without a scale, and 2 per row")),
+        NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(GatedRMSNorm,               common_infer_same,          "xnx",      NULL,
+        AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_gated_norm, "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row")),
+        NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(QOrderedLayerNormalization, common_infer_same,          "xinni",    "LayerNorm",
+        DEEPSPEED(.per_input = 5), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE))},
+    {CONTRIB(QEmbedLayerNormalization,   infer_quantized_embedding,  "iinnnnni", NULL,
+        DEEPSPEED(.per_output = 5), NO_PRIMITIVE(NO_FUSED), LOOKUP(2, 4))},
+    {CONTRIB(GemmaRotaryEmbedding,       infer_gemma_rotary,         "x",        NULL,
+        EXACT(PLUS(exact_gemma_rotary, "operations: 2 per angle and 3 per rotated element")), NO_PRIMITIVE(NO_ROTARY))},
+    {CONTRIB(MRotaryEmbedding,           common_infer_same,          "ximm",     NULL,
+        EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)),
      .memory = MEMORY_IN_PLACE},
-    {CONTRIB(RelativePositionBias,       infer_position_bias,        "ni",       NULL)},
-    {CONTRIB(LinearAttentionGate,        infer_gates,                "xnnx",     NULL)},
-    {CONTRIB(EngramGate,                 infer_engram,               "xxxnnn",   NULL),
+    {CONTRIB(RelativePositionBias,       infer_position_bias,        "ni",       NULL, NO_PRIMITIVE(NO_CONTRIB))},
+    {CONTRIB(LinearAttentionGate,        infer_gates,                "xnnx",     NULL,
+        EXACT(PLUS(exact_gates, "operations: 5 per decay and 4 per rate")), NO_PRIMITIVE(NO_FUSED))},
+    {CONTRIB(EngramGate,                 infer_engram,               "xxxnnn",   NULL, NO_PRIMITIVE(NO_FUSED)),
      .cost = {macs_engram, "elements of the keys"}},
-    {CONTRIB(HyperConnectionPreMix,      infer_pre_mix,              "xx",       NULL),
+    {CONTRIB(HyperConnectionPreMix,      infer_pre_mix,              "xx",       NULL, NO_PRIMITIVE(NO_FUSED)),
      .cost = {macs_pre_mix, "elements of the streams"}},
-    {CONTRIB(HyperConnectionPostMix,     common_infer_same,          "xxxx",     NULL),
+    {CONTRIB(HyperConnectionPostMix,     common_infer_same,          "xxxx",     NULL, NO_PRIMITIVE(NO_FUSED)),
      .cost = {macs_post_mix, "elements of the streams x (streams that are mixed + 1)"}},
 };
 /* clang-format on */

@@ -115,15 +115,10 @@ static int infer_beams(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(CONTRIB, GreedySearch) {NO_BOUNDS};
-FACETS(CONTRIB, Sampling) {NO_BOUNDS};
-FACETS(CONTRIB, BeamSearch) {NO_BOUNDS};
-FACETS(CONTRIB, WhisperBeamSearch) {NO_BOUNDS};
-
 #define GENERATES(name, infer_fn)                                                              \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
-        .param_roles = "i", .backward.saved_for_backward = "-"                                 \
+        SIGNATURE_WITH(CONTRIB, name, 1, NO_BOUNDS), .infer = infer_fn,                        \
+        .memory = MEMORY_CONTROL, .param_roles = "i", .backward.saved_for_backward = "-"       \
     }
 
 static const struct op rows[] = {

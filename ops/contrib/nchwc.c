@@ -60,39 +60,33 @@ static int infer_upsample(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(NCHWC, ReorderInput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, ReorderOutput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, Conv) {DEEPSPEED(EXACT_FUSED), EXACT(PLUS(exact_fused, "biases")),
-    PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 1, BIASES),
-    ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), MULTIPLIES(2, scale_conv_sums)};
-FACETS(NCHWC, MaxPool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(ONNX_TOOL_POOL), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, AveragePool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1),
-    THOP(.per_output = 1), ONNX_TOOL(ONNX_TOOL_POOL), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, GlobalMaxPool) {DEEPSPEED(.per_input = 1), EXACT(REDUCTION), PTFLOPS(.per_input = 1),
-    NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, GlobalAveragePool) {DEEPSPEED(.per_input = 1), EXACT(.per_input = 1),
-    FVCORE(PLUS(fvcore_planar_input, "input elements of an image")),
-    PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
-    ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
-FACETS(NCHWC, Upsample) {DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE),
-    PTFLOPS(.per_output = 1), THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE), NO_PRIMITIVE(NO_BLOCKED_LAYOUT),
-    INTEGERS(INTEGERS_NONE)};
-
-#define NCHWC(name, infer_fn, letters, class)                                                  \
-    SIGNATURE(NCHWC, name, 1), .infer = infer_fn, .param_roles = letters, .module = class,     \
+#define NCHWC(name, infer_fn, letters, class, ...)                                             \
+    SIGNATURE_WITH(NCHWC, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters, .module = class,\
     .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {
-    {NCHWC(ReorderInput,  infer_reorder, "p", NULL)},
-    {NCHWC(ReorderOutput, infer_reorder, "p", NULL)},
-    {NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d"), .weight = 1, .bias = 2,
+    {NCHWC(ReorderInput,  infer_reorder, "p", NULL, NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(ReorderOutput, infer_reorder, "p", NULL, NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d",
+        DEEPSPEED(EXACT_FUSED), EXACT(PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
+        PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_BLOCKED_LAYOUT),
+        MULTIPLIES(2, scale_conv_sums)), .weight = 1, .bias = 2,
      .cost = {convolution_macs, "out x input channels of a group x kernel"}},
-    {NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d")},
-    {NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d")},
-    {NCHWC(GlobalMaxPool,     pool_infer_global, "x", "AdaptiveMaxPool{n}d")},
-    {NCHWC(GlobalAveragePool, pool_infer_global, "x", "AdaptiveAvgPool{n}d")},
-    {NCHWC(Upsample,          infer_upsample, "x", "Upsample")},
+    {NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),
+        NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1),
+        ONNX_TOOL(ONNX_TOOL_POOL), NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(GlobalMaxPool,     pool_infer_global, "x", "AdaptiveMaxPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(REDUCTION), PTFLOPS(.per_input = 1), NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(GlobalAveragePool, pool_infer_global, "x", "AdaptiveAvgPool{n}d",
+        DEEPSPEED(.per_input = 1), EXACT(.per_input = 1), FVCORE(PLUS(fvcore_planar_input, "input elements of an image")),
+        PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
+        NO_PRIMITIVE(NO_BLOCKED_LAYOUT))},
+    {NCHWC(Upsample,          infer_upsample, "x", "Upsample",
+        DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
+        THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), INTEGERS(INTEGERS_NONE))},
 };
 /* clang-format on */
 

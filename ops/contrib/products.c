@@ -327,50 +327,9 @@ static int infer_experts(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(CONTRIB, FusedMatMul) {MODELLED_PRODUCT(NO_FUSED),
-    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, TransposeMatMul) {MODELLED_PRODUCT(NO_FUSED),
-    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, FusedMatMulActivation) {DEEPSPEED(PLUS(activation_flops, "activations")), MODELLED_PRODUCT(NO_FUSED),
-    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
-FACETS(CONTRIB, FusedGemm) {DEEPSPEED(PLUS(activation_flops, "activations")),
-    EXACT(PLUS(exact_fused, "biases and activations")),
-    MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
-FACETS(CONTRIB, QGemm) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
-FACETS(CONTRIB, MatMulNBits) {EXACT(BIASES), MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulBnb4) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
-    INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED),
-    INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, MatMulInteger16) {MODELLED_PRODUCT(NO_QUANTIZED)};
-FACETS(CONTRIB, GemmFastGelu) {DEEPSPEED(.per_output = 1), EXACT(.per_output = 8, BIASES), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, GemmFloat8) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulFpQ4) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, MatMulNBitsMlp) {DEEPSPEED(.per_output = 1), EXACT(.per_output = 6), MODELLED_PRODUCT(NO_PACKED)}; /* SiLU and a product */
-FACETS(CONTRIB, MatMulNBitsQkv) {MODELLED_PRODUCT(NO_PACKED)};
-FACETS(CONTRIB, SparseToDenseMatMul) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, QOrderedMatMul) {MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, CDist) {AUTOCAST(FLOAT), NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, Inverse) {AUTOCAST(FLOAT), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_CONTRIB)};
-FACETS(CONTRIB, GatedRelativePositionBias) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, WordConvEmbedding) {NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, FusedConv) {DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
-    MULTIPLIES(2, scale_conv_sums, .does_more = scale_always)};
-FACETS(CONTRIB, NhwcFusedConv) {DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
-    MULTIPLIES(2, scale_nhwc_conv_sums, .does_more = scale_always)};
-FACETS(CONTRIB, NhwcConv) {DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_CHANNELS_LAST),
-    MULTIPLIES(2, scale_nhwc_conv_sums)};
-FACETS(CONTRIB, QLinearConv) {DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, MoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 7)};
-FACETS(CONTRIB, QMoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)};
-
-#define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class)                    \
+#define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class, ...)               \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .weight = weight_, .bias = bias_,      \
+        SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .weight = weight_, .bias = bias_,\
         .cost = {count, are}, .param_roles = letters,                                          \
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
@@ -386,35 +345,69 @@ FACETS(CONTRIB, QMoE) {MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)};
 
 static const struct op rows[] = {
     /*      type                 shape rule weight bias                  MACs                 formula  roles               module    */
-    CONTRIB(FusedMatMul,                   infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
-    CONTRIB(TransposeMatMul,               infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
-    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear"),
-    CONTRIB(FusedGemm,                     infer_fused_gemm,       1, 2, macs_gemm,           MATMUL,  "www",              "Linear"),
-    CONTRIB(QGemm,                         infer_qgemm,            3, 6, macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear"),
-    CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear"),
-    CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear"),
-    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear"),
-    CONTRIB(DynamicQuantizeMatMul,         infer_matmul,           1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear"),
-    CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear"),
-    CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL),
-    CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear"),
-    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWiW",            "Linear"),
-    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWWiW",           "Linear"),
-    CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear"),
-    CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL),
-    CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL),
-    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear"),
-    CONTRIB(QOrderedMatMul,                infer_matmul,           2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear"),
-    CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL),
-    CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL),
-    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL),
-    CONTRIB(WordConvEmbedding,             infer_word_embedding,   0, 0, macs_word_embedding, WINDOWS, "iWWn",             NULL),
-    CONTRIB(FusedConv,                     infer_conv,             1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d"),
-    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d"),
-    CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d"),
-    CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d"),
-    CONTRIB(MoE,                           infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWWWWWW",         NULL),
-    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWiWWiWWiWiiixi", NULL),
+    CONTRIB(FusedMatMul,                   infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",
+        MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)),
+    CONTRIB(TransposeMatMul,               infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",
+        MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)),
+    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",
+        DEEPSPEED(PLUS(activation_flops, "activations")), MODELLED_PRODUCT(NO_FUSED),
+        MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)),
+    CONTRIB(FusedGemm,                     infer_fused_gemm,       1, 2, macs_gemm,           MATMUL,  "www",              "Linear",
+        DEEPSPEED(PLUS(activation_flops, "activations")), EXACT(PLUS(exact_fused, "biases and activations")),
+        MODELLED_PRODUCT(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)),
+    CONTRIB(QGemm,                         infer_qgemm,            3, 6, macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear",
+        EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)),
+    CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear",
+        EXACT(BIASES), MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear",
+        MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear",
+        EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)),
+    CONTRIB(DynamicQuantizeMatMul,         infer_matmul,           1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear",
+        EXACT(BIASES), MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)),
+    CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear",
+        MODELLED_PRODUCT(NO_QUANTIZED)),
+    CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL,
+        DEEPSPEED(.per_output = 1), EXACT(.per_output = 8, BIASES), MODELLED_PRODUCT(NO_FUSED)),
+    CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear",
+        MODELLED_PRODUCT(NO_FUSED)),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWiW",            "Linear",
+        MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float_weight,    0, 0, macs_float_weight,  ROWS,    "xWWWiW",           "Linear",
+        MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear",
+        MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,
+        DEEPSPEED(.per_output = 1), EXACT(.per_output = 6), MODELLED_PRODUCT(NO_PACKED)), /* SiLU and a product */
+    CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,
+        MODELLED_PRODUCT(NO_PACKED)),
+    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear",
+        NO_PRIMITIVE(NO_PACKED)),
+    CONTRIB(QOrderedMatMul,                infer_matmul,           2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear",
+        MODELLED_PRODUCT(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)),
+    CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL,
+        AUTOCAST(FLOAT), NO_PRIMITIVE(NO_CONTRIB)),
+    CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL,
+        AUTOCAST(FLOAT), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_CONTRIB)),
+    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL,
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(WordConvEmbedding,             infer_word_embedding,   0, 0, macs_word_embedding, WINDOWS, "iWWn",             NULL,
+        NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(FusedConv,                     infer_conv,             1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d",
+        DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+        MULTIPLIES(2, scale_conv_sums, .does_more = scale_always)),
+    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d",
+        DEEPSPEED(EXACT_FUSED), EXACT(EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+        MULTIPLIES(2, scale_nhwc_conv_sums, .does_more = scale_always)),
+    CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d",
+        DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_CHANNELS_LAST), MULTIPLIES(2, scale_nhwc_conv_sums)),
+    CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d",
+        DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 1, BIASES),
+        ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_QUANTIZED)),
+    CONTRIB(MoE,                           infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWWWWWW",         NULL,
+        MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 7)),
+    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_experts,        EXPERTS, "xxWiWWiWWiWiiixi", NULL,
+        MODELLED_PRODUCT(NO_PACKED), EXPERTS_OF(2, 13)),
 };
 /* clang-format on */
 

@@ -345,32 +345,16 @@ static void macs_packed_indexer(const struct op_context *context, struct product
 }
 
 /* clang-format off */
-FACETS(CONTRIB, DecoderAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, LongformerAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, QOrderedLongformerAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, QOrderedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, SparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    ATTENDS(attends), EXTENDS(1, 3, 2)};
-FACETS(CONTRIB, PagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    ATTENDS(attends), EXTENDS(1, 3, 2)};
-FACETS(CONTRIB, SparsePagedAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    ATTENDS(attends), EXTENDS(1, 3, 2)};
-FACETS(CONTRIB, DynamicSparseAttention) {DEEPSPEED(PLUS(n_scores, "scores")), MODELLED_PRODUCT(NO_FUSED),
-    ATTENDS(attends), EXTENDS(1, 3, 2)};
-FACETS(CONTRIB, SparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
-FACETS(CONTRIB, PackedSparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
-
-#define CONTRIB(name, infer_fn, count, are, letters)                                           \
+#define SCORES(name, infer_fn, are, letters, ...)                                              \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
-        .cost = {count, are},                                         \
-        .param_roles = letters, .backward.saved_for_backward = "-"                             \
+        SIGNATURE_WITH(CONTRIB, name, 1, DEEPSPEED(PLUS(n_scores, "scores")),                  \
+                       MODELLED_PRODUCT(NO_FUSED), __VA_ARGS__),                               \
+        .infer = infer_fn, .cost = {macs_attention, are}, .param_roles = letters,              \
+        .backward.saved_for_backward = "-"                                                     \
     }
 #define INDEXER(name, infer_fn, count, letters)                                                \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        SIGNATURE_WITH(CONTRIB, name, 1, MODELLED_PRODUCT(NO_FUSED)), .infer = infer_fn,       \
         .cost = {count, "queries x heads x entries x columns"},                                \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
@@ -378,15 +362,15 @@ FACETS(CONTRIB, PackedSparseAttentionIndexer) {MODELLED_PRODUCT(NO_FUSED)};
 #define PROJECTED "projections, and scores x (columns of a key and of a value)"
 
 static const struct op rows[] = {
-    /*      type                         shape rule            MACs            are        roles */
-    CONTRIB(DecoderAttention,            infer_decoder,        macs_attention, PROJECTED, "xxWWWmxxi"),
-    CONTRIB(LongformerAttention,         infer_longformer,     macs_attention, PROJECTED, "xWWmWWi"),
-    CONTRIB(QOrderedLongformerAttention, infer_longformer,     macs_attention, PROJECTED, "xiWiWiimWiWiii"),
-    CONTRIB(QOrderedAttention,           infer_ordered,        macs_attention, PROJECTED, "xiiiiWWWiiiWWWiiimxm"),
-    CONTRIB(SparseAttention,             infer_cached,         macs_attention, ALL,       "xxxxxiiiimm"),
-    CONTRIB(PagedAttention,              infer_cached,         macs_attention, ALL,       "xxxxxiiimmimnniii"),
-    CONTRIB(SparsePagedAttention,        infer_cached,         macs_attention, ALL,       "xxxxxiiiiiixximmmnniii"),
-    CONTRIB(DynamicSparseAttention,      infer_cached,         macs_attention, ALL,       "xxxxxxxiiiimminnm"),
+    /*     type                         shape rule        are        roles */
+    SCORES(DecoderAttention,            infer_decoder,    PROJECTED, "xxWWWmxxi",            INTEGERS(INTEGERS_BY_TYPES)),
+    SCORES(LongformerAttention,         infer_longformer, PROJECTED, "xWWmWWi",              INTEGERS(INTEGERS_BY_TYPES)),
+    SCORES(QOrderedLongformerAttention, infer_longformer, PROJECTED, "xiWiWiimWiWiii",       INTEGERS(INTEGERS_PRODUCTS)),
+    SCORES(QOrderedAttention,           infer_ordered,    PROJECTED, "xiiiiWWWiiiWWWiiimxm", INTEGERS(INTEGERS_PRODUCTS)),
+    SCORES(SparseAttention,             infer_cached,     ALL, "xxxxxiiiimm",           ATTENDS(attends), EXTENDS(1, 3, 2)),
+    SCORES(PagedAttention,              infer_cached,     ALL, "xxxxxiiimmimnniii",     ATTENDS(attends), EXTENDS(1, 3, 2)),
+    SCORES(SparsePagedAttention,        infer_cached,     ALL, "xxxxxiiiiiixximmmnniii", ATTENDS(attends), EXTENDS(1, 3, 2)),
+    SCORES(DynamicSparseAttention,      infer_cached,     ALL, "xxxxxxxiiiimminnm",     ATTENDS(attends), EXTENDS(1, 3, 2)),
     INDEXER(SparseAttentionIndexer,       infer_indexer,        macs_indexer,        "xxnnmmmxxnxiix"),
     INDEXER(PackedSparseAttentionIndexer, infer_packed_indexer, macs_packed_indexer, "xxnnmmiixnxixxxiii"),
 };

@@ -212,20 +212,9 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
 }
 
 /* clang-format off */
-FACETS(CONTRIB, DynamicQuantizeLSTM) {DEEPSPEED(PLUS(cell_flops, "gates and states of the cells")),
-    NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, AttnLSTM) {DEEPSPEED(PLUS(cell_flops, "gates and states of the cells")), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, CausalConvWithState) {DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
-    EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")),
-    NO_PRIMITIVE(NO_FUSED),
-    MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)};
-FACETS(CONTRIB, VarlenCausalConvWithState) {DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
-    NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, GatedDeltaNet) {NO_PRIMITIVE(NO_LINEAR_ATTENTION)};
-
-#define CONTRIB(name, infer_fn, count, are, bias_, letters, class)                             \
+#define CONTRIB(name, infer_fn, count, are, bias_, letters, class, ...)                        \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .bias = bias_,                         \
+        SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .bias = bias_,       \
         .cost = {count, are},                                                                  \
         .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
@@ -234,11 +223,19 @@ FACETS(CONTRIB, GatedDeltaNet) {NO_PRIMITIVE(NO_LINEAR_ATTENTION)};
 
 static const struct op rows[] = {
     /*      type                       shape rule           MACs            are                                                bias roles             module */
-    CONTRIB(DynamicQuantizeLSTM,       infer_lstm,          macs_quantized, LSTM,                                                0, "xWWWimmWiiii",   "LSTM"),
-    CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                       0, "xWWWimmWWWWxiW", NULL),
-    CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                      2, "xWWx",           NULL),
-    CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                      3, "xWiWxi",         NULL),
-    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x (2, or 3 by a delta rule)", 0, "xxxixxxnni",     NULL),
+    CONTRIB(DynamicQuantizeLSTM,       infer_lstm,          macs_quantized, LSTM,                                                0, "xWWWimmWiiii",   "LSTM",
+        DEEPSPEED(PLUS(cell_flops, "gates and states of the cells")), NO_PRIMITIVE(NO_QUANTIZED),
+        INTEGERS(INTEGERS_PRODUCTS)),
+    CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                       0, "xWWWimmWWWWxiW", NULL,
+        DEEPSPEED(PLUS(cell_flops, "gates and states of the cells")), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                      2, "xWWx",           NULL,
+        DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
+        EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")), NO_PRIMITIVE(NO_FUSED),
+        MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)),
+    CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                      3, "xWiWxi",         NULL,
+        DEEPSPEED(PLUS(term_causal_conv, "biases and activations")), NO_PRIMITIVE(NO_FUSED)),
+    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x (2, or 3 by a delta rule)", 0, "xxxixxxnni",     NULL,
+        NO_PRIMITIVE(NO_LINEAR_ATTENTION)),
 };
 /* clang-format on */
 

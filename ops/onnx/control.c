@@ -110,13 +110,10 @@ static int infer_sequence_map(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, If) {NO_BOUNDS};
-FACETS(ONNX, SequenceMap) {NO_BOUNDS};
-
 #define CONTROL(name, from, infer_fn, letters)                                                 \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
-        .param_roles = letters, .backward.saved_for_backward = ""                              \
+        SIGNATURE_WITH(ONNX, name, from, NO_BOUNDS), .infer = infer_fn,                        \
+        .memory = MEMORY_CONTROL, .param_roles = letters, .backward.saved_for_backward = ""    \
     }
 
 static const struct op rows[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The macros of a FACETS line, one for each facet that the operator has:
+ * The macros of a FACETS line or of SIGNATURE_WITH, one for each facet of the operator:
  *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
  * `declines` of a family lists the facets that an operator lacks if its line does not set them.
  */

@@ -32,23 +32,20 @@ static int64_t log_probabilities(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, NegativeLogLikelihoodLoss) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_likelihood, "operations: 2 per target, 1 more for weights, 1 less without a reduction")),
-    NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
-FACETS(ONNX, SoftmaxCrossEntropyLoss) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_cross_entropy, "operations: 5 per score, and the likelihood of the targets")),
-    NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
-
-#define LOSS(name, from, class, keeps, ...)                                                    \
+#define LOSS(name, operations, class, keeps, more)                                             \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_loss, .param_roles = "xim",                \
-        .module = class, .backward.saved_for_backward = keeps, __VA_ARGS__                     \
+        SIGNATURE_WITH(ONNX, name, 12, AUTOCAST(FLOAT), EXACT(operations),                     \
+                       NO_PRIMITIVE(NO_LOSS), NO_BOUNDS),                                      \
+        .infer = infer_loss, .param_roles = "xim", .module = class,                            \
+        .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
 
 static const struct op rows[] = {
-    LOSS(NegativeLogLikelihoodLoss, 12, "NLLLoss", "12,-", .backward.extra = NULL),
-    LOSS(SoftmaxCrossEntropyLoss, 12, "CrossEntropyLoss", "12ze,-",
-         .backward.extra = log_probabilities),
+    LOSS(NegativeLogLikelihoodLoss,
+         PLUS(exact_likelihood, "operations: 2 per target, 1 more for weights, 1 less without a reduction"),
+         "NLLLoss", "12,-", NULL),
+    LOSS(SoftmaxCrossEntropyLoss, PLUS(exact_cross_entropy, "operations: 5 per score, and the likelihood of the targets"),
+         "CrossEntropyLoss", "12ze,-", log_probabilities),
 };
 /* clang-format on */
 

@@ -180,53 +180,37 @@ static int64_t exact_tree_votes(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ML, ArrayFeatureExtractor) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, Binarizer) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, CastMap) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, CategoryMapper) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, DictVectorizer) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, FeatureVectorizer) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, Imputer) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, LabelEncoder) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, LinearClassifier) {EXACT(EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(ML, LinearRegressor) {EXACT(EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML)};
-FACETS(ML, Normalizer) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_ML)};
-FACETS(ML, OneHotEncoder) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, SVMClassifier) {NO_PRIMITIVE(NO_ML), INTEGERS(INTEGERS_NONE)};
-FACETS(ML, SVMRegressor) {NO_PRIMITIVE(NO_ML)};
-FACETS(ML, Scaler) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_ML)};
-FACETS(ML, TreeEnsembleClassifier) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML), INTEGERS(INTEGERS_NONE)};
-FACETS(ML, TreeEnsembleRegressor) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)};
-FACETS(ML, TreeEnsemble) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)};
-FACETS(ML, ZipMap) {NO_PRIMITIVE(NO_ML)};
-
-#define ROW(name, from, infer_fn, macs_fn, formula)                                            \
+#define COUNTED(name, from, infer_fn, macs_fn, formula, ...)                                   \
     {                                                                                          \
-        SIGNATURE(ML, name, from), .infer = infer_fn, .cost = {macs_fn, formula},              \
-        .param_roles = "xi", .backward.saved_for_backward = "-"  \
+        SIGNATURE_WITH(ML, name, from, NO_PRIMITIVE(NO_ML), __VA_ARGS__), .infer = infer_fn,   \
+        .cost = {macs_fn, formula}, .param_roles = "xi", .backward.saved_for_backward = "-"    \
     }
+#define ROW(name, from, infer_fn)                                                              \
+    COUNTED(name, from, infer_fn, NULL, NULL, INTEGERS(INTEGERS_BY_TYPES))
+#define COEFFICIENTS "rows x coefficients"
+#define SUPPORT      "rows x (support vectors + coefficients)"
 
 static const struct op rows[] = {
-    ROW(ArrayFeatureExtractor, 1,             infer_extract,     NULL,              NULL),
-    ROW(Binarizer, 1,                         common_infer_same, NULL,              NULL),
-    ROW(CastMap, 1,                           infer_cast_map,    NULL,              NULL),
-    ROW(CategoryMapper, 1,                    infer_category,    NULL,              NULL),
-    ROW(DictVectorizer, 1,                    infer_dictionary,  NULL,              NULL),
-    ROW(FeatureVectorizer, 1,                 infer_features,    NULL,              NULL),
-    ROW(Imputer, 1,                           common_infer_same, NULL,              NULL),
-    SINCE3(ROW, LabelEncoder, 1, 2, 4,        infer_label,       NULL,              NULL),
-    ROW(LinearClassifier, 1,                  infer_classifier,  macs_coefficients, "rows x coefficients"),
-    ROW(LinearRegressor, 1,                   infer_regressor,   macs_coefficients, "rows x coefficients"),
-    ROW(Normalizer, 1,                        infer_float,       NULL,              NULL),
-    ROW(OneHotEncoder, 1,                     infer_one_hot,     NULL,              NULL),
-    ROW(SVMClassifier, 1,                     infer_classifier,  macs_support,      "rows x (support vectors + coefficients)"),
-    ROW(SVMRegressor, 1,                      infer_regressor,   macs_support,      "rows x (support vectors + coefficients)"),
-    ROW(Scaler, 1,                            infer_float,       NULL,              NULL),
-    SINCE2(ROW, TreeEnsembleClassifier, 1, 3, infer_classifier,  NULL,              NULL),
-    SINCE2(ROW, TreeEnsembleRegressor, 1, 3,  infer_regressor,   NULL,              NULL),
-    ROW(TreeEnsemble, 5,                      infer_regressor,   NULL,              NULL),
-    ROW(ZipMap, 1,                            infer_zip_map,     NULL,              NULL),
+    ROW(ArrayFeatureExtractor, 1,      infer_extract),
+    ROW(Binarizer, 1,                  common_infer_same),
+    ROW(CastMap, 1,                    infer_cast_map),
+    ROW(CategoryMapper, 1,             infer_category),
+    ROW(DictVectorizer, 1,             infer_dictionary),
+    ROW(FeatureVectorizer, 1,          infer_features),
+    ROW(Imputer, 1,                    common_infer_same),
+    SINCE3(ROW, LabelEncoder, 1, 2, 4, infer_label),
+    COUNTED(LinearClassifier, 1,       infer_classifier, macs_coefficients, COEFFICIENTS,
+            EXACT(EXACT_INTERCEPTS), INTEGERS(INTEGERS_NONE)),
+    COUNTED(LinearRegressor, 1,        infer_regressor,  macs_coefficients, COEFFICIENTS, EXACT(EXACT_INTERCEPTS)),
+    COUNTED(Normalizer, 1,             infer_float,      NULL,              NULL,         EXACT(.per_output = 3)),
+    ROW(OneHotEncoder, 1,              infer_one_hot),
+    COUNTED(SVMClassifier, 1,          infer_classifier, macs_support,      SUPPORT,      INTEGERS(INTEGERS_NONE)),
+    COUNTED(SVMRegressor, 1,           infer_regressor,  macs_support,      SUPPORT,      INTEGERS(INTEGERS_BY_TYPES)),
+    COUNTED(Scaler, 1,                 infer_float,      NULL,              NULL,         EXACT(.per_output = 2)),
+    SINCE2(COUNTED, TreeEnsembleClassifier, 1, 3, infer_classifier, NULL, NULL, EXACT(EXACT_TREE_VOTES), INTEGERS(INTEGERS_NONE)),
+    SINCE2(COUNTED, TreeEnsembleRegressor, 1, 3,  infer_regressor,  NULL, NULL, EXACT(EXACT_TREE_VOTES)),
+    COUNTED(TreeEnsemble, 5,           infer_regressor,  NULL,              NULL,         EXACT(EXACT_TREE_VOTES)),
+    ROW(ZipMap, 1,                     infer_zip_map),
 };
 /* clang-format on */
 

@@ -205,31 +205,6 @@ FACETS(ONNX, BatchNormalization) {DEEPSPEED(PLUS(term_batch_norm, "operations: 2
     FVCORE(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")), PTFLOPS(.per_input = 2),
     THOP(.per_input = 4), ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),
     LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL), BOUNDS("d-")};
-FACETS(ONNX, InstanceNormalization) {DEEPSPEED(.per_input = 5),
-    EXACT(PLUS(exact_instance_norm, "operations: 7 per input element, and 2 per row")),
-    FVCORE(.per_input = 5), PTFLOPS(.per_input = 2), THOP(.per_input = 4),
-    ONNX_TOOL(.per_input = 3 + TOOL_DIV), LOWER(lower_norm, CM_NORM, CM_NORM_INSTANCE, IMAGES_HERE, NULL),
-    BOUNDS("d-")};
-FACETS(ONNX, GroupNormalization) {DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
-    EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
-    PTFLOPS(.per_input = 2), LOWER(lower_norm, CM_NORM, CM_NORM_GROUP, IMAGES_HERE, NULL), BOUNDS("d-")};
-FACETS(ONNX, LayerNormalization) {DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
-    EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
-    FVCORE(.per_input = 5), PTFLOPS(.per_input = 1), THOP(.per_input = 4),
-    ONNX_TOOL(.per_input = 7, PLUS(onnx_tool_layer_norm, "operations: 29 per row")),
-    LOWER(lower_norm, CM_NORM, CM_NORM_LAYER, IMAGES_NONE, NULL), BOUNDS("d-")};
-FACETS(ONNX, RMSNormalization) {AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
-    LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL), BOUNDS("d-")};
-FACETS(ONNX, LRN) {EXACT(PLUS(exact_local_response, "operations: (size + 4) per output element")),
-    ONNX_TOOL(PLUS(onnx_tool_local_response, "operations: (size + 37) per output element")),
-    LOWER(lower_lrn, CM_NORM, CM_NORM_LRN, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, LpNormalization) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
-    ONNX_TOOL(.per_input = TOOL_EXP + 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
-FACETS(ONNX, MeanVarianceNormalization) {
-    AUTOCAST(FLOAT), EXACT(PLUS(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
-    LOWER(lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"),
-    BOUNDS("d")};
 
 #define BATCH_NORM(from)                                                                       \
     {                                                                                          \
@@ -239,9 +214,9 @@ FACETS(ONNX, MeanVarianceNormalization) {
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \
         .backward.extra = batch_statistics                                                     \
     }
-#define NORM(name, from, infer_fn, letters, class, print, keeps, more)                         \
+#define NORM(name, from, infer_fn, letters, class, print, keeps, more, ...)                    \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = letters,                \
+        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
         .module = class, .describe = print,                                                    \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
@@ -252,13 +227,33 @@ static const struct op rows[] = {
     BATCH_NORM(7),
     BATCH_NORM(9),
     BATCH_NORM(14),
-    SINCE2(NORM, InstanceNormalization, 1, 6, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e", instance_statistics),
-    SINCE2(NORM, GroupNormalization, 18, 21,  infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e", group_statistics),
-    NORM(LayerNormalization, 17,              infer_layer_norm,    "xnn", "LayerNorm",         describe_layer_norm,    "01e", layer_statistics),
-    NORM(RMSNormalization, 23,                infer_layer_norm,    "xn",  "RMSNorm",           describe_layer_norm,    "01e", rms_statistics),
-    NORM(LRN, 1,                              infer_lrn,           "x",   "LocalResponseNorm", describe_lrn,           "0e",  input_bytes),
-    NORM(LpNormalization, 1,                  infer_along_axis,    "x",   NULL,                NULL,                   "0y",  NULL),
-    NORM(MeanVarianceNormalization, 9,        common_infer_same,   "x",   NULL,                NULL,                   "0y",  NULL),
+    SINCE2(NORM, InstanceNormalization, 1, 6, infer_instance_norm, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e", instance_statistics,
+        DEEPSPEED(.per_input = 5), EXACT(PLUS(exact_instance_norm, "operations: 7 per input element, and 2 per row")),
+        FVCORE(.per_input = 5), PTFLOPS(.per_input = 2), THOP(.per_input = 4), ONNX_TOOL(.per_input = 3 + TOOL_DIV),
+        LOWER(lower_norm, CM_NORM, CM_NORM_INSTANCE, IMAGES_HERE, NULL), BOUNDS("d-")),
+    SINCE2(NORM, GroupNormalization, 18, 21,  infer_group_norm,    "xnn", "GroupNorm",         describe_group_norm,    "01e", group_statistics,
+        DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_group_norm, "operations: 7 per input element, and 2 per row")), FVCORE(.per_input = 5),
+        PTFLOPS(.per_input = 2), LOWER(lower_norm, CM_NORM, CM_NORM_GROUP, IMAGES_HERE, NULL), BOUNDS("d-")),
+    NORM(LayerNormalization, 17,              infer_layer_norm,    "xnn", "LayerNorm",         describe_layer_norm,    "01e", layer_statistics,
+        DEEPSPEED(.per_input = 5), AUTOCAST(FLOAT),
+        EXACT(PLUS(exact_layer_norm, "operations: 7 per input element, 1 less without a shift or scale, and 2 per row")),
+        FVCORE(.per_input = 5), PTFLOPS(.per_input = 1), THOP(.per_input = 4),
+        ONNX_TOOL(.per_input = 7, PLUS(onnx_tool_layer_norm, "operations: 29 per row")),
+        LOWER(lower_norm, CM_NORM, CM_NORM_LAYER, IMAGES_NONE, NULL), BOUNDS("d-")),
+    NORM(RMSNormalization, 23,                infer_layer_norm,    "xn",  "RMSNorm",           describe_layer_norm,    "01e", rms_statistics,
+        AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM), LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL), BOUNDS("d-")),
+    NORM(LRN, 1,                              infer_lrn,           "x",   "LocalResponseNorm", describe_lrn,           "0e",  input_bytes,
+        EXACT(PLUS(exact_local_response, "operations: (size + 4) per output element")),
+        ONNX_TOOL(PLUS(onnx_tool_local_response, "operations: (size + 37) per output element")),
+        LOWER(lower_lrn, CM_NORM, CM_NORM_LRN, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")),
+    NORM(LpNormalization, 1,                  infer_along_axis,    "x",   NULL,                NULL,                   "0y",  NULL,
+        AUTOCAST(FLOAT), EXACT(PLUS(exact_lp_norm, "operations: 3 per input element, 1 less per row for L1")),
+        ONNX_TOOL(.per_input = TOOL_EXP + 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")),
+    NORM(MeanVarianceNormalization, 9,        common_infer_same,   "x",   NULL,                NULL,                   "0y",  NULL,
+        AUTOCAST(FLOAT), EXACT(PLUS(exact_mean_variance, "operations: 5 per input element, and 2 per group")),
+        LOWER(lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"),
+        BOUNDS("d")),
 };
 /* clang-format on */
 

@@ -52,26 +52,20 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
-FACETS(TRAINING, Adagrad) {EXACT(PLUS(exact_optimizer, "operations: 9 per updated element")),
-    NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Adam) {EXACT(PLUS(exact_optimizer, "operations: 14 per updated element, 15 with norm_coefficient_post")),
-    NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Momentum) {EXACT(PLUS(exact_optimizer, "operations: 7 per updated element, 9 with mode nesterov")),
-    NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
-
-#define ROW(name, infer_fn, ...)                                                               \
+#define OPTIMIZER(name, operations)                                                            \
     {                                                                                          \
-        SIGNATURE(TRAINING, name, 1), .infer = infer_fn, .backward.saved_for_backward = "-",   \
-        __VA_ARGS__                                                                            \
+        SIGNATURE_WITH(TRAINING, name, 1, EXACT(PLUS(exact_optimizer, operations)),            \
+                       NO_PRIMITIVE(NO_OPTIMIZER)),                                            \
+        .infer = infer_optimizer, .param_roles = "iix", .backward.saved_for_backward = "-"     \
     }
 
 static const struct op rows[] = {
-    ROW(Adagrad,  infer_optimizer, .param_roles = "iix"),
-    ROW(Adam,     infer_optimizer, .param_roles = "iix"),
-    ROW(Momentum, infer_optimizer, .param_roles = "iix"),
-    ROW(Gradient, infer_gradient, .param_roles = "x",
-        .cost = {macs_gradient, "unknown: MACs of a backward pass over part of the graph"}),
+    OPTIMIZER(Adagrad,  "operations: 9 per updated element"),
+    OPTIMIZER(Adam,     "operations: 14 per updated element, 15 with norm_coefficient_post"),
+    OPTIMIZER(Momentum, "operations: 7 per updated element, 9 with mode nesterov"),
+    {SIGNATURE_WITH(TRAINING, Gradient, 1, NO_PRIMITIVE(NO_OPTIMIZER)), .infer = infer_gradient,
+     .cost = {macs_gradient, "unknown: MACs of a backward pass over part of the graph"},
+     .param_roles = "x", .backward.saved_for_backward = "-"},
 };
 /* clang-format on */
 

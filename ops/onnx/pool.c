@@ -195,13 +195,6 @@ FACETS(ONNX, GlobalAveragePool) {DEEPSPEED(.per_input = 1), EXACT(.per_input = 1
 FACETS(ONNX, GlobalMaxPool) {DEEPSPEED(.per_input = 1), EXACT(REDUCTION), PTFLOPS(.per_input = 1),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, GlobalLpPool) {DEEPSPEED(.per_input = 1), NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
-FACETS(ONNX, MaxUnpool) {
-    NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
-FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
-FACETS(ONNX, RoiAlign) {EXACT(PLUS(exact_roi_align, "operations: 8 per sample of an output element")),
-    NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
-FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks overlap: no primitive does"),
-    NO_BOUNDS};
 
 #define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
     {                                                                                          \
@@ -209,9 +202,9 @@ FACETS(ONNX, Col2Im) {EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks 
         .module = class, .describe = print,                                                    \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
-#define REGION(name, from, infer_fn, keeps)                                                    \
+#define REGION(name, from, infer_fn, keeps, ...)                                               \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "xi",                   \
+        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "xi", \
         .backward.saved_for_backward = keeps                                                   \
     }
 
@@ -223,10 +216,14 @@ static const struct op rows[] = {
     POOL(GlobalAveragePool, 1,              pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",    NULL),
     POOL(GlobalMaxPool, 1,                  pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",  pool_indices),
     SINCE2(POOL, GlobalLpPool, 1, 2,        pool_infer_global, NULL,                  NULL,              "0y",  NULL),
-    REGION(MaxUnpool, 9,             infer_unpool,  "1,-"),
-    REGION(MaxRoiPool, 1,            infer_regions, "01,-"),
-    SINCE2(REGION, RoiAlign, 10, 16, infer_regions, "12,-"),
-    REGION(Col2Im, 18,               infer_col2im,  ",-"),
+    REGION(MaxUnpool, 9,             infer_unpool,  "1,-",
+        NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS),
+    REGION(MaxRoiPool, 1,            infer_regions, "01,-", NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")),
+    SINCE2(REGION, RoiAlign, 10, 16, infer_regions, "12,-",
+        EXACT(PLUS(exact_roi_align, "operations: 8 per sample of an output element")), NO_PRIMITIVE(NO_SAMPLING),
+        BOUNDS("d")),
+    REGION(Col2Im, 18,               infer_col2im,  ",-",
+        EXACT(.per_input = 1), NO_PRIMITIVE("it sums where blocks overlap: no primitive does"), NO_BOUNDS),
 };
 /* clang-format on */
 

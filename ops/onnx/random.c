@@ -49,26 +49,20 @@ static int infer_multinomial(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, RandomNormal) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
-FACETS(ONNX, RandomUniform) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
-FACETS(ONNX, RandomNormalLike) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
-FACETS(ONNX, RandomUniformLike) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
-FACETS(ONNX, Bernoulli) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
-FACETS(ONNX, Multinomial) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
-
-#define ROW(name, from, infer_fn)                                                              \
+#define ROW(name, from, infer_fn, letters)                                                     \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
-        .backward.saved_for_backward = "-"                                                     \
+        SIGNATURE_WITH(ONNX, name, from, NO_PRIMITIVE(NO_RANDOM), BOUNDS(letters)),            \
+        .infer = infer_fn, .param_roles = "x", .backward.saved_for_backward = "-"              \
     }
 
 static const struct op rows[] = {
-    ROW(RandomNormal,       1, infer_random),
-    ROW(RandomUniform,      1, infer_random),
-    ROW(RandomNormalLike,   1, infer_random_like),
-    ROW(RandomUniformLike,  1, infer_random_like),
-    ROW(Bernoulli,         15, infer_random_like),
-    ROW(Multinomial,        7, infer_multinomial),
+    /*  type              since shape rule         bounds */
+    ROW(RandomNormal,       1, infer_random,      "-"),
+    ROW(RandomUniform,      1, infer_random,      "-"),
+    ROW(RandomNormalLike,   1, infer_random_like, "d"),
+    ROW(RandomUniformLike,  1, infer_random_like, "d"),
+    ROW(Bernoulli,         15, infer_random_like, "d"),
+    ROW(Multinomial,        7, infer_multinomial, "-"),
 };
 /* clang-format on */
 

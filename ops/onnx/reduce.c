@@ -220,61 +220,45 @@ static int fold_cumsum(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, ReduceSum) {AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceMean) {EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MEAN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceMax) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MAX, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceMin) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MIN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceProd) {AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_PRODUCT, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("p-")};
-FACETS(ONNX, ReduceL1) {AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L1, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
-FACETS(ONNX, ReduceL2) {AUTOCAST(FLOAT), EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L2, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceLogSum) {AUTOCAST(FLOAT), EXACT(.per_input = 1),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceLogSumExp) {AUTOCAST(FLOAT), EXACT(.per_input = 2),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM_EXP, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
-    INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceSumSquare) {AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION),
-    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM_SQUARE, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
-FACETS(ONNX, ArgMax) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL),
-    BOUNDS("d")};
-FACETS(ONNX, ArgMin) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL),
-    BOUNDS("d")};
-FACETS(ONNX, CumSum) {AUTOCAST(FLOAT), EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
-    NO_PRIMITIVE("no primitive runs sums along an axis"), BOUNDS("d-")};
-FACETS(ONNX, CumProd) {AUTOCAST(FLOAT), EXACT(.per_output = 1), NO_PRIMITIVE("no primitive runs products along an axis"),
-    BOUNDS("d-")};
-
-#define REDUCE(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_REDUCTION, keeps)
-#define ALONG(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
-#define FORM(name, from, infer_fn, folds, form, keeps)                                         \
+#define REDUCE(name, from, folds, algorithm, letters, keeps, ...)                              \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = "xi",    \
-        .algebra = form, .backward.saved_for_backward = keeps                                  \
+        SIGNATURE_WITH(ONNX, name, from, BOUNDS(letters), __VA_ARGS__,                         \
+                       LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_##algorithm, IMAGES_FOLLOW,    \
+                             LIMIT_REDUCTION)),                                                \
+        .infer = infer_reduce, .fold = folds, .param_roles = "xi",                             \
+        .algebra = ALGEBRA_REDUCTION, .backward.saved_for_backward = keeps                     \
+    }
+#define ALONG(name, from, infer_fn, folds, keeps, ...)                                         \
+    {                                                                                          \
+        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,       \
+        .param_roles = "xi", .backward.saved_for_backward = keeps                              \
     }
 
 static const struct op rows[] = {
-    SINCE2(REDUCE, ReduceSum, 1, 13,       infer_reduce, fold_sum,  ",-"),
-    SINCE2(REDUCE, ReduceMean, 1, 18,      infer_reduce, fold_mean, ",-"),
-    SINCE2(REDUCE, ReduceMax, 1, 18,       infer_reduce, fold_max,  "0y,-"),
-    SINCE2(REDUCE, ReduceMin, 1, 18,       infer_reduce, fold_min,  "0y,-"),
-    SINCE2(REDUCE, ReduceProd, 1, 18,      infer_reduce, fold_prod, "0y,-"),
-    SINCE2(REDUCE, ReduceL1, 1, 18,        infer_reduce, NULL,      "0,-"),
-    SINCE2(REDUCE, ReduceL2, 1, 18,        infer_reduce, NULL,      "0y,-"),
-    SINCE2(REDUCE, ReduceLogSum, 1, 18,    infer_reduce, NULL,      "y,-"),
-    SINCE2(REDUCE, ReduceLogSumExp, 1, 18, infer_reduce, NULL,      "0y,-"),
-    SINCE2(REDUCE, ReduceSumSquare, 1, 18, infer_reduce, NULL,      "0,-"),
-    SINCE2(ALONG, ArgMax, 1, 12, infer_arg,    NULL,        "-"),
-    SINCE2(ALONG, ArgMin, 1, 12, infer_arg,    NULL,        "-"),
-    ALONG(CumSum, 11,            infer_cumsum, fold_cumsum, ",-"),
-    ALONG(CumProd, 26,           infer_cumsum, NULL,        "0y,-"),
+    SINCE2(REDUCE, ReduceSum, 1, 13,       fold_sum,  SUM,         "v-", ",-",
+        AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceMean, 1, 18,      fold_mean, MEAN,        "v-", ",-", EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceMax, 1, 18,       fold_max,  MAX,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceMin, 1, 18,       fold_min,  MIN,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceProd, 1, 18,      fold_prod, PRODUCT,     "p-", "0y,-",
+        AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceL1, 1, 18,        NULL,      L1,          "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
+    SINCE2(REDUCE, ReduceL2, 1, 18,        NULL,      L2,          "d-", "0y,-",
+        AUTOCAST(FLOAT), EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT), INTEGERS(INTEGERS_NONE)),
+    SINCE2(REDUCE, ReduceLogSum, 1, 18,    NULL,      LOG_SUM,     "d-", "y,-",
+        AUTOCAST(FLOAT), EXACT(.per_input = 1), INTEGERS(INTEGERS_NONE)),
+    SINCE2(REDUCE, ReduceLogSumExp, 1, 18, NULL,      LOG_SUM_EXP, "d-", "0y,-",
+        AUTOCAST(FLOAT), EXACT(.per_input = 2), INTEGERS(INTEGERS_NONE)),
+    SINCE2(REDUCE, ReduceSumSquare, 1, 18, NULL,      SUM_SQUARE,  "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
+    SINCE2(ALONG, ArgMax, 1, 12, infer_arg,    NULL,        "-",
+        EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL), BOUNDS("d")),
+    SINCE2(ALONG, ArgMin, 1, 12, infer_arg,    NULL,        "-",
+        EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL), BOUNDS("d")),
+    ALONG(CumSum, 11,            infer_cumsum, fold_cumsum, ",-",
+        AUTOCAST(FLOAT), EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
+        NO_PRIMITIVE("no primitive runs sums along an axis"), BOUNDS("d-")),
+    ALONG(CumProd, 26,           infer_cumsum, NULL,        "0y,-",
+        AUTOCAST(FLOAT), EXACT(.per_output = 1), NO_PRIMITIVE("no primitive runs products along an axis"), BOUNDS("d-")),
 };
 /* clang-format on */
 

@@ -139,27 +139,21 @@ static int fold_scatter_nd(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Scatter) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
-    EXTENDS(0, 0, 1)};
-FACETS(ONNX, ScatterElements) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
-    EXTENDS(0, 0, 1)};
-FACETS(ONNX, ScatterND) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d"),
-    EXTENDS(0, 0, 1)};
-FACETS(ONNX, TensorScatter) {
-    LOWER(lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive"),
-    NO_BOUNDS, EXTENDS(0, 0, 1)};
-
-#define ROW(name, from, infer_fn, folds, letters, keeps)                                       \
+#define SCATTER(name, from, infer_fn, folds)                                                   \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE_WITH(ONNX, name, from, EXTENDS(0, 0, 1), BOUNDS("d"),                        \
+                       LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL)),                \
+        .infer = infer_fn, .fold = folds, .param_roles = "pip",                                \
+        .backward.saved_for_backward = "1,-,1"                                                 \
     }
 
 static const struct op rows[] = {
-    ROW(Scatter, 9,                      infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    SINCE2(ROW, ScatterElements, 11, 16, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    SINCE2(ROW, ScatterND, 11, 16,       infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
-    ROW(TensorScatter, 24,               common_infer_same,      NULL,                  "ppi", "2,2,-"),
+    SCATTER(Scatter, 9,                      infer_scatter_elements, fold_scatter_elements),
+    SINCE2(SCATTER, ScatterElements, 11, 16, infer_scatter_elements, fold_scatter_elements),
+    SINCE2(SCATTER, ScatterND, 11, 16,       infer_scatter_nd,       fold_scatter_nd),
+    {SIGNATURE_WITH(ONNX, TensorScatter, 24, EXTENDS(0, 0, 1), NO_BOUNDS,
+        LOWER(lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive")),
+     .infer = common_infer_same, .param_roles = "ppi", .backward.saved_for_backward = "2,2,-"},
 };
 /* clang-format on */
 

@@ -259,37 +259,25 @@ static int infer_optional_has_element(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, SequenceConstruct) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
-FACETS(ONNX, SequenceEmpty) {NO_PRIMITIVE(NO_SEQUENCE), NO_BOUNDS};
-FACETS(ONNX, SequenceInsert) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("dd-")};
-FACETS(ONNX, SequenceAt) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d-")};
-FACETS(ONNX, SequenceErase) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d-")};
-FACETS(ONNX, SequenceLength) {BOUNDS("d")};
-FACETS(ONNX, SplitToSequence) {NO_PRIMITIVE(NO_SEQUENCE), NO_BOUNDS};
-FACETS(ONNX, ConcatFromSequence) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
-FACETS(ONNX, Optional) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
-FACETS(ONNX, OptionalGetElement) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
-FACETS(ONNX, OptionalHasElement) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
-
-#define ROW(name, from, infer_fn, letters, keeps)                                              \
+#define ROW(name, from, infer_fn, letters, keeps, monotone)                                    \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = letters,                \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE_WITH(ONNX, name, from, NO_PRIMITIVE(NO_SEQUENCE), BOUNDS(monotone)),         \
+        .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = keeps        \
     }
 
 static const struct op rows[] = {
-    ROW(SequenceConstruct, 11, infer_sequence_construct, "p",   ""),
-    ROW(SequenceEmpty, 11,     infer_sequence_empty,     "x",   "-"),
-    ROW(SequenceInsert, 11,    infer_sequence_insert,    "ppi", ",,-"),
-    ROW(SequenceAt, 11,        infer_sequence_at,        "pi",  ",-"),
-    ROW(SequenceErase, 11,     infer_sequence_erase,     "pi",  ",-"),
-    {SIGNATURE(ONNX, SequenceLength, 11), .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true,
-     .memory = MEMORY_SHAPE_ONLY, .param_roles = "i", .backward.saved_for_backward = "-"},
-    ROW(SplitToSequence, 11,                infer_split_to_sequence,    "pi", ",-"),
-    ROW(ConcatFromSequence, 11,             infer_concat_from_sequence, "p",  ""),
-    ROW(Optional, 15,                       infer_optional,             "p",  ""),
-    SINCE2(ROW, OptionalGetElement, 15, 18, infer_optional_get_element, "p",  ""),
-    SINCE2(ROW, OptionalHasElement, 15, 18, infer_optional_has_element, "i",  "-"),
+    ROW(SequenceConstruct, 11, infer_sequence_construct, "p",   "",    "d"),
+    ROW(SequenceEmpty, 11,     infer_sequence_empty,     "x",   "-",   "-"),
+    ROW(SequenceInsert, 11,    infer_sequence_insert,    "ppi", ",,-", "dd-"),
+    ROW(SequenceAt, 11,        infer_sequence_at,        "pi",  ",-",  "d-"),
+    ROW(SequenceErase, 11,     infer_sequence_erase,     "pi",  ",-",  "d-"),
+    {SIGNATURE_WITH(ONNX, SequenceLength, 11, BOUNDS("d")), .infer = infer_sequence_length, .fold = fold_sequence_length,
+     .fold_partial = true, .memory = MEMORY_SHAPE_ONLY, .param_roles = "i", .backward.saved_for_backward = "-"},
+    ROW(SplitToSequence, 11,                infer_split_to_sequence,    "pi", ",-", "-"),
+    ROW(ConcatFromSequence, 11,             infer_concat_from_sequence, "p",  "",   "d"),
+    ROW(Optional, 15,                       infer_optional,             "p",  "",   "d"),
+    SINCE2(ROW, OptionalGetElement, 15, 18, infer_optional_get_element, "p",  "",   "d"),
+    SINCE2(ROW, OptionalHasElement, 15, 18, infer_optional_has_element, "i",  "-",  "d"),
 };
 /* clang-format on */
 

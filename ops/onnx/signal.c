@@ -188,13 +188,6 @@ static int64_t transform_backward(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, BlackmanWindow) {EXACT(.per_output = 8), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
-    NO_BOUNDS}; /* exact: two angles, cosines, factors and sums */
-FACETS(ONNX, HammingWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
-    NO_BOUNDS};
-FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* exact: angle, cosine, factor, difference */
-FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
-FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
 FACETS(ONNX, DFT) {AUTOCAST(FLOAT), EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
     NO_BOUNDS};
 FACETS(ONNX, STFT) {AUTOCAST(FLOAT), EXACT(PLUS(exact_frames, "additions outside MACs, and the window")),
@@ -204,9 +197,9 @@ FACETS(CONTRIB, Rfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
 FACETS(CONTRIB, Irfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 
-#define MAKES(name, from, infer_fn)                                                            \
+#define MAKES(name, from, infer_fn, ...)                                                       \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "i",                    \
+        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "i",  \
         .backward.saved_for_backward = "-"                                                     \
     }
 #define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs)              \
@@ -218,11 +211,13 @@ FACETS(CONTRIB, Irfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     }
 
 static const struct op rows[] = {
-    MAKES(BlackmanWindow,  17, infer_window),
-    MAKES(HammingWindow,   17, infer_window),
-    MAKES(HannWindow,      17, infer_window),
-    MAKES(MelWeightMatrix, 17, infer_mel_weights),
-    MAKES(ImageDecoder,    20, infer_image),
+    MAKES(BlackmanWindow,  17, infer_window,
+        EXACT(.per_output = 8), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS), /* exact: two angles, cosines, factors and sums */
+    MAKES(HammingWindow,   17, infer_window, EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS),
+    MAKES(HannWindow,      17, infer_window,
+        EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS), /* exact: angle, cosine, factor, difference */
+    MAKES(MelWeightMatrix, 17, infer_mel_weights, NO_PRIMITIVE(NO_FILL), NO_BOUNDS),
+    MAKES(ImageDecoder,    20, infer_image, NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS),
     /*        domain   type   since shape rule   MACs        roles   saved for backward backward MACs */
     TRANSFORM(ONNX,    DFT,     17, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
     TRANSFORM(ONNX,    DFT,     20, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),

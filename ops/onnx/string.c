@@ -153,16 +153,10 @@ static int infer_tf_idf(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, StringConcat) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
-FACETS(ONNX, StringNormalizer) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
-FACETS(ONNX, StringSplit) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
-FACETS(ONNX, RegexFullMatch) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
-FACETS(ONNX, TfIdfVectorizer) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
-
 #define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
-        .backward.saved_for_backward = "-"                                                     \
+        SIGNATURE_WITH(ONNX, name, from, NO_PRIMITIVE(NO_STRING), BOUNDS("d")),                \
+        .infer = infer_fn, .param_roles = "x", .backward.saved_for_backward = "-"              \
     }
 
 static const struct op rows[] = {

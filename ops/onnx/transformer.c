@@ -149,34 +149,28 @@ static const char *causal_conv_saved(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)};
-FACETS(ONNX, LinearAttention) {
-    EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),
-    NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
-FACETS(CONTRIB, LinearAttention) {
-    EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),
-    NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
-FACETS(ONNX, CausalConvWithState) {DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
-    EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")),
-    NO_PRIMITIVE("a convolution and its state are more than one primitive"),
-    MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
-    NO_BOUNDS};
-/* clang-format on */
+#define LINEAR(of, from, ...)                                                                  \
+    {                                                                                          \
+        SIGNATURE_WITH(of, LinearAttention, from, NO_PRIMITIVE(NO_LINEAR_ATTENTION),           \
+                       EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),      \
+                       NO_BOUNDS),                                                             \
+        .infer = infer_linear, .param_roles = "x",                                             \
+        .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},            \
+        .backward = {__VA_ARGS__}                                                              \
+    }
 
 static const struct op rows[] = {
-    {SIGNATURE(ONNX, RotaryEmbedding, 23), .infer = infer_rotary, .memory = MEMORY_IN_PLACE,
-     .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
-    {SIGNATURE(ONNX, LinearAttention, 27), .infer = infer_linear,
-     .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},
-     .param_roles = "x", .backward.saved_for_backward = "ae", .backward.extra = chunk_states,
-     .backward.macs = linear_backward},
-    {SIGNATURE(CONTRIB, LinearAttention, 1), .infer = infer_linear,
-     .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},
-     .param_roles = "x", .backward.saved_for_backward = "-"},
-    {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv, .bias = 2,
-     .cost = {macs_causal_conv, "out x kernel"}, .param_roles = "xWWx",
-     .backward.saved_for_backward = "1,03,,1",
-     .backward.saved_for_backward_of = causal_conv_saved, .backward.factors = 2},
+    {SIGNATURE_WITH(ONNX, RotaryEmbedding, 23, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)),
+     .infer = infer_rotary, .memory = MEMORY_IN_PLACE, .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
+    LINEAR(ONNX,   27, .saved_for_backward = "ae", .extra = chunk_states, .macs = linear_backward),
+    LINEAR(CONTRIB, 1, .saved_for_backward = "-"),
+    {SIGNATURE_WITH(ONNX, CausalConvWithState, 27, DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
+        EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")), NO_BOUNDS,
+        NO_PRIMITIVE("a convolution and its state are more than one primitive"),
+        MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)),
+     .infer = infer_causal_conv, .bias = 2, .cost = {macs_causal_conv, "out x kernel"}, .param_roles = "xWWx",
+     .backward = {.saved_for_backward = "1,03,,1", .saved_for_backward_of = causal_conv_saved, .factors = 2}},
 };
+/* clang-format on */
 
 OP_FAMILY(transformer, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
