@@ -22,11 +22,9 @@ struct finder {
 
 static void add(struct finder *finder, enum cm_condition_weight weight, const char *key,
                 const char *was, const char *is) {
-    struct cm_condition *items = arena_grow(finder->arena, finder->items, finder->n,
-                                            &finder->capacity, sizeof(*finder->items));
-    if (!items) return;
-    finder->items = items;
-    finder->items[finder->n++] = (struct cm_condition){weight, key, was, is};
+    const struct cm_condition found = {weight, key, was, is};
+    (void)arena_push(finder->arena, &finder->items, &finder->n, &finder->capacity, &found,
+                     sizeof found);
 }
 
 static void add_if_differs(struct finder *finder, enum cm_condition_weight weight,

@@ -109,12 +109,10 @@ static int skip(struct walk *walk, uint64_t size) {
 }
 
 static int add_edit(struct walk *walk, struct edit edit) {
-    struct edit *edits =
-        arena_grow(walk->arena, walk->edits, walk->n_edits, &walk->capacity, sizeof(*edits));
-    if (!edits) return diag_no_memory(walk->diag);
-    walk->edits = edits;
-    walk->edits[walk->n_edits++] = edit;
-    return CM_OK;
+    return arena_push(walk->arena, &walk->edits, &walk->n_edits, &walk->capacity, &edit,
+                      sizeof edit)
+               ? CM_OK
+               : diag_no_memory(walk->diag);
 }
 
 /* Encodes the new entries of a node or of the model into walk->bytes. */

@@ -149,13 +149,10 @@ static int find_module_stack(struct importer *importer, const struct spelling *s
     if (status < 0) return status;
     *stack = (struct module_stack){.n = n, .entries = entries};
     *ret = stack;
-    const struct module_stack **list =
-        arena_grow(importer->scratch, importer->module_stack_list, importer->n_module_stacks,
-                   &importer->module_stack_capacity, sizeof(*list));
-    if (!list) return CM_NO_MEMORY;
-    importer->module_stack_list = list;
-    importer->module_stack_list[importer->n_module_stacks] = stack;
-    return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
+    if (!arena_push(importer->scratch, &importer->module_stack_list, &importer->n_module_stacks,
+                    &importer->module_stack_capacity, &stack, sizeof stack))
+        return CM_NO_MEMORY;
+    return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks - 1);
 }
 
 int import_metadata(struct importer *importer, const struct file_node *node, struct node *ret) {

@@ -109,13 +109,11 @@ static int mark_of_sources(struct importer *importer, const char *list, uint32_t
     }
     *ret = mark;
     if (n != 1 || mark != MARK_DERIVED || id == ID_NONE) return CM_OK;
-    struct derived_param *derived =
-        arena_grow(importer->scratch, importer->derived_params, importer->n_derived_params,
-                   &importer->derived_capacity, sizeof *derived);
-    if (!derived) return diag_no_memory(importer->diag);
-    importer->derived_params = derived;
-    derived[importer->n_derived_params++] = (struct derived_param){id, found / N_MARKS};
-    return CM_OK;
+    const struct derived_param derived = {id, found / N_MARKS};
+    return arena_push(importer->scratch, &importer->derived_params, &importer->n_derived_params,
+                      &importer->derived_capacity, &derived, sizeof derived)
+               ? CM_OK
+               : diag_no_memory(importer->diag);
 }
 
 int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,

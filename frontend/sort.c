@@ -89,12 +89,11 @@ static int need_name(struct sorter *sorter, const struct body *body, struct span
     struct needs *needs = &sorter->needs;
     uint32_t producer = map_get_n(&sorter->producers, (const char *)name.at, span_size(name));
     if (producer == MAP_NONE) return CM_OK;
-    uint32_t *list = arena_grow(sorter->importer->scopes, needs->list, needs->n,
-                                &needs->capacity, sizeof(*list));
-    if (!list || needs->n + 1 >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
-    needs->list = list;
-    needs->list[needs->n++] = producer;
-    return CM_OK;
+    return needs->n + 1 < UINT32_MAX &&
+                   arena_push(sorter->importer->scopes, &needs->list, &needs->n,
+                              &needs->capacity, &producer, sizeof producer)
+               ? CM_OK
+               : diag_no_memory(sorter->importer->diag);
 }
 
 static int needs_of_node(struct sorter *sorter, const struct message *node,

@@ -137,11 +137,9 @@ static uint32_t item_at(const struct llm_reading *reading, uint32_t id) {
 }
 
 static void add_edge(struct llm_reading *reading, uint32_t from, uint32_t to, bool across) {
-    struct llm_edge *edges = arena_grow(reading->core->arena, reading->edges, reading->n_edges,
-                                        &reading->edges_capacity, sizeof *edges);
-    if (!edges) return; /* the arena has failed */
-    reading->edges = edges;
-    edges[reading->n_edges++] = (struct llm_edge){from, to, across};
+    const struct llm_edge edge = {from, to, across};
+    (void)arena_push(reading->core->arena, &reading->edges, &reading->n_edges,
+                     &reading->edges_capacity, &edge, sizeof edge); /* else the arena failed */
 }
 
 /* Returns the length of the axis that the node reduces or chooses from; 0. */

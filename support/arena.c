@@ -181,6 +181,17 @@ void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, s
     return copy;
 }
 
+bool arena_push(struct arena *arena, void *list, size_t *n, size_t *capacity, const void *item,
+                size_t size) {
+    char *items = NULL;
+    memcpy(&items, list, sizeof items);
+    items = arena_grow(arena, items, *n, capacity, size);
+    if (items == NULL) return false;
+    memcpy(list, &items, sizeof items);
+    memcpy(items + (*n)++ * size, item, size);
+    return true;
+}
+
 char *arena_strdup(struct arena *arena, const char *text) {
     return arena_strndup(arena, text, strlen(text));
 }

@@ -36,6 +36,10 @@ void *arena_array_raw(struct arena *arena, size_t n, size_t size);
  * with room for 2 n items (16 if n is 0) and sets *capacity. Returns NULL if out of memory. New
  * items are not zeroed. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size);
+/* Appends a copy of the item of `size` bytes to the list of *n items at *list, a pointer to its
+ * items. Returns false, without a change, if out of memory. */
+bool arena_push(struct arena *arena, void *list, size_t *n, size_t *capacity, const void *item,
+                size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 /* Copies exactly `length` bytes, NULs included, and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t length);

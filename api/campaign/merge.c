@@ -53,10 +53,9 @@ static int list_files(struct shards *shards) {
         return diag_system(shards->merging->diag, "open", shards->folder, errno);
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (!text_ends_with(entry->d_name, SHARD_SUFFIX)) continue;
-        char **names = arena_grow(arena, shards->names, shards->n_names, &room, sizeof(*names));
-        if (names == NULL) break;
-        shards->names = names;
-        shards->names[shards->n_names++] = arena_strdup(arena, entry->d_name);
+        const char *name = arena_strdup(arena, entry->d_name);
+        if (!arena_push(arena, &shards->names, &shards->n_names, &room, &name, sizeof(char *)))
+            break;
     }
     (void)closedir(folder);
     if (arena_failed(arena)) return diag_no_memory(shards->merging->diag);

@@ -105,14 +105,11 @@ static const char *key_text(const struct cache_key *key, struct arena *arena) {
 /* Appends a copy of the entry. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
 static int add_entry(struct entries *list, const struct cache_entry *entry,
                      struct arena *arena) {
-    struct cache_entry **items =
-        arena_grow(arena, list->items, list->n, &list->capacity, sizeof(struct cache_entry *));
-    if (items == NULL) return CM_BACKEND_NO_MEMORY;
-    list->items = items;
-    list->items[list->n] = arena_copy(arena, entry, sizeof(*entry));
-    if (list->items[list->n] == NULL) return CM_BACKEND_NO_MEMORY;
-    list->n++;
-    return CM_BACKEND_OK;
+    const struct cache_entry *copy = arena_copy(arena, entry, sizeof(*entry));
+    return copy != NULL && arena_push(arena, &list->items, &list->n, &list->capacity, &copy,
+                                      sizeof(struct cache_entry *))
+               ? CM_BACKEND_OK
+               : CM_BACKEND_NO_MEMORY;
 }
 
 static const struct cache_entry *find_entry(const struct entries *list,

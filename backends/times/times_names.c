@@ -12,11 +12,8 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role) {
     if (length == 0) return;
     const char *copy = arena_strndup(refs->arena, name, length);
-    struct times_ref *items =
-        arena_grow(refs->arena, refs->items, refs->n, &refs->capacity, sizeof(*items));
-    if (items == NULL) return;
-    refs->items = items;
-    items[refs->n++] = (struct times_ref){copy, role};
+    const struct times_ref ref = {copy, role};
+    (void)arena_push(refs->arena, &refs->items, &refs->n, &refs->capacity, &ref, sizeof(ref));
 }
 
 /* Adds a ref to one node, without the wrappers "PWN(" and ")" of pointwise fusion. TensorRT

@@ -120,13 +120,12 @@ static int collect_symbols(const struct batch_work *work) {
         for (int axis = 0; axis < value->type->shape.rank; axis++) {
             const char *name = symbol_at(value, axis);
             if (!name || find_symbol(work, name)) continue;
-            struct symbol *symbols = arena_grow(work->arena, table->symbols, table->n_symbols,
-                                                &capacity, sizeof *symbols);
-            if (!symbols || map_set(work->index, name, (uint32_t)table->n_symbols) < 0)
+            const struct symbol symbol = {
+                .name = name, .size = DIM_UNKNOWN, .input = id, .axis = axis};
+            if (map_set(work->index, name, (uint32_t)table->n_symbols) < 0 ||
+                !arena_push(work->arena, &table->symbols, &table->n_symbols, &capacity, &symbol,
+                            sizeof symbol))
                 return diag_no_memory(work->diag);
-            table->symbols = symbols;
-            table->symbols[table->n_symbols++] =
-                (struct symbol){.name = name, .size = DIM_UNKNOWN, .input = id, .axis = axis};
         }
     }
     return CM_OK;

@@ -46,11 +46,7 @@ int repair_apply(const struct search *search, const struct override **overrides,
 
 void repair_push(struct arena *arena, struct change_list *list,
                  const struct batch_change *change) {
-    struct batch_change *items =
-        arena_grow(arena, list->items, list->n, &list->capacity, sizeof *items);
-    if (!items) return;
-    list->items = items;
-    list->items[list->n++] = *change;
+    (void)arena_push(arena, &list->items, &list->n, &list->capacity, change, sizeof *change);
 }
 
 void repair_add(struct search *search, const struct batch_change *change) {
@@ -123,13 +119,9 @@ static int place_target(struct search *search, size_t step, int status) {
         (axis == first || out->dims[first] != search->batch ||
          !batch_axis_fixed_list(search, node->inputs[1])))
         return status;
-    if (choice.n > 1) {
-        struct choice *choices = arena_grow(search->arena, search->choices, search->n_choices,
-                                            &search->choices_capacity, sizeof *choices);
-        if (!choices) return CM_NO_MEMORY;
-        choices[search->n_choices++] = choice;
-        search->choices = choices;
-    }
+    if (choice.n > 1 && !arena_push(search->arena, &search->choices, &search->n_choices,
+                                    &search->choices_capacity, &choice, sizeof choice))
+        return CM_NO_MEMORY;
     return try_place(search, node_id, &choice.alternatives[0]);
 }
 

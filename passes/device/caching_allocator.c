@@ -55,15 +55,12 @@ struct caching_allocator *caching_allocator_new(struct arena *arena) {
 /* Returns the index of a new block; NONE if out of memory. */
 static uint32_t add_block(struct caching_allocator *allocator, struct block block) {
     uint32_t id = allocator->unused;
-    if (id != NONE) {
-        allocator->unused = allocator->blocks[id].after;
-    } else {
-        struct block *blocks = arena_grow(allocator->arena, allocator->blocks, allocator->n,
-                                          &allocator->capacity, sizeof *blocks);
-        if (!blocks) return NONE;
-        allocator->blocks = blocks;
-        id = (uint32_t)allocator->n++;
-    }
+    if (id == NONE)
+        return arena_push(allocator->arena, &allocator->blocks, &allocator->n,
+                          &allocator->capacity, &block, sizeof block)
+                   ? (uint32_t)allocator->n - 1
+                   : NONE;
+    allocator->unused = allocator->blocks[id].after;
     allocator->blocks[id] = block;
     return id;
 }

@@ -178,13 +178,10 @@ static int add_fused(struct finder *finder, uint32_t last) {
     if (!fused.node || !nodes) return CM_NO_MEMORY;
     qsort(nodes, fused.n_nodes, sizeof *nodes, compare_ids);
     if (!has_same_macs(finder, &fused)) return CM_OK;
-    struct fused_pattern *items =
-        arena_grow(arena, table->items, table->n, &finder->capacity, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
-    table->items = items;
     for (size_t i = 0; i < fused.n_nodes; i++) table->of_node[nodes[i]] = (uint32_t)table->n;
-    table->items[table->n++] = fused;
-    return CM_OK;
+    return arena_push(arena, &table->items, &table->n, &finder->capacity, &fused, sizeof fused)
+               ? CM_OK
+               : CM_NO_MEMORY;
 }
 
 /* Returns false if the pattern requires that none of its nodes is in training mode: a

@@ -82,11 +82,10 @@ static void add_value(const struct module_tree *tree, uint32_t value, struct out
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && is_repeat;
         if (tree->first_scope[module] == scope && !replay) {
-            struct output *items = arena_grow(outputs->arena, outputs->items, outputs->n,
-                                              &outputs->capacity, sizeof *items);
-            if (!items) return;
-            outputs->items = items;
-            outputs->items[outputs->n++] = (struct output){module, value};
+            const struct output output = {module, value};
+            if (!arena_push(outputs->arena, &outputs->items, &outputs->n, &outputs->capacity,
+                            &output, sizeof output))
+                return;
         }
         is_repeat = replay || tree->paths->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;

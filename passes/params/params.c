@@ -145,18 +145,17 @@ static int list_params(const struct param_study *study, struct params_table *tab
         if (study->sources[value] == SOURCE_NONE) continue;
         const bool is_param = is_learned(study, value);
         if (!is_param && !is_buffer(study, value)) continue;
-        struct param *params = arena_grow(analysis->arena, table->params, table->n_params,
-                                          &capacity, sizeof *params);
-        if (!params) return diag_no_memory(analysis->diag);
-        table->params = params;
-        table->of_value[value] = (uint32_t)table->n_params;
-        table->params[table->n_params++] = (struct param){
+        const struct param param = {
             .value = value,
             .kind = is_param ? PARAM_LEARNED : PARAM_BUFFER,
             .name = value_name(study->model, value),
             .elements = count_numbers(study, value),
             .bytes = liveness_bytes(&analysis->infer->infos[value]),
         };
+        table->of_value[value] = (uint32_t)table->n_params;
+        if (!arena_push(analysis->arena, &table->params, &table->n_params, &capacity, &param,
+                        sizeof param))
+            return diag_no_memory(analysis->diag);
     }
     return CM_OK;
 }
@@ -188,13 +187,12 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
         return diag_error(walker->analysis->diag, DIAG_LIMIT,
                           "parameters must have at most %zu uses", MAX_USES);
     if (walker->node_stamp[node] == param + 1) return CM_OK;
-    struct pair *pairs = arena_grow(walker->analysis->scratch, walker->pairs, walker->n_pairs,
-                                    &walker->capacity, sizeof *pairs);
-    if (!pairs) return diag_no_memory(walker->analysis->diag);
-    walker->pairs = pairs;
+    const struct pair pair = {node, param};
     walker->node_stamp[node] = param + 1;
-    walker->pairs[walker->n_pairs++] = (struct pair){node, param};
-    return CM_OK;
+    return arena_push(walker->analysis->scratch, &walker->pairs, &walker->n_pairs,
+                      &walker->capacity, &pair, sizeof pair)
+               ? CM_OK
+               : diag_no_memory(walker->analysis->diag);
 }
 
 /* Appends the value to `pending` if it is a view or cast of the parameter and not itself
