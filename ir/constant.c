@@ -50,22 +50,16 @@ struct constant *constant_reals(struct arena *arena, enum dtype dtype,
     return constant && constant->reals ? constant : NULL;
 }
 
-struct constant *constant_splat_int(struct arena *arena, enum dtype dtype,
-                                    const struct shape *shape, int64_t value) {
+struct constant *constant_splat(struct arena *arena, enum dtype dtype,
+                                const struct shape *shape, struct number value) {
     struct constant *constant = constant_new(arena, dtype, shape);
     if (!constant) return NULL;
     constant->place = CONSTANT_SPLAT;
-    constant->ints = arena_copy(arena, &value, sizeof value);
-    return constant->ints ? constant : NULL;
-}
-
-struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
-                                     const struct shape *shape, double value) {
-    struct constant *constant = constant_new(arena, dtype, shape);
-    if (!constant) return NULL;
-    constant->place = CONSTANT_SPLAT;
-    constant->reals = arena_copy(arena, &value, sizeof value);
-    return constant->reals ? constant : NULL;
+    if (value.real)
+        constant->reals = arena_copy(arena, &value.r, sizeof value.r);
+    else
+        constant->ints = arena_copy(arena, &value.i, sizeof value.i);
+    return constant->reals || constant->ints ? constant : NULL;
 }
 
 static bool is_loaded(const struct constant *constant) {
@@ -83,6 +77,10 @@ bool constant_has_reals(const struct constant *constant) {
            (constant->reals != NULL || constant->n_elements == 0);
 }
 
+bool constant_has_numbers(const struct constant *constant) {
+    return constant_has_ints(constant) || constant_has_reals(constant);
+}
+
 int64_t constant_int_at(const struct constant *constant, int64_t i) {
     BUG_ON(!constant_has_ints(constant) || i < 0 || i >= constant->n_elements);
     return constant->ints[constant->place == CONSTANT_SPLAT ? 0 : i];
@@ -91,6 +89,16 @@ int64_t constant_int_at(const struct constant *constant, int64_t i) {
 double constant_real_at(const struct constant *constant, int64_t i) {
     BUG_ON(!constant_has_reals(constant) || i < 0 || i >= constant->n_elements);
     return constant->reals[constant->place == CONSTANT_SPLAT ? 0 : i];
+}
+
+struct number constant_number_at(const struct constant *constant, int64_t i) {
+    if (constant_has_reals(constant))
+        return (struct number){.given = true, .real = true, .r = constant_real_at(constant, i)};
+    return (struct number){.given = true, .i = constant_int_at(constant, i)};
+}
+
+int number_compare(struct number a, struct number b) {
+    return a.real ? (a.r > b.r) - (a.r < b.r) : (a.i > b.i) - (a.i < b.i);
 }
 
 /* Layout of a small float: sign, exponent and mantissa from the top bit. SPECIAL_NAN_ONES: all
@@ -334,13 +342,10 @@ const struct constant *constant_loaded(const struct constant *constant,
 bool constant_equal(const struct constant *a, const struct constant *b) {
     if (a == b) return true;
     if (!a || !b || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape)) return false;
-    const bool ints = constant_has_ints(a) && constant_has_ints(b);
-    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
+    if (!constant_has_numbers(a) || !constant_has_numbers(b)) return false;
     if (a->n_elements > CONSTANT_MAX_ELEMENTS) return false;
     for (int64_t i = 0; i < a->n_elements; i++)
-        if (ints ? constant_int_at(a, i) != constant_int_at(b, i)
-                 : constant_real_at(a, i) < constant_real_at(b, i) ||
-                       constant_real_at(a, i) > constant_real_at(b, i))
+        if (number_compare(constant_number_at(a, i), constant_number_at(b, i)) != 0)
             return false;
     return true;
 }

@@ -52,6 +52,14 @@ struct constant {
     const char *location; /* of an external file, relative to the model's folder */
 };
 
+/* One element of a tensor. */
+struct number {
+    bool given; /* false: the operand is omitted */
+    bool real;  /* true: `r` is set (float types); false: `i` (integers and bools) */
+    int64_t i;
+    double r;
+};
+
 /*
  * `read` reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL.
  * The frontend sets it; ir and ops do not access files. If the bytes are out of reach (the
@@ -94,18 +102,20 @@ struct constant *constant_ints(struct arena *arena, enum dtype dtype, const stru
                                const int64_t *values);
 struct constant *constant_reals(struct arena *arena, enum dtype dtype,
                                 const struct shape *shape, const double *values);
-struct constant *constant_splat_int(struct arena *arena, enum dtype dtype,
-                                    const struct shape *shape, int64_t value);
-struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
-                                     const struct shape *shape, double value);
+struct constant *constant_splat(struct arena *arena, enum dtype dtype,
+                                const struct shape *shape, struct number value);
 
-/* Return element i; constant_has_ints or constant_has_reals must be true. */
+/* Return element i; constant_has_ints, _reals or _numbers must be true. */
 int64_t constant_int_at(const struct constant *constant, int64_t i);
 double constant_real_at(const struct constant *constant, int64_t i);
-/* Return true if the elements are in memory or a splat, and are integers or bools (ints) or
- * floats (reals). */
+struct number constant_number_at(const struct constant *constant, int64_t i);
+/* Return true if the elements are in memory or a splat, and are integers or bools (ints),
+ * floats (reals), or either (numbers). */
 bool constant_has_ints(const struct constant *constant);
 bool constant_has_reals(const struct constant *constant);
+bool constant_has_numbers(const struct constant *constant);
+/* Returns < 0, 0 or > 0, as strcmp does, for two elements of one dtype; 0 if one is NaN. */
+int number_compare(struct number a, struct number b);
 
 /* Returns true if `a` is `b`, or if the dtypes and the loaded elements are equal; the dims may
  * differ. Returns false for different constants of more than CONSTANT_MAX_ELEMENTS elements. */

@@ -21,15 +21,6 @@ struct sources {
     struct source items[MAX_OPERANDS];
 };
 
-struct number fold_number(const struct constant *constant, int64_t index) {
-    struct number number = {.given = true, .real = constant_has_reals(constant)};
-    if (number.real)
-        number.r = constant_real_at(constant, index);
-    else
-        number.i = constant_int_at(constant, index);
-    return number;
-}
-
 /* Rounds to a float format with `bits` of significand and normal exponents from `min` to `max`.
  * float16 is (11, -14, 15). */
 static double round_to(double value, int bits, int min, int max) {
@@ -136,7 +127,7 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
         for (int axis = 0; axis < output->shape.rank && source->value->place != CONSTANT_SPLAT;
              axis++)
             offset += coords[axis] * source->strides[axis];
-        x[i] = fold_number(source->value, offset);
+        x[i] = constant_number_at(source->value, offset);
     }
     *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
     return kernel(context, sources->n, x, ret);
@@ -176,10 +167,7 @@ int fold_elements(struct op_context *context, fold_kernel *kernel) {
         if (!compute(context, kernel, &sources, coords, &number)) return CM_OK;
         if (!fold_store(output->dtype, &number)) return CM_OK;
         return op_set_value(
-            context, 0,
-            number.real
-                ? constant_splat_real(context->arena, output->dtype, &output->shape, number.r)
-                : constant_splat_int(context->arena, output->dtype, &output->shape, number.i));
+            context, 0, constant_splat(context->arena, output->dtype, &output->shape, number));
     }
     if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
     status = elements_alloc(context, output->dtype, n, &elements);
@@ -207,8 +195,7 @@ int elements_alloc(struct op_context *context, enum dtype dtype, int64_t n,
 
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) {
-    *ret_possible = n >= 0 && n <= CONSTANT_MAX_ELEMENTS &&
-                    (constant_has_ints(like) || constant_has_reals(like));
+    *ret_possible = n >= 0 && n <= CONSTANT_MAX_ELEMENTS && constant_has_numbers(like);
     return *ret_possible ? elements_alloc(context, like->dtype, n, ret) : CM_OK;
 }
 
@@ -248,13 +235,10 @@ int remap_view(struct op_context *context) {
 
 int remap_splat(struct op_context *context, size_t slot, const struct constant *from) {
     const struct shape *shape = op_output_shape(context, slot);
-    if (!constant_has_ints(from) && !constant_has_reals(from)) return 0;
-    const struct constant *value =
-        constant_has_ints(from)
-            ? constant_splat_int(context->arena, from->dtype, shape, constant_int_at(from, 0))
-            : constant_splat_real(context->arena, from->dtype, shape,
-                                  constant_real_at(from, 0));
-    return op_set_value(context, slot, value);
+    if (!constant_has_numbers(from)) return 0;
+    return op_set_value(
+        context, slot,
+        constant_splat(context->arena, from->dtype, shape, constant_number_at(from, 0)));
 }
 
 int remap_fold(struct op_context *context, size_t slot, const struct remap *remap) {

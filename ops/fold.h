@@ -20,14 +20,6 @@
 
 struct op_context;
 
-/* One element of a tensor. */
-struct number {
-    bool given; /* false: the operand is omitted */
-    bool real;  /* true: `r` is set (float types); false: `i` (integers and bools) */
-    int64_t i;
-    double r;
-};
-
 /* Sets ret->r if the output's type is a float, else ret->i. Returns false if there is no
  * result. */
 typedef bool fold_kernel(const struct op_context *context, size_t n, const struct number *x,
@@ -49,8 +41,6 @@ int fold_elements(struct op_context *context, fold_kernel *kernel) CM_MUST_CHECK
         return fold_elements(context, number_##name);                                          \
     }
 
-/* Returns element i of a constant that has ints or reals. */
-struct number fold_number(const struct constant *constant, int64_t i);
 /* Sets the contents of output 0 to n numbers; leaves them unknown if the output's type cannot
  * represent one of them. */
 int fold_set_numbers(struct op_context *context, const struct number *numbers,

@@ -54,7 +54,7 @@ static int fold_concat(struct op_context *context) {
         int status = op_value(context, i, &from);
         if (status || !from) return status;
         if (from->dtype != op_dtype(context, 0)) return 0;
-        if (!constant_has_ints(from) && !constant_has_reals(from)) return 0;
+        if (!constant_has_numbers(from)) return 0;
     }
     int status = elements_new(context, from, shape_elements(output), &elements, &possible);
     if (status || !possible) return status;

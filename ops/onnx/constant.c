@@ -112,8 +112,9 @@ static int fold_constant_of_shape(struct op_context *context) {
     const struct constant *fill = op_attr_tensor(context, "value");
     if (!shape_is_known(shape) || !is_known(shape_elements(shape))) return 0;
     if (!fill)
-        return op_set_value(context, 0,
-                            constant_splat_real(context->arena, DTYPE_FLOAT, shape, 0));
+        return op_set_value(
+            context, 0,
+            constant_splat(context->arena, DTYPE_FLOAT, shape, (struct number){.real = true}));
     int status =
         constant_load(fill, &context->model->reader, context->arena, context->diag, &fill);
     return status || !fill ? status : remap_splat(context, 0, fill);
@@ -180,7 +181,7 @@ static int read_scalar(struct op_context *context, size_t i, const struct consta
                        op_shape_text(context, op_shape(context, i)), (long long)elements);
     int status = op_value(context, i, ret);
     if (status || !*ret) return status;
-    if (!constant_has_ints(*ret) && !constant_has_reals(*ret)) *ret = NULL;
+    if (!constant_has_numbers(*ret)) *ret = NULL;
     if (*ret && (*ret)->dtype != op_dtype(context, 0))
         return op_fail(context, DIAG_TYPE, "input %zu is %s, start is %s", i,
                        dtype_name((*ret)->dtype), dtype_name(op_dtype(context, 0)));
@@ -196,17 +197,15 @@ static int read_range(struct op_context *context, struct range *range, bool *ret
     if (!status && op_has_input(context, 2)) {
         status = read_scalar(context, 2, &range->delta);
     } else if (!status && range->start) {
-        const enum dtype dtype = range->start->dtype;
-        range->delta = constant_has_ints(range->start)
-                           ? constant_splat_int(context->arena, dtype, &scalar, 1)
-                           : constant_splat_real(context->arena, dtype, &scalar, 1);
+        const struct number one = {.real = constant_has_reals(range->start), .i = 1, .r = 1};
+        range->delta = constant_splat(context->arena, range->start->dtype, &scalar, one);
         if (!range->delta) status = diag_no_memory(context->diag);
     }
     *ret_known = !status && range->start && range->limit && range->delta;
     if (!*ret_known) return status;
-    const struct number start = fold_number(range->start, 0);
-    const struct number limit = fold_number(range->limit, 0);
-    const struct number delta = fold_number(range->delta, 0);
+    const struct number start = constant_number_at(range->start, 0);
+    const struct number limit = constant_number_at(range->limit, 0);
+    const struct number delta = constant_number_at(range->delta, 0);
     if (delta.real ? delta.r == 0 : delta.i == 0)
         return op_fail(context, DIAG_VALUE, "delta is 0");
     range->falls = delta.real ? delta.r < 0 : delta.i < 0;

@@ -349,7 +349,8 @@ static int loop_inputs(struct op_context *context, struct body *body) {
     const struct shape scalar = {0, NULL};
     body->inputs[0] = value_info_tensor(DTYPE_INT64, scalar);
     body->inputs[1] = value_info_tensor(DTYPE_BOOL, scalar);
-    body->inputs[1].value = constant_splat_int(context->arena, DTYPE_BOOL, &scalar, 1);
+    body->inputs[1].value =
+        constant_splat(context->arena, DTYPE_BOOL, &scalar, (struct number){.i = 1});
     if (!body->inputs[1].value) return diag_no_memory(context->diag);
     for (size_t i = LOOP_STATE; i < body->n_inputs; i++)
         body->inputs[i] = op_without_contents(op_input(context, i));

@@ -110,7 +110,7 @@ static bool can_reduce(const struct op_context *context, const struct constant *
     return value && value_info_is_complete(output) && op_has_output(context, 0) &&
            value->n_elements > 0 && value->n_elements <= CONSTANT_MAX_ELEMENTS &&
            value->dtype != DTYPE_UINT64 && value->dtype != DTYPE_STRING &&
-           (constant_has_ints(value) || constant_has_reals(value));
+           constant_has_numbers(value);
 }
 
 /* Computes the *ret_n elements of the output; *ret_n is 0 if they cannot be computed. */
@@ -128,7 +128,7 @@ static int reduce_input(struct op_context *context, accumulate *combine,
     struct number *sums = arena_array(context->arena, (size_t)n, sizeof(*sums));
     if (!sums) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < value->n_elements; i++) {
-        const struct number x = fold_number(value, i);
+        const struct number x = constant_number_at(value, i);
         int64_t at = 0; /* output index */
         for (int axis = 0; axis < value->shape.rank; axis++)
             if (!axes.reduced[axis]) at = at * value->shape.dims[axis] + coords[axis];
@@ -201,7 +201,7 @@ static int fold_cumsum(struct op_context *context) {
     const int64_t all = value->n_elements;
     struct number *numbers = arena_array(context->arena, (size_t)all, sizeof(*numbers));
     if (!numbers) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < all; i++) numbers[i] = fold_number(value, i);
+    for (int64_t i = 0; i < all; i++) numbers[i] = constant_number_at(value, i);
     const int64_t n = value->shape.dims[axis];
     const int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
     const bool reverse = op_attr_int(context, "reverse") != 0;

@@ -44,7 +44,7 @@ static int infer_top_k(struct op_context *context) {
 
 /* Returns true if the elements are in memory as numbers. */
 static bool is_visible(const struct constant *value) {
-    return value && (constant_has_ints(value) || constant_has_reals(value));
+    return value && constant_has_numbers(value);
 }
 
 static bool is_nonzero(const struct constant *value, int64_t i) {
@@ -186,9 +186,8 @@ static int compare_slices(const void *left, const void *right) {
     const struct slice *b = right;
     for (int64_t i = 0; i < a->outer; i++)
         for (int64_t at = i * a->step; at < i * a->step + a->inner; at++) {
-            const struct number x = fold_number(a->value, a->first + at);
-            const struct number y = fold_number(a->value, b->first + at);
-            const int order = x.real ? (x.r > y.r) - (x.r < y.r) : (x.i > y.i) - (x.i < y.i);
+            const int order = number_compare(constant_number_at(a->value, a->first + at),
+                                             constant_number_at(a->value, b->first + at));
             if (order != 0) return order;
         }
     return 0;

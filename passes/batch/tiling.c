@@ -256,12 +256,12 @@ static bool is_uniform(const struct search *search, uint32_t value) {
     if (!stored) stored = before(search, value)->value;
     if (stored) stored = constant_loaded(stored, &search->model->reader, search->arena);
     if (!stored || stored->place == CONSTANT_SPLAT) return stored;
-    const bool ints = constant_has_ints(stored);
-    if (!ints && !constant_has_reals(stored)) return false;
-    for (int64_t i = 1; i < stored->n_elements; i++)
-        if (ints ? constant_int_at(stored, i) != constant_int_at(stored, 0)
-                 : constant_real_at(stored, i) != constant_real_at(stored, 0))
-            return false;
+    if (!constant_has_numbers(stored)) return false;
+    for (int64_t i = 1; i < stored->n_elements; i++) {
+        const struct number x = constant_number_at(stored, i);
+        const struct number first = constant_number_at(stored, 0);
+        if (x.real ? x.r != first.r : x.i != first.i) return false;
+    }
     return true;
 }
 

@@ -122,14 +122,9 @@ static const struct constant *loaded(const struct match *match,
     return constant_loaded(constant, &source->model->reader, source->arena);
 }
 
-static bool element(const struct constant *constant, int64_t i, double *ret) {
-    if (constant_has_reals(constant))
-        *ret = constant_real_at(constant, i);
-    else if (constant_has_ints(constant))
-        *ret = (double)constant_int_at(constant, i);
-    else
-        return false;
-    return true;
+static double element(const struct constant *constant, int64_t i) {
+    const struct number number = constant_number_at(constant, i);
+    return number.real ? number.r : (double)number.i;
 }
 
 /* If all elements of a constant are one number, sets *ret to it and returns true. */
@@ -137,13 +132,12 @@ static bool number_of(const struct match *match, uint32_t value, double *ret) {
     const struct constant *constant = value == ID_NONE ? NULL : info_of(match, value)->value;
     if (!constant || constant->n_elements < 1) return false;
     constant = loaded(match, constant);
-    if (!constant || !element(constant, 0, ret)) return false;
+    if (!constant || !constant_has_numbers(constant)) return false;
+    *ret = element(constant, 0);
     if (constant->place == CONSTANT_SPLAT) return true;
     if (constant->n_elements > MAX_UNIFORM_ELEMENTS) return false;
-    for (int64_t i = 1; i < constant->n_elements; i++) {
-        double other = 0;
-        if (!element(constant, i, &other) || other != *ret) return false;
-    }
+    for (int64_t i = 1; i < constant->n_elements; i++)
+        if (element(constant, i) != *ret) return false;
     return true;
 }
 

@@ -458,11 +458,11 @@ static int context_at_bound(struct walk *walk, const struct op_context *context,
 
 static bool is_nonnegative(const struct constant *value) {
     const int64_t n = value->place == CONSTANT_SPLAT ? 1 : value->n_elements;
-    const bool ints = constant_has_ints(value);
-    if (!ints && !constant_has_reals(value)) return false;
-    for (int64_t i = 0; i < n; i++)
-        if (ints ? constant_int_at(value, i) < 0 : !(constant_real_at(value, i) >= 0))
-            return false;
+    if (!constant_has_numbers(value)) return false;
+    for (int64_t i = 0; i < n; i++) {
+        const struct number x = constant_number_at(value, i);
+        if (x.real ? !(x.r >= 0) : x.i < 0) return false;
+    }
     return true;
 }
 
@@ -492,12 +492,11 @@ static int fold_at_bound(struct walk *walk, const struct op_context *context,
 
 /* Returns true if no element of `a` exceeds the same element of `b`. */
 static bool is_at_most(const struct constant *a, const struct constant *b) {
-    const bool ints = constant_has_ints(a) && constant_has_ints(b);
-    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
-    for (int64_t i = 0; i < a->n_elements; i++)
-        if (ints ? constant_int_at(a, i) > constant_int_at(b, i)
-                 : !(constant_real_at(a, i) <= constant_real_at(b, i)))
-            return false;
+    if (!constant_has_numbers(a) || !constant_has_numbers(b)) return false;
+    for (int64_t i = 0; i < a->n_elements; i++) {
+        const struct number x = constant_number_at(a, i), y = constant_number_at(b, i);
+        if (x.real ? !(x.r <= y.r) : x.i > y.i) return false;
+    }
     return true;
 }
 

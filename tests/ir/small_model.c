@@ -67,13 +67,14 @@ static uint32_t small_weight(struct small_model *small, uint32_t graph, const ch
                              int rank, const int64_t *dims) {
     const struct shape shape = small_shape(small, rank, dims);
     const struct type type = {.kind = CM_TYPE_TENSOR, .dtype = DTYPE_FLOAT, .shape = shape};
-    const struct value value = {
-        .name = name,
-        .origin = VALUE_INITIALIZER,
-        .graph = graph,
-        .node = ID_NONE,
-        .type = small_copy(small, &type, sizeof type),
-        .constant = constant_splat_real(small->arena, DTYPE_FLOAT, &shape, 0.5)};
+    const struct value value = {.name = name,
+                                .origin = VALUE_INITIALIZER,
+                                .graph = graph,
+                                .node = ID_NONE,
+                                .type = small_copy(small, &type, sizeof type),
+                                .constant =
+                                    constant_splat(small->arena, DTYPE_FLOAT, &shape,
+                                                   (struct number){.real = true, .r = 0.5})};
     uint32_t id = ID_NONE;
     BUG_ON(graph_add_value(small->builder, &value, &id) != 0);
     return id;

@@ -288,8 +288,9 @@ static void returns_loaded_constants_and_splats_unchanged(void **state) {
     const struct constant *all[] = {
         constant_ints(f->arena, DTYPE_INT32, &shape, values),
         constant_reals(f->arena, DTYPE_FLOAT, &shape, reals),
-        constant_splat_int(f->arena, DTYPE_BOOL, &large, 1),
-        constant_splat_real(f->arena, DTYPE_FLOAT16, &large, 0.25),
+        constant_splat(f->arena, DTYPE_BOOL, &large, (struct number){.i = 1}),
+        constant_splat(f->arena, DTYPE_FLOAT16, &large,
+                       (struct number){.real = true, .r = 0.25}),
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct constant *loaded = NULL;
@@ -333,7 +334,8 @@ static void compares_dtypes_shapes_and_elements(void **state) {
     const int64_t elements[] = {1, 2, 3, 4, 5, 6};
     const int64_t others[] = {1, 2, 3, 4, 5, 7};
     const struct constant *a = constant_ints(f->arena, DTYPE_INT64, &shape, elements);
-    const struct constant *splat = constant_splat_int(f->arena, DTYPE_INT64, &shape, 1);
+    const struct constant *splat =
+        constant_splat(f->arena, DTYPE_INT64, &shape, (struct number){.i = 1});
     assert_true(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &shape, elements)));
     assert_false(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &shape, others)));
     assert_false(constant_equal(a, constant_ints(f->arena, DTYPE_INT64, &other, elements)));

@@ -78,8 +78,10 @@ static struct shape parse_shape(struct arena *arena, const char *text) {
 static const struct constant *parse_splat(struct arena *arena, const struct value_info *info,
                                           const char *text) {
     if (dtype_is_float(info->dtype))
-        return constant_splat_real(arena, info->dtype, &info->shape, strtod(text, NULL));
-    return constant_splat_int(arena, info->dtype, &info->shape, strtoll(text, NULL, 10));
+        return constant_splat(arena, info->dtype, &info->shape,
+                              (struct number){.real = true, .r = strtod(text, NULL)});
+    return constant_splat(arena, info->dtype, &info->shape,
+                          (struct number){.i = strtoll(text, NULL, 10)});
 }
 
 static const struct constant *parse_elements(struct arena *arena, const struct value_info *info,

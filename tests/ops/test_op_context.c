@@ -108,7 +108,8 @@ static void contents_must_have_the_inferred_type(void **state) {
     static const int64_t dims[] = {2, 3};
     (void)state;
     assert_int_equal(shape_make(bench->arena, 2, dims, &shape), CM_OK);
-    const struct constant *value = constant_splat_int(bench->arena, DTYPE_INT64, &shape, 1);
+    const struct constant *value =
+        constant_splat(bench->arena, DTYPE_INT64, &shape, (struct number){.i = 1});
     assert_true(op_set_value(context, 0, value) < 0);
     assert_string_equal(op_bench_message(bench),
                         "contents int64 [2,3] do not fit the inferred float [?...]");

@@ -204,10 +204,11 @@ static const struct constant *any_contents(struct stage *stage, const struct val
     const int64_t n = shape_elements(&info->shape);
     if (!is_known(n)) return NULL;
     if (n > MAX_CONTENTS || one_in(stage->chance, 4))
-        return whole ? constant_splat_int(arena, info->dtype, &info->shape,
-                                          any_number(stage->chance))
-                     : constant_splat_real(arena, info->dtype, &info->shape,
-                                           any_real(stage->chance));
+        return whole ? constant_splat(arena, info->dtype, &info->shape,
+                                      (struct number){.i = any_number(stage->chance)})
+                     : constant_splat(
+                           arena, info->dtype, &info->shape,
+                           (struct number){.real = true, .r = any_real(stage->chance)});
     for (int64_t i = 0; i < n; i++) {
         ints[i] = any_number(stage->chance);
         reals[i] = any_real(stage->chance);
@@ -287,7 +288,7 @@ static const struct constant *any_constant(struct stage *stage) {
         if (info.value) return info.value;
     }
     const struct shape scalar = {0, NULL};
-    return constant_splat_int(stage->bench->arena, DTYPE_INT64, &scalar, 1);
+    return constant_splat(stage->bench->arena, DTYPE_INT64, &scalar, (struct number){.i = 1});
 }
 
 static void set_attr(struct stage *stage, const struct op_attr *row, struct attr *attr) {

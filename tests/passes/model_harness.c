@@ -144,10 +144,10 @@ static struct constant *make_constant(struct parser *parser, const struct type *
         return absent;
     }
     if (dtype_is_float(type->dtype))
-        return constant_splat_real(parser->arena, type->dtype, &type->shape,
-                                   strtod(value + 1, NULL));
-    return constant_splat_int(parser->arena, type->dtype, &type->shape,
-                              strtoll(value + 1, NULL, 10));
+        return constant_splat(parser->arena, type->dtype, &type->shape,
+                              (struct number){.real = true, .r = strtod(value + 1, NULL)});
+    return constant_splat(parser->arena, type->dtype, &type->shape,
+                          (struct number){.i = strtoll(value + 1, NULL, 10)});
 }
 
 /* Encodes an int64 constant as raw bytes that are loaded on demand, like an initializer. */

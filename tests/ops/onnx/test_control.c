@@ -70,7 +70,7 @@ static struct value_info tensor(struct arena *arena, enum dtype dtype, int rank,
 
 static struct value_info condition(struct arena *arena, int64_t value) {
     struct value_info info = tensor(arena, DTYPE_BOOL, 0, NULL);
-    info.value = constant_splat_int(arena, DTYPE_BOOL, &info.shape, value);
+    info.value = constant_splat(arena, DTYPE_BOOL, &info.shape, (struct number){.i = value});
     return info;
 }
 
