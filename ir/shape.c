@@ -33,6 +33,21 @@ bool shape_is_known(const struct shape *shape) {
     return shape_has_rank(shape);
 }
 
+bool shape_axis(int64_t axis, int rank, int *ret) {
+    if (axis < -rank || axis >= rank) return false;
+    *ret = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool shape_equal_but_units(const struct shape *a, const struct shape *b) {
+    for (int i = 0, k = 0;; i++, k++) {
+        while (i < a->rank && a->dims[i] == 1) i++;
+        while (k < b->rank && b->dims[k] == 1) k++;
+        if (i >= a->rank || k >= b->rank) return i >= a->rank && k >= b->rank;
+        if (a->dims[i] != b->dims[k]) return false;
+    }
+}
+
 bool shape_equal(const struct shape *a, const struct shape *b) {
     if (a->rank != b->rank) return false;
     if (a->dims == b->dims) return true;

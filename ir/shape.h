@@ -33,6 +33,10 @@ bool shape_is_known(const struct shape *shape); /* rank and all dims are known *
 bool shape_equal(const struct shape *a, const struct shape *b); /* unknown equals unknown */
 /* Returns dims[from] * ... * dims[to - 1], 1 if from == to; DIM_UNKNOWN or DIM_OVERFLOW. */
 int64_t shape_product(const struct shape *shape, int from, int to);
+/* Sets *ret to the axis, plus the rank if negative; returns false outside [-rank, rank). */
+bool shape_axis(int64_t axis, int rank, int *ret);
+/* Returns true if the shapes are equal without their axes of size 1: [1,8,4] and [8,1,4]. */
+bool shape_equal_but_units(const struct shape *a, const struct shape *b);
 /* Returns the product of all dims; DIM_UNKNOWN if the rank is unknown. */
 static inline int64_t shape_elements(const struct shape *shape) {
     return shape_has_rank(shape) ? shape_product(shape, 0, shape->rank) : DIM_UNKNOWN;

@@ -18,6 +18,23 @@ int common_output(struct op_context *context, int rank, const int64_t *dims) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
+int common_output_resized(struct op_context *context, size_t i, enum dtype dtype, int axis,
+                          int64_t n) {
+    const struct shape *x = op_shape(context, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    for (int k = 0; k < x->rank; k++) dims[k] = k == axis ? n : x->dims[k];
+    return op_output_dims(context, i, dtype, x->rank, dims);
+}
+
+int common_output_appended(struct op_context *context, size_t i, enum dtype dtype,
+                           const struct shape *shape, int64_t n) {
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    int rank = shape->rank;
+    for (int k = 0; k < rank; k++) dims[k] = shape->dims[k];
+    if (shape_has_rank(shape)) dims[rank++] = n;
+    return op_output_dims(context, i, dtype, rank, dims);
+}
+
 int common_infer_unknown_rank(struct op_context *context) {
     return common_output(context, RANK_UNKNOWN, NULL);
 }

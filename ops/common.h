@@ -30,6 +30,12 @@ int common_infer_same_shape(struct op_context *context, enum dtype dtype);
 int common_infer_bool(struct op_context *context);
 /* Sets output 0 to the dtype of input 0, this rank and these dims (NULL: unknown dims). */
 int common_output(struct op_context *context, int rank, const int64_t *dims) CM_MUST_CHECK;
+/* Sets output i to `dtype` and the shape of input 0, with n in place of the dim at `axis`. */
+int common_output_resized(struct op_context *context, size_t i, enum dtype dtype, int axis,
+                          int64_t n) CM_MUST_CHECK;
+/* Sets output i to `dtype` and the shape with a last axis of n appended. */
+int common_output_appended(struct op_context *context, size_t i, enum dtype dtype,
+                           const struct shape *shape, int64_t n) CM_MUST_CHECK;
 /* Sets output 0 to the dtype of input 0 and an unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Sets output 0 to the broadcast shape and the common dtype of all inputs. */

@@ -241,6 +241,14 @@ int remap_splat(struct op_context *context, size_t slot, const struct constant *
         constant_splat(context->arena, from->dtype, shape, constant_number_at(from, 0)));
 }
 
+int64_t remap_strided(const struct remap *remap, int rank, const int64_t *coords) {
+    int64_t index = remap->offset;
+    for (int axis = 0; axis < rank; axis++)
+        index += (remap->wrap ? coords[axis] % remap->wrap[axis] : coords[axis]) *
+                 remap->strides[axis];
+    return index;
+}
+
 int remap_fold(struct op_context *context, size_t slot, const struct remap *remap) {
     const struct shape *shape = op_output_shape(context, slot);
     struct elements elements;
@@ -254,9 +262,10 @@ int remap_fold(struct op_context *context, size_t slot, const struct remap *rema
     int status = elements_new(context, remap->from, n, &elements, &possible);
     if (status || !possible) return status;
     for (int64_t i = 0; i < n; i++) {
-        /* an empty operand has no source elements */
-        int64_t index =
-            remap->from->n_elements == 0 ? REMAP_FILL : remap->source(remap->context, coords);
+        int64_t index = REMAP_FILL; /* an empty operand has no source elements */
+        if (remap->from->n_elements > 0)
+            index = remap->source ? remap->source(remap->context, coords)
+                                  : remap_strided(remap, shape->rank, coords);
         if (index != REMAP_FILL)
             elements_copy(&elements, i, remap->from, index);
         else if (remap->fill)

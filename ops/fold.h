@@ -87,6 +87,7 @@ int remap_splat(struct op_context *context, size_t slot,
 /*
  * Mapping from output coordinates to source elements: the output element at `coords` is element
  * source(context, coords) of `from`; if that is REMAP_FILL, element 0 of `fill` (NULL: zero).
+ * Without `source`, it is element remap_strided(remap, rank of the output, coords).
  */
 struct remap {
     const struct constant *from;
@@ -94,7 +95,12 @@ struct remap {
     const void *context;
     bool fills; /* `source` may return REMAP_FILL */
     const struct constant *fill;
+    int64_t offset, strides[SHAPE_MAX_RANK];
+    const int64_t *wrap; /* by axis, the period of the coordinate; NULL: none */
 };
+
+/* Returns offset + the sum over axes of (coordinate, wrapped) * stride. */
+int64_t remap_strided(const struct remap *remap, int rank, const int64_t *coords);
 
 /* Sets the contents of output `slot` by the mapping; leaves them unknown if it is too large. */
 int remap_fold(struct op_context *context, size_t slot,

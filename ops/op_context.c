@@ -269,11 +269,9 @@ int op_fail(const struct op_context *context, enum diag_code code, const char *f
 }
 
 int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret) {
-    if (axis < -(int64_t)rank || axis >= rank)
-        return op_fail(context, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
-                       (long long)axis, rank);
-    *ret = (int)(axis < 0 ? axis + rank : axis);
-    return CM_OK;
+    if (shape_axis(axis, rank, ret)) return CM_OK;
+    return op_fail(context, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
+                   (long long)axis, rank);
 }
 
 int op_axis(const struct op_context *context, int rank, int *ret) {

@@ -32,9 +32,7 @@ static bool get_axis(const struct op_context *context, int64_t otherwise, int *r
     const int rank = op_rank(context, 0);
     const int64_t axis =
         op_has_attr(context, "axis") ? op_attr_int(context, "axis") : otherwise;
-    if (rank == RANK_UNKNOWN || axis < -rank || axis >= rank) return false;
-    *ret = (int)(axis < 0 ? axis + rank : axis);
-    return true;
+    return rank != RANK_UNKNOWN && shape_axis(axis, rank, ret);
 }
 
 /* ---- DequantizeLinear ---- */

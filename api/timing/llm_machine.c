@@ -5,7 +5,6 @@
 #include "backends/device/collectives.h"
 #include "backends/device/devices.h"
 #include "backends/device/kernel_time.h"
-#include "backends/plugin/reason.h"
 #include "llm/machine.h"
 #include "support/arena.h"
 #include "support/diag.h"

@@ -12,7 +12,6 @@
 
 #include "backends/device/collectives.h"
 #include "backends/plugin/reason.h"
-#include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"

@@ -10,13 +10,9 @@ int64_t contrib_rows(const struct op_context *context) {
 }
 
 int contrib_output_last(struct op_context *context, size_t i, enum dtype dtype, int64_t n) {
-    const struct shape *x = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK];
     int status = common_check_rank(context, 0, 1);
     if (status < 0) return status;
-    for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
-    if (x->rank > 0) dims[x->rank - 1] = n;
-    return op_output_dims(context, i, dtype, x->rank, dims);
+    return common_output_resized(context, i, dtype, op_rank(context, 0) - 1, n);
 }
 
 bool contrib_flag(const struct op_context *context, size_t i) {

@@ -27,14 +27,10 @@ static int infer_expand_dims(struct op_context *context) {
 
 /* Looks up rows of a table: table [n, columns], indices [2, 3] -> [2, 3, columns]. */
 static int infer_embedding(struct op_context *context) {
-    const struct shape *indices = op_shape(context, 1);
-    int64_t dims[SHAPE_MAX_RANK + 1];
     int status = common_check_rank(context, 0, 2);
-    if (status < 0 || !shape_has_rank(indices))
-        return status < 0 ? status : common_infer_unknown_rank(context);
-    for (int i = 0; i < indices->rank; i++) dims[i] = indices->dims[i];
-    dims[indices->rank] = common_dim(context, 0, 2, 1);
-    return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
+    if (status < 0) return status;
+    return common_output_appended(context, 0, op_dtype(context, 0), op_shape(context, 1),
+                                  common_dim(context, 0, 2, 1));
 }
 
 /* Gather along an axis; the output has the type of the scales. If the data are packed into
@@ -126,7 +122,6 @@ static int infer_scores(struct op_context *context) {
 /* Outputs: the hashes of each token, one per head and n-gram length from 2 on; the state, which
  * is the last tokens of each request; for packed requests also updates of the state. */
 static int infer_hashes(struct op_context *context) {
-    const struct shape *ids = op_shape(context, 0);
     const bool is_packed = text_equal(context->op->type, "VarlenNGramHashMapping");
     const int64_t longest = op_attr_int(context, "max_ngram_size");
     const int64_t heads = op_attr_int(context, "n_head_per_ngram");
@@ -135,16 +130,13 @@ static int infer_hashes(struct op_context *context) {
     if (is_packed) requests = checked_sub(common_dim(context, 3, 1, 0), 1); /* boundaries */
     const int64_t tokens[] = {requests, history};
     const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"), history};
-    int64_t dims[SHAPE_MAX_RANK + 1];
     if (longest < 2 || heads < 1)
         return op_fail(
             context, DIAG_ATTRIBUTE,
             "max_ngram_size must be >= 2 and n_head_per_ngram >= 1, got %lld and %lld",
             (long long)longest, (long long)heads);
-    for (int i = 0; i < ids->rank; i++) dims[i] = ids->dims[i];
-    if (shape_has_rank(ids)) dims[ids->rank] = checked_mul(history, heads);
-    int status = op_output_dims(context, 0, op_dtype(context, 0),
-                                shape_has_rank(ids) ? ids->rank + 1 : RANK_UNKNOWN, dims);
+    int status = common_output_appended(context, 0, op_dtype(context, 0), op_shape(context, 0),
+                                        checked_mul(history, heads));
     if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 2, tokens);
     if (status < 0 || !is_packed) return status;
     status = op_output_dims(context, 2, DTYPE_INT32, 2, tokens);
@@ -155,14 +147,12 @@ static int infer_hashes(struct op_context *context) {
  * data-dependent. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
-    int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
     const int rank = texts->rank;
     if (!shape_has_rank(texts)) return common_infer_unknown_rank(context);
     if (rank != 1 && rank != 2)
         return op_fail(context, DIAG_SHAPE, "input 0 must have rank 1 or 2, got %d", rank);
     if (shape_elements(texts) == 0) return common_infer_same(context);
-    for (int i = 0; i < rank; i++) dims[i] = texts->dims[i];
-    return op_output_dims(context, 0, DTYPE_STRING, rank + 1, dims);
+    return common_output_appended(context, 0, DTYPE_STRING, texts, DIM_UNKNOWN);
 }
 
 static int infer_all_finite(struct op_context *context) {

@@ -7,7 +7,6 @@
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
-#include "ops/product.h"
 
 /* Multiples of this number of channels need no padding, whatever the block size is. */
 #define LARGEST_BLOCK 16

@@ -256,9 +256,8 @@ int64_t exact_mean_variance(const struct op_context *context) {
     if (!shape_has_rank(x)) return DIM_UNKNOWN;
     if (!axes) n = sizeof(usual) / sizeof(usual[0]);
     for (size_t i = 0; i < n; i++) {
-        int64_t axis = axes ? axes[i] : usual[i];
-        if (axis < 0) axis += x->rank;
-        if (axis >= 0 && axis < x->rank) joined[axis] = true;
+        int axis = 0;
+        if (shape_axis(axes ? axes[i] : usual[i], x->rank, &axis)) joined[axis] = true;
     }
     for (int axis = 0; axis < x->rank; axis++)
         if (!joined[axis]) groups = checked_mul(groups, x->dims[axis]);

@@ -57,9 +57,8 @@ int64_t term_window(const struct op_context *context, size_t max_axes) {
 /* Returns the attribute `axis` as a non-negative number; the last axis if it is out of range.
  * Infer rejects that, except axis = rank of a Softmax before opset 13. */
 static int axis_of(const struct op_context *context, int rank) {
-    int64_t axis = op_attr_int(context, "axis");
-    if (axis < 0) axis += rank;
-    return axis >= 0 && axis < rank ? (int)axis : rank - 1;
+    int axis = 0;
+    return shape_axis(op_attr_int(context, "axis"), rank, &axis) ? axis : rank - 1;
 }
 
 int64_t term_rows_along_axis(const struct op_context *context) {

@@ -96,14 +96,8 @@ bool lowering_window(const struct window *window, int i, int64_t size, int64_t s
     return is_known(ret->pads_end[i]);
 }
 
-bool lowering_axis(int64_t axis, int rank, int *ret) {
-    if (axis < -rank || axis >= rank) return false;
-    *ret = (int)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
 bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret) {
-    return lowering_axis(op_attr_int(context, "axis"), rank, ret);
+    return shape_axis(op_attr_int(context, "axis"), rank, ret);
 }
 
 void lowering_swap(struct cm_tensor *tensor, int a, int b) {

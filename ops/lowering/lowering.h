@@ -62,8 +62,6 @@ bool lowering_window(const struct window *window, int i, int64_t size, int64_t s
 void lowering_pack(struct cm_tensor *tensor);
 /* Sets *ret to the attribute `axis`, made non-negative; returns false if it is out of range. */
 bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret);
-/* Sets *ret to the axis, plus the rank if negative. Returns false if it is out of range. */
-bool lowering_axis(int64_t axis, int rank, int *ret);
 
 /* Attention of operands 0 to 2: [batch, heads, length, width], or packed
  * [batch, length, heads * width]. */

@@ -100,7 +100,7 @@ bool lower_reduce(const struct op_context *context, int32_t which, struct cm_pri
         return false;
     for (size_t i = 0; i < list.n; i++) {
         int axis = 0;
-        if (!lowering_axis(list.values[i], ret->inputs[0].rank, &axis)) return false;
+        if (!shape_axis(list.values[i], ret->inputs[0].rank, &axis)) return false;
         axes |= 1U << axis;
     }
     if (list.n == 0 && op_attr_int(context, "noop_with_empty_axes") == 0) axes = ~0U;

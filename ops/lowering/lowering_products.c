@@ -208,7 +208,7 @@ static bool add_scale(const struct op_context *context, size_t slot, struct cm_p
     const struct cm_tensor *x = &ret->inputs[0];
     if (scale->rank == 0 || (scale->rank == 1 && scale->dims[0] == 1)) return true;
     if (scale->rank != 1 || op_attr_int(context, "block_size") != 0) return false;
-    if (!lowering_axis(op_attr_int(context, "axis"), x->rank, &axis)) return false;
+    if (!shape_axis(op_attr_int(context, "axis"), x->rank, &axis)) return false;
     const int64_t size = scale->dims[0];
     scale->rank = x->rank - axis;
     for (int i = 0; i < scale->rank; i++) scale->dims[i] = i == 0 ? size : 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control flow: If, SequenceMap. See also loop.c and scan.c. */
 #include "ops/body.h"
-#include "ops/common.h"
 #include "ops/merge.h"
 #include "ops/onnx/facets.h"
 #include "support/arena.h"

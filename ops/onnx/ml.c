@@ -101,13 +101,8 @@ static int infer_features(struct op_context *context) {
 
 /* Adds a last axis with one element per category. */
 static int infer_one_hot(struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
     const size_t n = attr_length(context, "cats_int64s") + attr_length(context, "cats_strings");
-    int64_t dims[SHAPE_MAX_RANK + 1];
-    if (!shape_has_rank(x)) return op_output_dims(context, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
-    for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
-    dims[x->rank] = (int64_t)n;
-    return op_output_dims(context, 0, DTYPE_FLOAT, x->rank + 1, dims);
+    return common_output_appended(context, 0, DTYPE_FLOAT, op_shape(context, 0), (int64_t)n);
 }
 
 /* Outputs: the class of each row, and the scores of all classes. */

@@ -53,36 +53,17 @@ static enum op_view view_transpose(const struct op_context *context) {
     return VIEW_SAME;
 }
 
-/* Maps output coordinates to the source index: the sum over axes of coordinate * stride. */
-struct strided {
-    int rank;
-    int64_t strides[SHAPE_MAX_RANK];
-    const int64_t *wrap; /* Tile: by axis, the period of the output coordinate; else NULL */
-};
-
-static int64_t strided_source(const void *context, const int64_t *coords) {
-    const struct strided *strided = context;
-    int64_t index = 0;
-    for (int axis = 0; axis < strided->rank; axis++) {
-        int64_t coord = strided->wrap ? coords[axis] % strided->wrap[axis] : coords[axis];
-        index += coord * strided->strides[axis];
-    }
-    return index;
-}
-
 static int fold_transpose(struct op_context *context) {
-    struct strided strided = {0};
+    struct remap remap = {0};
     int64_t strides[SHAPE_MAX_RANK];
     int perm[SHAPE_MAX_RANK];
-    const struct constant *from = NULL;
-    int status = op_value(context, 0, &from);
-    if (status || !from) return status;
-    strided.rank = from->shape.rank;
-    status = read_perm(context, strided.rank, perm);
+    int status = op_value(context, 0, &remap.from);
+    if (status || !remap.from) return status;
+    const struct shape *from = &remap.from->shape;
+    status = read_perm(context, from->rank, perm);
     if (status) return status;
-    remap_strides(&from->shape, strides);
-    for (int axis = 0; axis < strided.rank; axis++) strided.strides[axis] = strides[perm[axis]];
-    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+    remap_strides(from, strides);
+    for (int axis = 0; axis < from->rank; axis++) remap.strides[axis] = strides[perm[axis]];
     return remap_fold(context, 0, &remap);
 }
 
@@ -107,17 +88,15 @@ static int infer_expand(struct op_context *context) {
 
 static int fold_expand(struct op_context *context) {
     const struct shape *output = op_output_shape(context, 0);
-    struct strided strided = {0};
+    struct remap remap = {0};
     int64_t strides[SHAPE_MAX_RANK];
-    const struct constant *from = NULL;
-    int status = op_value(context, 0, &from);
-    if (status || !from || !shape_has_rank(output)) return status;
-    strided.rank = output->rank;
-    remap_strides(&from->shape, strides);
-    int ahead = output->rank - from->shape.rank;
+    int status = op_value(context, 0, &remap.from);
+    if (status || !remap.from || !shape_has_rank(output)) return status;
+    const struct shape *from = &remap.from->shape;
+    remap_strides(from, strides);
+    int ahead = output->rank - from->rank;
     for (int axis = ahead; axis < output->rank; axis++)
-        strided.strides[axis] = from->shape.dims[axis - ahead] == 1 ? 0 : strides[axis - ahead];
-    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+        remap.strides[axis] = from->dims[axis - ahead] == 1 ? 0 : strides[axis - ahead];
     return remap_fold(context, 0, &remap);
 }
 
@@ -147,7 +126,6 @@ static int infer_tile(struct op_context *context) {
 static int infer_tile_1(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct int_list tiles, axes;
-    int64_t dims[SHAPE_MAX_RANK];
     int axis = 0;
     int status = op_int_list(context, 1, &tiles);
     if (!status) status = op_int_list(context, 2, &axes);
@@ -156,24 +134,21 @@ static int infer_tile_1(struct op_context *context) {
         return common_output(context, input->rank, NULL);
     status = op_normalize_axis(context, axes.values[0], input->rank, &axis);
     if (status) return status;
-    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     const bool known = tiles.known && tiles.n == 1;
     if (known && tiles.values[0] < 0)
         return op_fail(context, DIAG_VALUE, "tiles is %lld, less than 0",
                        (long long)tiles.values[0]);
-    dims[axis] = checked_mul(dims[axis], known ? tiles.values[0] : DIM_UNKNOWN);
-    return common_output(context, input->rank, dims);
+    return common_output_resized(
+        context, 0, op_dtype(context, 0), axis,
+        checked_mul(input->dims[axis], known ? tiles.values[0] : DIM_UNKNOWN));
 }
 
 static int fold_tile(struct op_context *context) {
-    struct strided strided = {0};
-    const struct constant *from = NULL;
-    int status = op_value(context, 0, &from);
-    if (status || !from) return status;
-    strided.rank = from->shape.rank;
-    strided.wrap = from->shape.dims;
-    remap_strides(&from->shape, strided.strides);
-    const struct remap remap = {.from = from, .source = strided_source, .context = &strided};
+    struct remap remap = {0};
+    int status = op_value(context, 0, &remap.from);
+    if (status || !remap.from) return status;
+    remap.wrap = remap.from->shape.dims;
+    remap_strides(&remap.from->shape, remap.strides);
     return remap_fold(context, 0, &remap);
 }
 
@@ -220,35 +195,35 @@ static int infer_trilu(struct op_context *context) {
 }
 
 struct triangle {
-    struct strided strided;
+    struct remap remap;
     int64_t diagonal;
     bool upper;
 };
 
 static int64_t triangle_source(const void *context, const int64_t *coords) {
     const struct triangle *triangle = context;
-    int rank = triangle->strided.rank;
-    int64_t offset = coords[rank - 1] - coords[rank - 2];
-    bool in_triangle =
+    const int rank = triangle->remap.from->shape.rank;
+    const int64_t offset = coords[rank - 1] - coords[rank - 2];
+    const bool in_triangle =
         triangle->upper ? offset >= triangle->diagonal : offset <= triangle->diagonal;
-    return in_triangle ? strided_source(&triangle->strided, coords) : REMAP_FILL;
+    return in_triangle ? remap_strided(&triangle->remap, rank, coords) : REMAP_FILL;
 }
 
 static int fold_trilu(struct op_context *context) {
     struct triangle triangle = {.upper = op_attr_int(context, "upper") != 0};
-    const struct constant *from = NULL;
+    struct remap *remap = &triangle.remap;
     struct int_list k;
-    int status = op_value(context, 0, &from);
+    int status = op_value(context, 0, &remap->from);
     if (!status) status = op_int_list(context, 1, &k);
-    if (status || !from || (k.given && !k.known)) return status;
+    if (status || !remap->from || (k.given && !k.known)) return status;
     if (k.known && k.n != 1)
         return op_fail(context, DIAG_SHAPE, "k has %zu elements, expected 1", k.n);
     triangle.diagonal = k.known ? k.values[0] : 0;
-    triangle.strided.rank = from->shape.rank;
-    remap_strides(&from->shape, triangle.strided.strides);
-    const struct remap remap = {
-        .from = from, .source = triangle_source, .context = &triangle, .fills = true};
-    return remap_fold(context, 0, &remap);
+    remap_strides(&remap->from->shape, remap->strides);
+    remap->source = triangle_source;
+    remap->context = &triangle;
+    remap->fills = true;
+    return remap_fold(context, 0, remap);
 }
 
 static int infer_reverse_sequence(struct op_context *context) {

@@ -6,7 +6,6 @@
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
-#include "ops/product.h"
 
 /* Checks that scales of rank 1 have as many elements as input 0 has along `axis`. */
 static int check_scales(const struct op_context *context) {

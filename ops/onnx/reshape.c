@@ -221,15 +221,8 @@ static int infer_unsqueeze(struct op_context *context) {
 static enum op_view view_reshape(const struct op_context *context) {
     const struct shape *from = op_shape(context, 0);
     const struct shape *to = op_output_shape(context, 0);
-    int i = 0, k = 0;
     if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
-    for (;; i++, k++) {
-        while (i < from->rank && from->dims[i] == 1) i++;
-        while (k < to->rank && to->dims[k] == 1) k++;
-        if (i == from->rank || k == to->rank) break;
-        if (from->dims[i] != to->dims[k]) return VIEW_SHAPED;
-    }
-    return i == from->rank && k == to->rank ? VIEW_SAME : VIEW_SHAPED;
+    return shape_equal_but_units(from, to) ? VIEW_SAME : VIEW_SHAPED;
 }
 
 /* clang-format off */

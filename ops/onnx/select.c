@@ -15,7 +15,6 @@
 static int infer_top_k(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct int_list list;
-    int64_t dims[SHAPE_MAX_RANK];
     int axis = 0;
     int status = op_has_attr(context, "k") ? 0 : op_int_list(context, 1, &list);
     if (status) return status;
@@ -30,16 +29,16 @@ static int infer_top_k(struct op_context *context) {
     if (shape_has_rank(input)) {
         status = op_axis(context, input->rank, &axis);
         if (status) return status;
-        for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+        const int64_t dim = input->dims[axis];
         const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
-        const bool exceeds = is_known(k) && is_known(dims[axis]) && k > dims[axis];
+        const bool exceeds = is_known(k) && is_known(dim) && k > dim;
         if (exceeds && !loose)
             return op_fail(context, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
                            (long long)k, axis, op_shape_text(context, input));
-        if (!exceeds) dims[axis] = op_data_dependent_dim(context, k, dims[axis]);
+        k = exceeds ? dim : op_data_dependent_dim(context, k, dim);
     }
-    status = common_output(context, input->rank, dims);
-    return status ? status : op_output_dims(context, 1, DTYPE_INT64, input->rank, dims);
+    status = common_output_resized(context, 0, op_dtype(context, 0), axis, k);
+    return status ? status : common_output_resized(context, 1, DTYPE_INT64, axis, k);
 }
 
 /* Returns true if the elements are in memory as numbers. */
@@ -112,9 +111,7 @@ static int compress_extent(const struct op_context *context, int *ret_axis,
 }
 
 static int infer_compress(struct op_context *context) {
-    const struct shape *input = op_shape(context, 0);
     const struct constant *condition = NULL;
-    int64_t dims[SHAPE_MAX_RANK];
     int64_t extent = 0;
     int axis = 0;
     int status = compress_extent(context, &axis, &extent);
@@ -128,10 +125,7 @@ static int infer_compress(struct op_context *context) {
         return op_fail(context, DIAG_SHAPE, "the condition has %lld elements for %lld",
                        (long long)condition->n_elements, (long long)extent);
     if (!op_has_attr(context, "axis")) return common_output(context, 1, &chosen);
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    dims[axis] = chosen;
-    return common_output(context, input->rank, dims);
+    return common_output_resized(context, 0, op_dtype(context, 0), axis, chosen);
 }
 
 /* The data as [outer, extent, inner]; chosen: indices into the extent. */

@@ -7,29 +7,8 @@
 
 /* Source coordinate = begin + step * output coordinate, per axis. */
 struct walk {
-    int rank;
     int64_t begin[SHAPE_MAX_RANK], step[SHAPE_MAX_RANK];
-    int64_t strides[SHAPE_MAX_RANK];
 };
-
-static int64_t walk_source(const void *context, const int64_t *coords) {
-    const struct walk *walk = context;
-    int64_t index = 0;
-    for (int axis = 0; axis < walk->rank; axis++)
-        index += (walk->begin[axis] + walk->step[axis] * coords[axis]) * walk->strides[axis];
-    return index;
-}
-
-static void walk_init(struct walk *walk, int rank) {
-    *walk = (struct walk){.rank = rank};
-    for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
-}
-
-static int walk_fold(struct op_context *context, size_t slot, const struct constant *from,
-                     const struct walk *walk) {
-    const struct remap remap = {.from = from, .source = walk_source, .context = walk};
-    return remap_fold(context, slot, &remap);
-}
 
 struct slice {
     struct int_list starts, ends, axes, steps;
@@ -126,7 +105,10 @@ static int apply_entries(struct op_context *context, int rank, int64_t *dims,
     uint64_t seen = 0;
     int status = read_slice(context, &slice);
     if (status) return status;
-    walk_init(walk, rank);
+    for (int axis = 0; axis < rank; axis++) {
+        walk->begin[axis] = 0;
+        walk->step[axis] = 1;
+    }
     const bool known =
         slice.axes.given ? slice.axes.known : slice.starts.known || slice.ends.known;
     if (!known) { /* the sliced axes are unknown */
@@ -156,17 +138,23 @@ static int infer_slice(struct op_context *context) {
 static int fold_slice(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
-    const struct constant *from = NULL;
+    struct remap remap = {0};
     struct op_context cut = *context; /* contents need exact lengths, not upper bounds */
-    int status = op_value(context, 0, &from);
-    if (status || !from || !shape_is_known(op_output_shape(context, 0))) return status;
-    for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
+    int status = op_value(context, 0, &remap.from);
+    if (status || !remap.from || !shape_is_known(op_output_shape(context, 0))) return status;
+    const struct shape *from = &remap.from->shape;
+    for (int axis = 0; axis < from->rank; axis++) dims[axis] = from->dims[axis];
     cut.bound = OP_EXACT;
-    status = apply_entries(&cut, from->shape.rank, dims, &walk);
-    const struct shape sliced = {from->shape.rank, dims};
+    status = apply_entries(&cut, from->rank, dims, &walk);
+    const struct shape sliced = {from->rank, dims};
     if (status || !shape_is_known(&sliced)) return status;
-    remap_strides(&from->shape, walk.strides);
-    return walk_fold(context, 0, from, &walk);
+    remap_strides(from, remap.strides);
+    for (int axis = 0; axis < from->rank; axis++) {
+        const int64_t begin = checked_mul(walk.begin[axis], remap.strides[axis]);
+        remap.offset = checked_add(remap.offset, begin);
+        remap.strides[axis] = checked_mul(remap.strides[axis], walk.step[axis]);
+    }
+    return remap_fold(context, 0, &remap);
 }
 
 /*
@@ -223,33 +211,27 @@ static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_p
 }
 
 static int infer_split(struct op_context *context) {
-    const struct shape *input = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK];
     int64_t *parts = NULL;
     int axis = 0, status = 0;
-    if (shape_has_rank(input)) status = plan_split(context, &axis, &parts);
-    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    for (size_t i = 0; i < context->n_outputs && !status; i++) {
-        if (parts) dims[axis] = parts[i];
-        status = op_output_dims(context, i, op_dtype(context, 0), input->rank, dims);
-    }
+    if (op_rank(context, 0) != RANK_UNKNOWN) status = plan_split(context, &axis, &parts);
+    for (size_t i = 0; i < context->n_outputs && !status; i++)
+        status = common_output_resized(context, i, op_dtype(context, 0), axis,
+                                       parts ? parts[i] : DIM_UNKNOWN);
     return status;
 }
 
 static int fold_split(struct op_context *context) {
-    struct walk walk;
-    const struct constant *from = NULL;
+    struct remap remap = {0};
     int64_t *parts = NULL;
     int axis = 0;
-    int status = op_value(context, 0, &from);
-    if (status || !from) return status;
+    int status = op_value(context, 0, &remap.from);
+    if (status || !remap.from) return status;
     status = plan_split(context, &axis, &parts);
-    walk_init(&walk, from->shape.rank);
-    remap_strides(&from->shape, walk.strides);
+    remap_strides(&remap.from->shape, remap.strides);
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         if (!is_known(parts[i])) return 0;
-        status = walk_fold(context, i, from, &walk);
-        walk.begin[axis] += parts[i];
+        status = remap_fold(context, i, &remap);
+        remap.offset = checked_add(remap.offset, checked_mul(parts[i], remap.strides[axis]));
     }
     return status;
 }

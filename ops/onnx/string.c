@@ -125,13 +125,7 @@ static int64_t max_parts(const struct op_context *context) {
  * string. */
 static int infer_split(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK + 1];
-    int rank = texts->rank;
-    if (shape_has_rank(texts)) {
-        for (int axis = 0; axis < texts->rank; axis++) dims[axis] = texts->dims[axis];
-        dims[rank++] = max_parts(context);
-    }
-    int status = op_output_dims(context, 0, DTYPE_STRING, rank, dims);
+    int status = common_output_appended(context, 0, DTYPE_STRING, texts, max_parts(context));
     return status < 0 ? status : op_output(context, 1, DTYPE_INT64, texts);
 }
 

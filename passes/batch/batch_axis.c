@@ -99,19 +99,6 @@ size_t batch_axis_places(const struct search *search, const struct shape *shape,
     return n;
 }
 
-/* Returns true if the shapes are equal without their unit axes (dims of 1): a Transpose that
- * moves only unit axes is the same as a Reshape. */
-static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
-    int i = 0;
-    int k = 0;
-    for (;;) {
-        while (i < from->rank && from->dims[i] == 1) i++;
-        while (k < to->rank && to->dims[k] == 1) k++;
-        if (i == from->rank || k == to->rank) return i == from->rank && k == to->rank;
-        if (from->dims[i++] != to->dims[k++]) return false;
-    }
-}
-
 size_t batch_axis_places_after(const struct search *search, const struct node *node,
                                struct batch_location out[SHAPE_MAX_RANK]) {
     const struct shape *shape = &before(search, node->outputs[0])->shape;
@@ -121,7 +108,7 @@ size_t batch_axis_places_after(const struct search *search, const struct node *n
     /* at a batch of 1, a Transpose that was written as a Reshape may have moved the batch to
      * any unit axis, unless one of them is listed already */
     if (!search->unlikely || search->batch != 1 || (n > 0 && shape->dims[out[0].axis] == 1) ||
-        !moves_unit_axes(&before(search, node->inputs[0])->shape, shape))
+        !shape_equal_but_units(&before(search, node->inputs[0])->shape, shape))
         return n;
     for (int axis = 0; axis < shape->rank; axis++)
         if (shape->dims[axis] == 1) out[n++] = (struct batch_location){axis, 1};

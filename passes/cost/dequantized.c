@@ -7,7 +7,6 @@
 #include "passes/cost/count.h"
 #include "passes/fusion/fuse_patterns.h"
 #include "passes/infer/infer.h"
-#include "passes/walk/bind.h"
 #include "passes/walk/context.h"
 #include "passes/walk/walk.h"
 #include "support/arena.h"

@@ -175,8 +175,8 @@ static bool record_axes(struct match *match, size_t n, const int64_t *axes, int 
     size_t n_sorted = 0;
     if (rank < 0) return false;
     for (size_t i = 0; i < n; i++) {
-        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        if (axis < 0 || axis >= rank || seen[axis]) return false;
+        int axis = 0;
+        if (!shape_axis(axes[i], rank, &axis) || seen[axis]) return false;
         seen[axis] = true;
     }
     for (int axis = 0; axis < rank; axis++)
