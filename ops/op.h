@@ -246,17 +246,15 @@ struct op_facets {
 };
 
 /*
- * SIGNATURE(ONNX, Relu, 6) initializes the fields of struct op from `domain` to `attrs`. It
- * expands to a macro of ops/signatures.gen.h, which tools/make_signatures writes from ONNX's
- * schemas.
+ * SIGNATURE(ONNX, Relu, 6, EXACT(.per_output = 1), BOUNDS("d"), ...) initializes the fields of
+ * struct op from `domain` to `facets`, the facets by the words of ops/onnx/facets.h. The others
+ * are those of ONNX_Relu_6 in ops/signatures.gen.h, which tools/make_signatures writes from
+ * ONNX's schemas.
  */
 #define OP_SIGNATURE(domain_, type_, since_, in_min, in_max, out_min, out_max, attrs_)         \
     .domain = domain_, .type = type_, .since = since_, .min_inputs = in_min,                   \
     .max_inputs = in_max, .min_outputs = out_min, .max_outputs = out_max, .attrs = attrs_
-#define SIGNATURE(prefix, type_, since_)                                                       \
-    prefix##_##type_##_##since_, .facets = &facets_##prefix##_##type_
-/* As SIGNATURE, for an operator with one row, which states the facets. */
-#define SIGNATURE_WITH(prefix, type_, since_, ...)                                             \
+#define SIGNATURE(prefix, type_, since_, ...)                                                  \
     prefix##_##type_##_##since_, .facets = &(const struct op_facets) {                         \
         __VA_ARGS__                                                                            \
     }

@@ -389,7 +389,7 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
 /* clang-format off */
 #define CONTRIB(name, infer_fn, letters, ...)                                                  \
     {                                                                                          \
-        SIGNATURE_WITH(CONTRIB, name, 1, ATTENDS(attends),                                     \
+        SIGNATURE(CONTRIB, name, 1, ATTENDS(attends),                                     \
                        DEEPSPEED(PLUS(attention_scores, "scores")), __VA_ARGS__),              \
         .cost = {macs_attention, "projection, and scores x (columns of a key and of a value)"},\
         .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = "-"          \
@@ -410,7 +410,7 @@ static const struct op rows[] = {
     CONTRIB(PackedMultiHeadAttention,        infer_packed,     "xxxWiim", EXACT(EXACT_ATTENTION), MODELLED_PRODUCT(NO_FUSED)),
     CONTRIB(GroupQueryAttention,             infer_separate,   "xxxxxiimmimniinn", PART(7, 8), EXTENDS(1, 3, 2),
         EXACT(EXACT_ATTENTION), LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)),
-    {SIGNATURE_WITH(CONTRIB, RotaryEmbedding, 1, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)),
+    {SIGNATURE(CONTRIB, RotaryEmbedding, 1, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), PART(2, 3)),
      .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm", .backward.saved_for_backward = "123,-"},
 };
 /* clang-format on */

@@ -164,12 +164,9 @@ static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 
 /* clang-format off */
-FACETS(ONNX, SimplifiedLayerNormalization) {AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
-    LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL)};
-
 #define CONTRIB(name, infer_fn, letters, class, ...)                                           \
     {                                                                                          \
-        SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
+        SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
 
@@ -236,7 +233,8 @@ static const struct op rows[] = {
     CONTRIB(DequantizeLinear,                 infer_dequantize,       "pii",       NULL,
         EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED)), /* zero point, factor */
     {OP_SIGNATURE("", "SimplifiedLayerNormalization", 1, 2, 2, 1, 2, simplified_layer_normalization),
-     .facets = &facets_ONNX_SimplifiedLayerNormalization,
+     .facets = &(const struct op_facets){AUTOCAST(FLOAT), EXACT(EXACT_RMS_NORM),
+        LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL)},
      .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm", .backward.saved_for_backward = "-"},
 };
 /* clang-format on */

@@ -60,7 +60,7 @@ static int infer_upsample(struct op_context *context) {
 
 /* clang-format off */
 #define NCHWC(name, infer_fn, letters, class, ...)                                             \
-    SIGNATURE_WITH(NCHWC, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters, .module = class,\
+    SIGNATURE(NCHWC, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters, .module = class,\
     .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {

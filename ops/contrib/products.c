@@ -329,7 +329,7 @@ static int infer_experts(struct op_context *context) {
 /* clang-format off */
 #define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class, ...)               \
     {                                                                                          \
-        SIGNATURE_WITH(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .weight = weight_, .bias = bias_,\
+        SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .weight = weight_, .bias = bias_,\
         .cost = {count, are}, .param_roles = letters,                                          \
         .module = class, .backward.saved_for_backward = "-"                                    \
     }

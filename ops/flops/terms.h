@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions and macros for the FLOPs of a FACETS line (ops/onnx/facets.h). */
+/* Functions and macros for the FLOPs in the facets of an operator (ops/onnx/facets.h). */
 #ifndef OPS_FLOPS_TERMS_H
 #define OPS_FLOPS_TERMS_H
 

@@ -79,7 +79,7 @@ struct lowering_attention {
 bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
                      struct cm_primitive *ret);
 
-/* The functions that FACETS lines name: `lower` of struct op_lowering. */
+/* The functions that facets name: `lower` of struct op_lowering. */
 typedef bool lower_function(const struct op_context *context, int32_t which,
                             struct cm_primitive *ret);
 /* Products: lowering_products.c. */

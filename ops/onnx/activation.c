@@ -142,108 +142,98 @@ static int describe_softplus(const struct op_context *context, struct text *out)
 }
 
 /* clang-format off */
-FACETS(ONNX, Relu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 1), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_RELU), BOUNDS("d")};
-FACETS(ONNX, LeakyRelu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 2), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(.per_output = 2), LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Elu) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 4), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(.per_output = TOOL_EXP + 3), LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Gelu) {DEEPSPEED(.per_input = 1),
-    EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 with the tanh approximation")), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Swish) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 5), PTFLOPS(.per_input = 1),
-    LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), BOUNDS("d")};
-FACETS(ONNX, Celu) {EXACT(.per_output = 5),
-    LOWER_ELTWISE(lower_celu, CM_ELU, "an alpha of 0 has no primitive"), BOUNDS("d")};
-FACETS(ONNX, Selu) {EXACT(.per_output = 5), LOWER_ELTWISE(lower_selu, CM_ELU, NULL), BOUNDS("d")};
-FACETS(ONNX, Sigmoid) {EXACT(.per_output = 4), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_UNARY(CM_SIGMOID),
-    BOUNDS("d")};
-FACETS(ONNX, Tanh) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 2 * TOOL_TANH), LOWER_UNARY(CM_TANH),
-    BOUNDS("d")};
-FACETS(ONNX, HardSigmoid) {EXACT(.per_output = 4), ONNX_TOOL(.per_output = 4),
-    LOWER_ELTWISE(lower_scaled, CM_HARD_SIGMOID, NULL), BOUNDS("d")};
-FACETS(ONNX, HardSwish) {EXACT(.per_output = 5), ONNX_TOOL(.per_output = 5), LOWER_UNARY(CM_HARD_SWISH),
-    BOUNDS("d")};
-FACETS(ONNX, Mish) {EXACT(.per_output = 5), LOWER_UNARY(CM_MISH), BOUNDS("d")};
-FACETS(ONNX, Softplus) {AUTOCAST(FLOAT), EXACT(.per_output = 3), ONNX_TOOL(.per_output = TOOL_EXP + 1 + TOOL_LOG),
-    LOWER_UNARY(CM_SOFTPLUS), BOUNDS("d")};
-FACETS(ONNX, Softsign) {EXACT(.per_output = 3), LOWER_ELTWISE(lower_softsign, CM_ABS, NULL), BOUNDS("d")};
-FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scaled, CM_THRESHOLD, NULL),
-    BOUNDS("d")};
-FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
-FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
-    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops counts Clip as ReLU6 */
-FACETS(ONNX, PRelu) {DEEPSPEED(.per_input = 1), AUTOCAST(HALF), EXACT(.per_output = 2), PTFLOPS(.per_input = 1),
-    THOP(.per_input = 1), ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
-FACETS(ONNX, SwiGLU) {DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL),
-    NO_BOUNDS};
-FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_unchanged)};
-FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), NO_BOUNDS};
-
-#define ACTIVATION(name, from, class, print, folds, keeps)                                     \
+#define ACTIVATION(name, from, class, print, folds, keeps, ...)                                \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .memory = MEMORY_IN_PLACE,    \
-        .param_roles = "x", .module = class, .describe = print, .fold = folds,                 \
-        .backward.saved_for_backward = keeps                                                   \
-    }
-#define CONTRIB(name, class)                                                                   \
-    {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = common_infer_same, .memory = MEMORY_IN_PLACE,    \
-        .param_roles = "x", .module = class, .backward.saved_for_backward = "0"                \
+        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .fold = folds,             \
+        .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "x",             \
+        .module = class, .describe = print, .backward.saved_for_backward = keeps               \
     }
 #define CLIP(from, ...)                                                                        \
     {                                                                                          \
-        SIGNATURE(ONNX, Clip, from), .infer = infer_clip, .memory = MEMORY_IN_PLACE,           \
-        .param_roles = "xii", .backward.saved_for_backward = "0,-", __VA_ARGS__                \
+        SIGNATURE(ONNX, Clip, from, EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),        \
+                  PTFLOPS(.per_input = 1), /* as ReLU6 */                                      \
+                  LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")),                      \
+        .infer = infer_clip, .memory = MEMORY_IN_PLACE, .param_roles = "xii",                  \
+        .backward.saved_for_backward = "0,-", __VA_ARGS__                                      \
     }
 #define PRELU(from, infer_fn)                                                                  \
     {                                                                                          \
-        SIGNATURE(ONNX, PRelu, from), .infer = infer_fn, .memory = MEMORY_IN_PLACE,            \
-        .param_roles = "xW", .module = "PReLU",                                                \
+        SIGNATURE(ONNX, PRelu, from, DEEPSPEED(.per_input = 1), AUTOCAST(HALF),                \
+                  EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),       \
+                  ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")),            \
+        .infer = infer_fn, .memory = MEMORY_IN_PLACE, .param_roles = "xW", .module = "PReLU",  \
         .describe = describe_prelu, .backward.saved_for_backward = "01"                        \
     }
 #define DROPOUT(from)                                                                          \
     {                                                                                          \
-        SIGNATURE(ONNX, Dropout, from), .infer = infer_dropout, .fold = fold_dropout,          \
-        .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains,                       \
-        .algebra = ALGEBRA_IDENTITY, .param_roles = "pii", .module = "Dropout",                \
-        .describe = describe_dropout, .backward.saved_for_backward = "e,-",                    \
-        .backward.extra = dropout_mask, .backward.view = dropout_view                          \
+        SIGNATURE(ONNX, Dropout, from, BOUNDS("d"), MOVES(scale_unchanged),                    \
+                  LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL)),                            \
+        .infer = infer_dropout, .fold = fold_dropout, .trains = dropout_trains,                \
+        .memory = MEMORY_VIEW_UNLESS_TRAINING, .algebra = ALGEBRA_IDENTITY,                    \
+        .param_roles = "pii", .module = "Dropout", .describe = describe_dropout,               \
+        .backward.saved_for_backward = "e,-", .backward.extra = dropout_mask,                  \
+        .backward.view = dropout_view                                                          \
     }
 
 const struct op activation_relu6 = CLIP(1, .module = "ReLU6");
 
 static const struct op rows[] = {
-    SINCE2(ACTIVATION, Relu, 1, 6,        "ReLU",        NULL,              fold_relu, "y"),
-    SINCE2(ACTIVATION, LeakyRelu, 1, 6,   "LeakyReLU",   describe_slope,    NULL,      "0"),
-    SINCE2(ACTIVATION, Elu, 1, 6,         "ELU",         describe_alpha,    NULL,      "0"),
-    ACTIVATION(Gelu, 20,                  "GELU",        describe_gelu,     NULL,      "0"),
-    ACTIVATION(Swish, 24,                 "SiLU",        NULL,              NULL,      "0"),
-    ACTIVATION(Celu, 12,                  "CELU",        describe_alpha,    NULL,      "0"),
-    SINCE2(ACTIVATION, Selu, 1, 6,        "SELU",        NULL,              NULL,      "0"),
-    SINCE2(ACTIVATION, Sigmoid, 1, 6,     "Sigmoid",     NULL,              NULL,      "y"),
-    SINCE2(ACTIVATION, Tanh, 1, 6,        "Tanh",        NULL,              NULL,      "y"),
-    SINCE2(ACTIVATION, HardSigmoid, 1, 6, "Hardsigmoid", NULL,              NULL,      "0"),
-    ACTIVATION(HardSwish, 14,             "Hardswish",   NULL,              NULL,      "0"),
-    ACTIVATION(Mish, 18,                  "Mish",        NULL,              NULL,      "0"),
-    ACTIVATION(Softplus, 1,               "Softplus",    describe_softplus, NULL,      "0"),
-    ACTIVATION(Softsign, 1,               "Softsign",    NULL,              NULL,      "0"),
-    ACTIVATION(ThresholdedRelu, 10,       NULL,          NULL,              NULL,      "0"),
-    ACTIVATION(Shrink, 9,                 NULL,          NULL,              NULL,      "0"),
+    SINCE2(ACTIVATION, Relu, 1, 6,        "ReLU",        NULL,              fold_relu, "y",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 1), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 1),
+        LOWER_UNARY(CM_RELU)),
+    SINCE2(ACTIVATION, LeakyRelu, 1, 6,   "LeakyReLU",   describe_slope,    NULL,      "0",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
+        LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL)),
+    SINCE2(ACTIVATION, Elu, 1, 6,         "ELU",         describe_alpha,    NULL,      "0",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 4), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 3),
+        LOWER_ELTWISE(lower_scaled, CM_ELU, NULL)),
+    ACTIVATION(Gelu, 20,                  "GELU",        describe_gelu,     NULL,      "0",
+        DEEPSPEED(.per_input = 1),
+        EXACT(PLUS(exact_gelu, "operations: 5 per output element, 8 with the tanh approximation")),
+        PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL)),
+    ACTIVATION(Swish, 24,                 "SiLU",        NULL,              NULL,      "0",
+        DEEPSPEED(.per_input = 1), EXACT(.per_output = 5), PTFLOPS(.per_input = 1),
+        LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL)),
+    ACTIVATION(Celu, 12,                  "CELU",        describe_alpha,    NULL,      "0",
+        EXACT(.per_output = 5), LOWER_ELTWISE(lower_celu, CM_ELU, "an alpha of 0 has no primitive")),
+    SINCE2(ACTIVATION, Selu, 1, 6,        "SELU",        NULL,              NULL,      "0",
+        EXACT(.per_output = 5), LOWER_ELTWISE(lower_selu, CM_ELU, NULL)),
+    SINCE2(ACTIVATION, Sigmoid, 1, 6,     "Sigmoid",     NULL,              NULL,      "y",
+        EXACT(.per_output = 4), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_UNARY(CM_SIGMOID)),
+    SINCE2(ACTIVATION, Tanh, 1, 6,        "Tanh",        NULL,              NULL,      "y",
+        EXACT(.per_output = 1), ONNX_TOOL(.per_output = 2 * TOOL_TANH), LOWER_UNARY(CM_TANH)),
+    SINCE2(ACTIVATION, HardSigmoid, 1, 6, "Hardsigmoid", NULL,              NULL,      "0",
+        EXACT(.per_output = 4), ONNX_TOOL(.per_output = 4), LOWER_ELTWISE(lower_scaled, CM_HARD_SIGMOID, NULL)),
+    ACTIVATION(HardSwish, 14,             "Hardswish",   NULL,              NULL,      "0",
+        EXACT(.per_output = 5), ONNX_TOOL(.per_output = 5), LOWER_UNARY(CM_HARD_SWISH)),
+    ACTIVATION(Mish, 18,                  "Mish",        NULL,              NULL,      "0",
+        EXACT(.per_output = 5), LOWER_UNARY(CM_MISH)),
+    ACTIVATION(Softplus, 1,               "Softplus",    describe_softplus, NULL,      "0",
+        AUTOCAST(FLOAT), EXACT(.per_output = 3), ONNX_TOOL(.per_output = TOOL_EXP + 1 + TOOL_LOG),
+        LOWER_UNARY(CM_SOFTPLUS)),
+    ACTIVATION(Softsign, 1,               "Softsign",    NULL,              NULL,      "0",
+        EXACT(.per_output = 3), LOWER_ELTWISE(lower_softsign, CM_ABS, NULL)),
+    ACTIVATION(ThresholdedRelu, 10,       NULL,          NULL,              NULL,      "0",
+        EXACT(.per_output = 1), LOWER_ELTWISE(lower_scaled, CM_THRESHOLD, NULL)),
+    ACTIVATION(Shrink, 9,                 NULL,          NULL,              NULL,      "0",
+        EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function")),
     CLIP( 1, .fold = NULL),
     CLIP( 6, .fold = NULL),
     CLIP(11, .fold = fold_clip),
     PRELU(1, infer_prelu_legacy),
     PRELU(6, infer_prelu_legacy),
     PRELU(7, infer_prelu),
-    {SIGNATURE(ONNX, SwiGLU, 28), .infer = infer_gated, .memory = MEMORY_IN_PLACE,
-     .param_roles = "x", .backward.saved_for_backward = "01"},
+    {SIGNATURE(ONNX, SwiGLU, 28, DEEPSPEED(.per_input = 1), EXACT(.per_output = 6), NO_BOUNDS,
+        LOWER_ELTWISE(lower_gated, CM_SWISH, NULL)),
+     .infer = infer_gated, .memory = MEMORY_IN_PLACE, .param_roles = "x", .backward.saved_for_backward = "01"},
     DROPOUT(1),
     DROPOUT(6),
     DROPOUT(7),
     DROPOUT(10),
     DROPOUT(12),
-    CONTRIB(QuickGelu, "QuickGELU"),
+    {SIGNATURE(CONTRIB, QuickGelu, 1, EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), NO_BOUNDS),
+     .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = "QuickGELU",
+     .backward.saved_for_backward = "0"},
 };
 /* clang-format on */
 

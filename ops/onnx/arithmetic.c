@@ -107,54 +107,43 @@ static int infer_equal_shapes(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Add) {EXACT(.per_output = 1), PTFLOPS(LINEAR_BIAS), PTFLOPS_ATEN(LINEAR_BIAS),
-    ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_ADD), BOUNDS("v")};
-FACETS(ONNX, Sub) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_SUBTRACT),
-    BOUNDS("vf")};
-FACETS(ONNX, Mul) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MULTIPLY),
-    BOUNDS("p")};
-FACETS(ONNX, Div) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_DIV), LOWER_BINARY(CM_DIVIDE),
-    BOUNDS("pd")};
-FACETS(ONNX, Pow) {AUTOCAST(FLOAT), EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_BINARY(CM_POWER),
-    BOUNDS("d")};
-FACETS(ONNX, Mod) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MODULO), BOUNDS("d")};
-FACETS(ONNX, Max) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),
-    LOWER_ELTWISE(lower_variadic, CM_MAXIMUM, LIMIT_OPERANDS), BOUNDS("v")};
-FACETS(ONNX, Min) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),
-    LOWER_ELTWISE(lower_variadic, CM_MINIMUM, LIMIT_OPERANDS), BOUNDS("v")};
-FACETS(ONNX, Sum) {EXACT(OPERANDS), ONNX_TOOL(OPERANDS),
-    LOWER_ELTWISE(lower_variadic, CM_ADD, LIMIT_OPERANDS), BOUNDS("v")};
-FACETS(ONNX, Mean) {EXACT(PLUS(exact_mean, "operations: one per operand and output element")),
-    LOWER_ELTWISE(lower_mean, CM_ADD, LIMIT_OPERANDS), BOUNDS("d")};
-
-#define BINARY(name, from, infer_fn, folds, form, keeps)                                       \
+#define BINARY(name, from, infer_fn, folds, form, keeps, ...)                                  \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,            \
         .memory = MEMORY_IN_PLACE, .param_roles = "e", .algebra = form,                        \
         .backward.saved_for_backward = keeps                                                   \
     }
-#define VARIANT(name, from, infer_fn, folds, keeps) BINARY(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
+/* Since opset 7 the operands broadcast. */
+#define BINARY_1_6_7(name, folds, form, keeps, ...)                                            \
+    SINCE2(BINARY, name, 1, 6, infer_legacy, NULL, form, keeps, EXACT(.per_output = 1), __VA_ARGS__), \
+    BINARY(name, 7, common_infer_broadcast, folds, form, keeps, EXACT(.per_output = 1), __VA_ARGS__)
+#define POW(from, infer_fn, folds)                                                             \
+    BINARY(Pow, from, infer_fn, folds, ALGEBRA_POWER, "01,01y", AUTOCAST(FLOAT),               \
+           EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_BINARY(CM_POWER),  \
+           BOUNDS("d"))
+/* Since opset 8 the operands broadcast. */
+#define VARIADIC_1_6_8(name, folds, keeps, lower_, function, ...)                              \
+    SINCE2(BINARY, name, 1, 6, infer_equal_shapes, NULL, ALGEBRA_NONE, keeps,                  \
+           LOWER_ELTWISE(lower_, function, LIMIT_OPERANDS), __VA_ARGS__),                      \
+    BINARY(name, 8, common_infer_broadcast, folds, ALGEBRA_NONE, keeps,                        \
+           LOWER_ELTWISE(lower_, function, LIMIT_OPERANDS), __VA_ARGS__)
 
 static const struct op rows[] = {
-    SINCE2(BINARY, Add, 1, 6, infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
-    BINARY(Add, 7,            common_infer_broadcast, fold_add, ALGEBRA_SUM,        ""),
-    SINCE2(BINARY, Sub, 1, 6, infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
-    BINARY(Sub, 7,            common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE, ""),
-    SINCE2(BINARY, Mul, 1, 6, infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
-    BINARY(Mul, 7,            common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT,    "1,0"),
-    SINCE2(BINARY, Div, 1, 6, infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
-    BINARY(Div, 7,            common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT,   "1,01"),
-    BINARY(Pow, 1,            infer_legacy,           NULL,     ALGEBRA_POWER,      "01,01y"),
-    BINARY(Pow, 7,            infer_pow,              fold_pow, ALGEBRA_POWER,      "01,01y"),
-    BINARY(Mod, 10,           common_infer_broadcast, fold_mod, ALGEBRA_NONE,       ",01"),
-    SINCE2(VARIANT, Max, 1, 6,  infer_equal_shapes,     NULL,      "a"),
-    VARIANT(Max, 8,             common_infer_broadcast, fold_max,  "a"),
-    SINCE2(VARIANT, Min, 1, 6,  infer_equal_shapes,     NULL,      "a"),
-    VARIANT(Min, 8,             common_infer_broadcast, fold_min,  "a"),
-    SINCE2(VARIANT, Sum, 1, 6,  infer_equal_shapes,     NULL,      ""),
-    VARIANT(Sum, 8,             common_infer_broadcast, fold_sum,  ""),
-    SINCE2(VARIANT, Mean, 1, 6, infer_equal_shapes,     NULL,      ""),
-    VARIANT(Mean, 8,            common_infer_broadcast, fold_mean, ""),
+    BINARY_1_6_7(Add, fold_add, ALGEBRA_SUM, "", PTFLOPS(LINEAR_BIAS), PTFLOPS_ATEN(LINEAR_BIAS),
+        ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_ADD), BOUNDS("v")),
+    BINARY_1_6_7(Sub, fold_sub, ALGEBRA_DIFFERENCE, "", ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_SUBTRACT), BOUNDS("vf")),
+    BINARY_1_6_7(Mul, fold_mul, ALGEBRA_PRODUCT, "1,0", ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MULTIPLY), BOUNDS("p")),
+    BINARY_1_6_7(Div, fold_div, ALGEBRA_QUOTIENT, "1,01", ONNX_TOOL(.per_output = TOOL_DIV), LOWER_BINARY(CM_DIVIDE),
+        BOUNDS("pd")),
+    POW(1, infer_legacy, NULL),
+    POW(7, infer_pow, fold_pow),
+    BINARY(Mod, 10, common_infer_broadcast, fold_mod, ALGEBRA_NONE, ",01",
+        EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MODULO), BOUNDS("d")),
+    VARIADIC_1_6_8(Max, fold_max, "a", lower_variadic, CM_MAXIMUM, EXACT(OPERANDS), ONNX_TOOL(.per_output = 1), BOUNDS("v")),
+    VARIADIC_1_6_8(Min, fold_min, "a", lower_variadic, CM_MINIMUM, EXACT(OPERANDS), ONNX_TOOL(.per_output = 1), BOUNDS("v")),
+    VARIADIC_1_6_8(Sum, fold_sum, "", lower_variadic, CM_ADD, EXACT(OPERANDS), ONNX_TOOL(OPERANDS), BOUNDS("v")),
+    VARIADIC_1_6_8(Mean, fold_mean, "", lower_mean, CM_ADD,
+        EXACT(PLUS(exact_mean, "operations: one per operand and output element")), BOUNDS("d")),
 };
 /* clang-format on */
 

@@ -207,44 +207,44 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
 }
 
 /* clang-format off */
-FACETS(ONNX, Attention) {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
-    THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
-    LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS,
-    EXTENDS(1, 4, 2), ATTENDS(attends)};
-FACETS(PREVIEW, FlexAttention) {DEEPSPEED(PLUS(attention_scores, "scores")),
-    EXACT(PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
-    NO_PRIMITIVE("graphs may modify its scores"), NO_BOUNDS};
-
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
     {                                                                                          \
         signature, .infer = infer_fn,                                                          \
         .cost = {count, "scores x (columns of a query and of a value)"},                       \
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
-
 #define FUSED                                                                                  \
     .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \
     .backward.macs = attention_backward
+
+static const struct op_facets facets = {DEEPSPEED(PLUS(attention_scores, "scores")), EXACT(EXACT_ATTENTION),
+    PTFLOPS(.per_mac = 1, PLUS(attention_scores, "scores")),
+    THOP(PLUS(thop_attention, "operations: 3 per score, less 1 per row")),
+    LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS,
+    EXTENDS(1, 4, 2), ATTENDS(attends)};
 
 /* Operator row of decomposed attention (a fused pattern). In a training step no fused kernel runs: each
  * node of the pattern saves its own values. */
 const struct op attention_decomposed =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
-              macs_decomposed, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
+              macs_decomposed, .facets = &facets, .backward.saved_for_backward = NULL);
 
 /* Operator row of an exported call of scaled_dot_product_attention, which trains with a fused
  * kernel. */
 const struct op attention_exported =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
-              macs_decomposed, .facets = &facets_ONNX_Attention, FUSED);
+              macs_decomposed, .facets = &facets, FUSED);
 
 static const struct op rows[] = {
-    ATTENTION(SIGNATURE(ONNX, Attention, 23), infer_attention, macs_attention, FUSED),
-    ATTENTION(SIGNATURE(ONNX, Attention, 24), infer_attention, macs_attention, FUSED),
-    ATTENTION(SIGNATURE(ONNX, Attention, 25), infer_attention, macs_attention, FUSED),
-    ATTENTION(SIGNATURE(PREVIEW, FlexAttention, 1), infer_flex_attention, macs_attention,
-              .backward.saved_for_backward = "012ye", .backward.extra = row_sums, .backward.macs = attention_backward),
+    ATTENTION(ONNX_Attention_23, infer_attention, macs_attention, .facets = &facets, FUSED),
+    ATTENTION(ONNX_Attention_24, infer_attention, macs_attention, .facets = &facets, FUSED),
+    ATTENTION(ONNX_Attention_25, infer_attention, macs_attention, .facets = &facets, FUSED),
+    {SIGNATURE(PREVIEW, FlexAttention, 1, DEEPSPEED(PLUS(attention_scores, "scores")), NO_BOUNDS,
+        EXACT(PLUS(exact_attention, "operations: 6 per score, less 2 per row")),
+        NO_PRIMITIVE("graphs may modify its scores")),
+     .infer = infer_flex_attention, .cost = {macs_attention, "scores x (columns of a query and of a value)"},
+     .param_roles = "xxxmxxi",
+     .backward = {.saved_for_backward = "012ye", .extra = row_sums, .macs = attention_backward}},
 };
 /* clang-format on */
 

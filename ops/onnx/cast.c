@@ -88,21 +88,21 @@ static enum op_view view_cast(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Cast) {AUTOCAST(FILE), LOWER_UNARY(CM_CAST), BOUNDS("v"), MOVES(scale_unchanged)};
-FACETS(ONNX, CastLike) {AUTOCAST(FILE), LOWER_UNARY(CM_CAST), BOUNDS("vd"), MOVES(scale_unchanged)};
-FACETS(ONNX, BitCast) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), NO_BOUNDS};
-
-#define ROW(name, from, infer_fn, folds, partial, letters, form, keeps)                        \
+#define CAST(name, from, infer_fn, partial, letters, keeps, monotone)                          \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
-        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .param_roles = letters,            \
-        .algebra = form, .backward.saved_for_backward = keeps, .backward.view = view_cast      \
+        SIGNATURE(ONNX, name, from, AUTOCAST(FILE), LOWER_UNARY(CM_CAST), BOUNDS(monotone),    \
+                  MOVES(scale_unchanged)),                                                     \
+        .infer = infer_fn, .fold = fold_cast, .fold_partial = partial,                         \
+        .memory = MEMORY_IN_PLACE, .param_roles = letters, .algebra = ALGEBRA_IDENTITY,        \
+        .backward.saved_for_backward = keeps, .backward.view = view_cast                       \
     }
 
 static const struct op rows[] = {
-    SINCE4(ROW, Cast, 1, 6, 19, 24,   infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
-    SINCE3(ROW, CastLike, 15, 19, 24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW(BitCast, 26,                  infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE,     "-"),
+    SINCE4(CAST, Cast, 1, 6, 19, 24,   infer_cast,      false, "p",  "",   "v"),
+    SINCE3(CAST, CastLike, 15, 19, 24, infer_cast_like, true,  "pi", ",-", "vd"),
+    {SIGNATURE(ONNX, BitCast, 26, LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), NO_BOUNDS),
+     .infer = infer_bit_cast, .memory = MEMORY_IN_PLACE, .param_roles = "p",
+     .backward.saved_for_backward = "-", .backward.view = view_cast},
 };
 /* clang-format on */
 

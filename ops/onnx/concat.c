@@ -75,13 +75,12 @@ static int fold_concat(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Concat) {LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v"),
-    MOVES(scale_unchanged, .joins = true), EXTENDS(0, 0, 1)};
-
 #define CONCAT(from)                                                                           \
     {                                                                                          \
-        SIGNATURE(ONNX, Concat, from), .infer = infer_concat, .fold = fold_concat,             \
-        .param_roles = "p", .backward.saved_for_backward = ""                                  \
+        SIGNATURE(ONNX, Concat, from, BOUNDS("v"), MOVES(scale_unchanged, .joins = true),      \
+                  LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), EXTENDS(0, 0, 1)),     \
+        .infer = infer_concat, .fold = fold_concat, .param_roles = "p",                        \
+        .backward.saved_for_backward = ""                                                      \
     }
 
 static const struct op rows[] = {CONCAT(1), CONCAT(4)};

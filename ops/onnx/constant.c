@@ -266,31 +266,29 @@ static int fold_range(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Constant) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
-FACETS(ONNX, ConstantOfShape) {NO_PRIMITIVE(NO_FILL), BOUNDS("v")};
-FACETS(ONNX, Shape) {BOUNDS("d")};
-FACETS(ONNX, Size) {BOUNDS("d")};
-FACETS(ONNX, Range) {NO_PRIMITIVE(NO_FILL), BOUNDS("-v-")};
-FACETS(CONTRIB, Range) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
-
-#define ROW(of, name, from, infer_fn, folds, partial, kind)                                    \
+#define FILL(of, name, from, infer_fn, folds, letters)                                         \
     {                                                                                          \
-        SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .fold_partial = partial,  \
-        .memory = kind, .param_roles = "i", .backward.saved_for_backward = "-"                 \
+        SIGNATURE(of, name, from, NO_PRIMITIVE(NO_FILL), BOUNDS(letters)), .infer = infer_fn,  \
+        .fold = folds, .param_roles = "i", .backward.saved_for_backward = "-"                  \
+    }
+#define SHAPE(name, from, infer_fn, folds)                                                     \
+    {                                                                                          \
+        SIGNATURE(ONNX, name, from, BOUNDS("d")), .infer = infer_fn, .fold = folds,            \
+        .fold_partial = true, .memory = MEMORY_SHAPE_ONLY, .param_roles = "i",                 \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
 static const struct op rows[] = {
-    /*  domain   type             since shape rule               fold                    partial kind */
-    ROW(ONNX,    Constant,           1, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW(ONNX,    Constant,          11, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW(ONNX,    Constant,          12, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW(ONNX,    ConstantOfShape,    9, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
-    ROW(ONNX,    Shape,              1, infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
-    ROW(ONNX,    Shape,             15, infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
-    ROW(ONNX,    Size,               1, infer_size,              fold_size,              true,   MEMORY_SHAPE_ONLY),
-    ROW(ONNX,    Range,             11, infer_range,             fold_range,             false,  MEMORY_FRESH),
-    ROW(ONNX,    Range,             27, infer_range,             fold_range,             false,  MEMORY_FRESH),
-    ROW(CONTRIB, Range,              1, infer_range,             fold_range,             false,  MEMORY_FRESH),
+    /*   domain   type             since shape rule               fold                    bounds */
+    FILL(ONNX,    Constant,           1, infer_constant,          fold_constant,          "-"),
+    FILL(ONNX,    Constant,          11, infer_constant,          fold_constant,          "-"),
+    FILL(ONNX,    Constant,          12, infer_constant,          fold_constant,          "-"),
+    FILL(ONNX,    ConstantOfShape,    9, infer_constant_of_shape, fold_constant_of_shape, "v"),
+    SINCE2(SHAPE, Shape, 1, 15, infer_shape, fold_shape),
+    SHAPE(Size, 1,              infer_size,  fold_size),
+    FILL(ONNX,    Range,             11, infer_range,             fold_range,             "-v-"),
+    FILL(ONNX,    Range,             27, infer_range,             fold_range,             "-v-"),
+    FILL(CONTRIB, Range,              1, infer_range,             fold_range,             "-"),
 };
 /* clang-format on */
 

@@ -284,41 +284,36 @@ static int describe_conv_transpose(const struct op_context *context, struct text
 }
 
 /* clang-format off */
-FACETS(ONNX, Conv) {DEEPSPEED(BIASES), EXACT(PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
-    LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
-    MULTIPLIES(2, scale_conv_sums)};
-FACETS(ONNX, ConvTranspose) {DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES),
-    THOP(PLUS(thop_conv_transpose, "for output elements, input channels of a group and kernel")),
-    ONNX_TOOL(PLUS(onnx_tool_conv_transpose, "for output elements, output channels of a group and kernel, and biases")),
-    LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
-    MULTIPLIES(2, scale_transposed_conv_sums)};
-FACETS(CONTRIB, ConvTransposeWithDynamicPads) {DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_FUSED),
-    MULTIPLIES(2, scale_transposed_conv_sums, .does_more = scale_always), NO_BOUNDS};
-FACETS(ONNX, DeformConv) {DEEPSPEED(BIASES), EXACT(BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
-    PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0), NO_PRIMITIVE(NO_SAMPLING),
-    INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-#define CONVOLUTION(of, name, from, infer_fn, macs_fn, formula, bias_, letters, class, print,  \
-                    ...)                                                                       \
-    {                                                                                          \
-        SIGNATURE(of, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,              \
-        .cost = {macs_fn, formula}, .param_roles = letters,                                    \
-        .module = class "{n}d", .describe = print, __VA_ARGS__                                 \
-    }
+#define CONVOLUTION(infer_fn, macs_fn, formula, bias_, letters, class, print, ...)             \
+    .infer = infer_fn, .weight = 1, .bias = bias_, .cost = {macs_fn, formula},                 \
+    .param_roles = letters, .module = class "{n}d", .describe = print,                         \
+    .backward = {__VA_ARGS__}
 #define KERNEL     "out x input channels of a group x kernel"
 #define TRANSPOSED "n x output channels of a group x kernel"
 
 static const struct op rows[] = {
-    /*          domain   type                        since shape rule               MACs                 formula  bias roles    module           describe */
-    CONVOLUTION(ONNX,    Conv,                          1, infer_conv,              convolution_macs,    KERNEL,     2, "xWW",   "Conv",          describe_conv,
-                .backward.saved_for_backward = "01", .backward.factors = 2),
-    CONVOLUTION(ONNX,    ConvTranspose,                 1, infer_conv_transpose,    conv_transpose_macs, TRANSPOSED, 2, "xWW",   "ConvTranspose", describe_conv_transpose,
-                .backward.saved_for_backward = "01", .backward.factors = 2),
-    CONVOLUTION(CONTRIB, ConvTransposeWithDynamicPads,  1, infer_dynamic_transpose, conv_transpose_macs, TRANSPOSED, 3, "xWiW",  "ConvTranspose", NULL,
-                .backward.saved_for_backward = "-"),
-    CONVOLUTION(ONNX,    DeformConv,                   19, infer_deform_conv,       convolution_macs,    KERNEL,     3, "xWxWx", "DeformConv",    describe_conv,
-                .backward.saved_for_backward = "0124", .backward.factors = 2),
+    {SIGNATURE(ONNX, Conv, 1, DEEPSPEED(BIASES), EXACT(PLUS(exact_fused, "biases")), PTFLOPS(.per_mac = 1, BIASES),
+        PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
+        LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"), MULTIPLIES(2, scale_conv_sums)),
+     CONVOLUTION(infer_conv, convolution_macs, KERNEL, 2, "xWW", "Conv", describe_conv,
+                 .saved_for_backward = "01", .factors = 2)},
+    {SIGNATURE(ONNX, ConvTranspose, 1, DEEPSPEED(BIASES), EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
+        PTFLOPS_ATEN(.per_mac = 1, BIASES),
+        THOP(PLUS(thop_conv_transpose, "for output elements, input channels of a group and kernel")),
+        ONNX_TOOL(PLUS(onnx_tool_conv_transpose, "for output elements, output channels of a group and kernel, and biases")),
+        LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
+        MULTIPLIES(2, scale_transposed_conv_sums)),
+     CONVOLUTION(infer_conv_transpose, conv_transpose_macs, TRANSPOSED, 2, "xWW", "ConvTranspose", describe_conv_transpose,
+                 .saved_for_backward = "01", .factors = 2)},
+    {SIGNATURE(CONTRIB, ConvTransposeWithDynamicPads, 1, DEEPSPEED(BIASES), EXACT(BIASES), NO_PRIMITIVE(NO_FUSED),
+        MULTIPLIES(2, scale_transposed_conv_sums, .does_more = scale_always), NO_BOUNDS),
+     CONVOLUTION(infer_dynamic_transpose, conv_transpose_macs, TRANSPOSED, 3, "xWiW", "ConvTranspose", NULL,
+                 .saved_for_backward = "-")},
+    {SIGNATURE(ONNX, DeformConv, 19, DEEPSPEED(BIASES), EXACT(BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+        PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0), NO_PRIMITIVE(NO_SAMPLING),
+        INTEGERS(INTEGERS_NONE), NO_BOUNDS),
+     CONVOLUTION(infer_deform_conv, convolution_macs, KERNEL, 3, "xWxWx", "DeformConv", describe_conv,
+                 .saved_for_backward = "0124", .factors = 2)},
 };
 /* clang-format on */
 

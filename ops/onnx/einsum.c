@@ -586,20 +586,13 @@ static scale_axes scale_einsum_sums(const struct op_context *context, size_t ope
 }
 
 /* clang-format off */
-FACETS(ONNX, Einsum) {PTFLOPS(.per_mac = 0), THOP(.per_mac = 0),
-    LOWER(lower_einsum, CM_GEMM, 0, IMAGES_NONE, LIMIT_EINSUM), BOUNDS("d"),
-    MULTIPLIES(0, scale_einsum_sums)}; /* ptflops and thop do not patch torch.einsum */
-/* clang-format on */
-
 static const struct op rows[] = {
-    {SIGNATURE(ONNX, Einsum, 12), .infer = infer_einsum,
-     .cost = {einsum_macs, "of the cheapest order of pairwise products"},
-     .backward = {.saved_for_backward = "ae",
-                  .saved_for_backward_of = einsum_saved,
-                  .extra = einsum_products,
-                  .factors = 2,
-                  .macs = einsum_backward},
-     .param_roles = "w"},
+    {SIGNATURE(ONNX, Einsum, 12, PTFLOPS(.per_mac = 0), THOP(.per_mac = 0), /* they do not patch torch.einsum */
+        LOWER(lower_einsum, CM_GEMM, 0, IMAGES_NONE, LIMIT_EINSUM), BOUNDS("d"), MULTIPLIES(0, scale_einsum_sums)),
+     .infer = infer_einsum, .cost = {einsum_macs, "of the cheapest order of pairwise products"}, .param_roles = "w",
+     .backward = {.saved_for_backward = "ae", .saved_for_backward_of = einsum_saved, .extra = einsum_products,
+                  .factors = 2, .macs = einsum_backward}},
 };
+/* clang-format on */
 
 OP_FAMILY(einsum, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE);

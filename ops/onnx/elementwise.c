@@ -35,68 +35,42 @@ FOLD(round, ret->r = round_even(x->r); return ret->real;)
 FOLD(sqrt, ret->r = sqrt(x->r); return ret->real;)
 FOLD(reciprocal, ret->r = 1 / x->r; return ret->real;)
 
-/* An elementary function. `tool`: instructions by onnx-tool. */
-#define ELEMENTARY(name, tool, function, letters, type)                                        \
-    FACETS(ONNX, name) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = tool), LOWER_UNARY(function), \
-                        BOUNDS(letters), AUTOCAST(type)}
-/* An elementary function that onnx-tool does not count. */
-#define UNLISTED(name, function, type)                                                         \
-    FACETS(ONNX, name) {EXACT(.per_output = 1), LOWER_UNARY(function), BOUNDS("d"), AUTOCAST(type)}
-
-ELEMENTARY(Abs,        1,             CM_ABS,        "p", BY_MACS);
-ELEMENTARY(Neg,        1,             CM_NEGATE,     "f", BY_MACS);
-ELEMENTARY(Sign,       1,             CM_SIGN,       "v", BY_MACS);
-ELEMENTARY(Floor,      1,             CM_FLOOR,      "v", BY_MACS);
-ELEMENTARY(Ceil,       1,             CM_CEIL,       "v", BY_MACS);
-ELEMENTARY(Round,      1,             CM_ROUND,      "v", BY_MACS);
-ELEMENTARY(Sqrt,       TOOL_SQRT,     CM_SQRT,       "v", BY_MACS);
-ELEMENTARY(Reciprocal, TOOL_DIV,      CM_RECIPROCAL, "d", FLOAT);
-ELEMENTARY(Exp,        TOOL_EXP,      CM_EXP,        "d", FLOAT);
-ELEMENTARY(Log,        TOOL_LOG,      CM_LOG,        "d", FLOAT);
-ELEMENTARY(Sin,        TOOL_SIN,      CM_SIN,        "d", BY_MACS);
-ELEMENTARY(Cos,        TOOL_SIN,      CM_COS,        "d", BY_MACS);
-ELEMENTARY(Atan,       2 * TOOL_ATAN, CM_ATAN,       "d", BY_MACS);
-UNLISTED(Erf, CM_ERF, BY_MACS);
-UNLISTED(Tan, CM_TAN, FLOAT);
-UNLISTED(Asin, CM_ASIN, FLOAT);
-UNLISTED(Acos, CM_ACOS, FLOAT);
-UNLISTED(Sinh, CM_SINH, FLOAT);
-UNLISTED(Cosh, CM_COSH, FLOAT);
-UNLISTED(Asinh, CM_ASINH, BY_MACS);
-UNLISTED(Acosh, CM_ACOSH, BY_MACS);
-UNLISTED(Atanh, CM_ATANH, BY_MACS);
-
-#define UNARY(name, from, folds, keeps) FORM(name, from, folds, ALGEBRA_NONE, keeps)
-#define FORM(name, from, folds, form, keeps)                                                   \
+/* An elementary function with the facets besides EXACT and the primitive. */
+#define FORM(name, from, folds, form, keeps, function, letters, ...)                           \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .fold = folds,                \
-        .memory = MEMORY_IN_PLACE, .param_roles = "x", .algebra = form,                        \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE(ONNX, name, from, EXACT(.per_output = 1), LOWER_UNARY(function),             \
+                  BOUNDS(letters), __VA_ARGS__),                                               \
+        .infer = common_infer_same, .fold = folds, .memory = MEMORY_IN_PLACE,                  \
+        .param_roles = "x", .algebra = form, .backward.saved_for_backward = keeps              \
     }
+#define UNARY(name, from, folds, keeps, function, letters, ...)                                \
+    FORM(name, from, folds, ALGEBRA_NONE, keeps, function, letters, __VA_ARGS__)
+/* Instructions by onnx-tool. */
+#define TOOL(n) ONNX_TOOL(.per_output = n)
 
 static const struct op rows[] = {
-    SINCE2(UNARY, Abs, 1, 6, fold_abs, "0"),
-    SINCE2(FORM, Neg, 1, 6, fold_neg, ALGEBRA_NEGATIVE, ""),
-    UNARY(Sign, 9,             fold_sign,  "-"),
-    SINCE2(UNARY, Floor, 1, 6, fold_floor, "-"),
-    SINCE2(UNARY, Ceil, 1, 6,  fold_ceil,  "-"),
-    UNARY(Round, 11,           fold_round, "-"),
-    SINCE2(FORM, Sqrt, 1, 6,       fold_sqrt,       ALGEBRA_ROOT,       "y"),
-    SINCE2(FORM, Reciprocal, 1, 6, fold_reciprocal, ALGEBRA_RECIPROCAL, "y"),
-    SINCE2(UNARY, Exp, 1, 6, NULL, "y"),
-    SINCE2(UNARY, Log, 1, 6, NULL, "0"),
-    UNARY(Erf, 9,            NULL, "0"),
-    UNARY(Sin, 7,            NULL, "0"),
-    UNARY(Cos, 7,            NULL, "0"),
-    UNARY(Tan, 7,            NULL, "y"),
-    UNARY(Asin, 7,           NULL, "0"),
-    UNARY(Acos, 7,           NULL, "0"),
-    UNARY(Atan, 7,           NULL, "0"),
-    UNARY(Sinh, 9,           NULL, "0"),
-    UNARY(Cosh, 9,           NULL, "0"),
-    UNARY(Asinh, 9,          NULL, "0"),
-    UNARY(Acosh, 9,          NULL, "0"),
-    UNARY(Atanh, 9,          NULL, "0"),
+    SINCE2(UNARY, Abs, 1, 6,   fold_abs,   "0", CM_ABS,   "p", TOOL(1)),
+    SINCE2(FORM, Neg, 1, 6,    fold_neg,   ALGEBRA_NEGATIVE, "", CM_NEGATE, "f", TOOL(1)),
+    UNARY(Sign, 9,             fold_sign,  "-", CM_SIGN,  "v", TOOL(1)),
+    SINCE2(UNARY, Floor, 1, 6, fold_floor, "-", CM_FLOOR, "v", TOOL(1)),
+    SINCE2(UNARY, Ceil, 1, 6,  fold_ceil,  "-", CM_CEIL,  "v", TOOL(1)),
+    UNARY(Round, 11,           fold_round, "-", CM_ROUND, "v", TOOL(1)),
+    SINCE2(FORM, Sqrt, 1, 6,       fold_sqrt,       ALGEBRA_ROOT,       "y", CM_SQRT, "v", TOOL(TOOL_SQRT)),
+    SINCE2(FORM, Reciprocal, 1, 6, fold_reciprocal, ALGEBRA_RECIPROCAL, "y", CM_RECIPROCAL, "d", TOOL(TOOL_DIV), AUTOCAST(FLOAT)),
+    SINCE2(UNARY, Exp, 1, 6, NULL, "y", CM_EXP,   "d", TOOL(TOOL_EXP), AUTOCAST(FLOAT)),
+    SINCE2(UNARY, Log, 1, 6, NULL, "0", CM_LOG,   "d", TOOL(TOOL_LOG), AUTOCAST(FLOAT)),
+    UNARY(Erf, 9,            NULL, "0", CM_ERF,   "d", AUTOCAST(BY_MACS)),
+    UNARY(Sin, 7,            NULL, "0", CM_SIN,   "d", TOOL(TOOL_SIN)),
+    UNARY(Cos, 7,            NULL, "0", CM_COS,   "d", TOOL(TOOL_SIN)),
+    UNARY(Tan, 7,            NULL, "y", CM_TAN,   "d", AUTOCAST(FLOAT)),
+    UNARY(Asin, 7,           NULL, "0", CM_ASIN,  "d", AUTOCAST(FLOAT)),
+    UNARY(Acos, 7,           NULL, "0", CM_ACOS,  "d", AUTOCAST(FLOAT)),
+    UNARY(Atan, 7,           NULL, "0", CM_ATAN,  "d", TOOL(2 * TOOL_ATAN)),
+    UNARY(Sinh, 9,           NULL, "0", CM_SINH,  "d", AUTOCAST(FLOAT)),
+    UNARY(Cosh, 9,           NULL, "0", CM_COSH,  "d", AUTOCAST(FLOAT)),
+    UNARY(Asinh, 9,          NULL, "0", CM_ASINH, "d", AUTOCAST(BY_MACS)),
+    UNARY(Acosh, 9,          NULL, "0", CM_ACOSH, "d", AUTOCAST(BY_MACS)),
+    UNARY(Atanh, 9,          NULL, "0", CM_ATANH, "d", AUTOCAST(BY_MACS)),
 };
 /* clang-format on */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The macros of a FACETS line or of SIGNATURE_WITH, one for each facet of the operator:
- *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
- * `declines` of a family lists the facets that an operator lacks if its line does not set them.
+ * The facets in the signature of a row, one macro for each that the operator has:
+ *     SIGNATURE(ONNX, PRelu, 7, EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d"))
+ * `declines` of a family lists the facets that an operator lacks if its row does not set them.
  */
 #ifndef OPS_ONNX_FACETS_H
 #define OPS_ONNX_FACETS_H
@@ -12,8 +12,6 @@
 #include "ops/op.h"
 #include "ops/qdq_propagation.h"
 #include "ops/signatures.gen.h"
-
-#define FACETS(prefix, type) static const struct op_facets facets_##prefix##_##type =
 
 /* FLOPs by a convention; arguments are fields of struct op_flops. */
 #define FLOPS_BY(table, ...)                                                                   \

@@ -235,26 +235,24 @@ static enum op_view view_gather(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Gather) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
-    MOVES(scale_through_gather)};
-FACETS(ONNX, GatherElements) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
-    MOVES(scale_through_gather_elements)};
-FACETS(ONNX, GatherND) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0),
-    MOVES(scale_along_all_axes)};
-FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_along_all_axes), NO_BOUNDS, LOOKUP(0, 0)};
-
-#define ROW(of, name, from, infer_fn, folds, keeps, shares)                                    \
-    SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = "ni",          \
-    .backward.saved_for_backward = keeps, .backward.view = shares
+#define GATHER(infer_fn, folds, keeps)                                                         \
+    .infer = infer_fn, .fold = folds, .param_roles = "ni", .backward.saved_for_backward = keeps
+#define LOWER_GATHER LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"), LOOKUP(0, 0)
+#define GATHER_ND(from)                                                                        \
+    {                                                                                          \
+        SIGNATURE(ONNX, GatherND, from, LOWER_GATHER, MOVES(scale_along_all_axes)),            \
+        GATHER(infer_gather_nd, fold_gather_nd, "1,-")                                         \
+    }
 
 static const struct op rows[] = {
-    /*   domain   type            since shape rule             fold                  saved for backward shares */
-    {ROW(ONNX,    Gather,            1, infer_gather,          fold_gather,          "1,-",             view_gather),
-     .module = "Embedding", .describe = describe_gather},
-    {ROW(ONNX,    GatherElements,   11, infer_gather_elements, fold_gather_elements, "01,-",            NULL)},
-    {ROW(ONNX,    GatherND,         11, infer_gather_nd,       fold_gather_nd,       "1,-",             NULL)},
-    {ROW(ONNX,    GatherND,         12, infer_gather_nd,       fold_gather_nd,       "1,-",             NULL)},
-    {ROW(CONTRIB, GatherND,          1, infer_gather_nd,       fold_gather_nd,       "-",               NULL)},
+    {SIGNATURE(ONNX, Gather, 1, LOWER_GATHER, MOVES(scale_through_gather)), GATHER(infer_gather, fold_gather, "1,-"),
+     .backward.view = view_gather, .module = "Embedding", .describe = describe_gather},
+    {SIGNATURE(ONNX, GatherElements, 11, LOWER_GATHER, MOVES(scale_through_gather_elements)),
+     GATHER(infer_gather_elements, fold_gather_elements, "01,-")},
+    GATHER_ND(11),
+    GATHER_ND(12),
+    {SIGNATURE(CONTRIB, GatherND, 1, NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_along_all_axes), NO_BOUNDS, LOOKUP(0, 0)),
+     GATHER(infer_gather_nd, fold_gather_nd, "-")},
 };
 /* clang-format on */
 

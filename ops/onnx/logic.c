@@ -83,57 +83,39 @@ static int infer_bit_shift(struct op_context *context) {
     return common_infer_broadcast(context);
 }
 
-#define LOGIC(...)                                                                             \
-    { ROW(__VA_ARGS__) }
 /* clang-format off */
-FACETS(ONNX, Equal) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
-FACETS(ONNX, Less) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
-FACETS(ONNX, LessOrEqual) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
-FACETS(ONNX, Greater) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
-FACETS(ONNX, GreaterOrEqual) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
-FACETS(ONNX, And) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, Or) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, Xor) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, Not) {ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_NOT), BOUNDS("d")};
-FACETS(ONNX, IsNaN) {LOWER_ELTWISE(lower_unary, CM_COMPARE, NULL), BOUNDS("d")};
-FACETS(ONNX, IsInf) {LOWER_ELTWISE(lower_is_inf, CM_COMPARE, NULL), BOUNDS("d")};
-FACETS(ONNX, Where) {LOWER_ELTWISE(lower_select, CM_SELECT, NULL), BOUNDS("dvv")};
-FACETS(ONNX, BitShift) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, BitwiseAnd) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, BitwiseOr) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, BitwiseXor) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
-FACETS(ONNX, BitwiseNot) {LOWER_UNARY(CM_NOT), BOUNDS("d")};
-
-#define ROW(name, from, infer_fn, folds, keeps)                                                \
-    SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .memory = MEMORY_IN_PLACE,  \
-    .param_roles = "m", .backward.saved_for_backward = keeps
+#define LOGIC(name, from, infer_fn, folds, ...)                                                \
+    {                                                                                          \
+        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .infer = infer_fn,              \
+        .fold = folds, .memory = MEMORY_IN_PLACE, .param_roles = "m",                          \
+        .backward.saved_for_backward = "-"                                                     \
+    }
+/* Since opset 7 the operands broadcast. */
+#define LOGIC_1_7(name, folds, ...)                                                            \
+    LOGIC(name, 1, infer_compare_legacy, NULL, __VA_ARGS__),                                   \
+    LOGIC(name, 7, infer_compare, folds, __VA_ARGS__)
+#define BINARY(function) LOWER_BINARY(function), ONNX_TOOL(.per_output = 1)
 
 static const struct op rows[] = {
-    /*    type            since shape rule            fold                saved for backward */
-    LOGIC(Equal,             1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(Equal,             7, infer_compare,        fold_equal,         "-"),
-    LOGIC(Less,              1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(Less,              7, infer_compare,        fold_less,          "-"),
-    LOGIC(LessOrEqual,      12, infer_compare,        fold_less_equal,    "-"),
-    LOGIC(Greater,           1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(Greater,           7, infer_compare,        fold_greater,       "-"),
-    LOGIC(GreaterOrEqual,   12, infer_compare,        fold_greater_equal, "-"),
-    LOGIC(And,               1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(And,               7, infer_compare,        fold_and,           "-"),
-    LOGIC(Or,                1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(Or,                7, infer_compare,        fold_or,            "-"),
-    LOGIC(Xor,               1, infer_compare_legacy, NULL,               "-"),
-    LOGIC(Xor,               7, infer_compare,        fold_xor,           "-"),
-    LOGIC(Not,               1, infer_not,            fold_not,           "-"),
-    LOGIC(IsNaN,             9, common_infer_bool,    fold_is_nan,        "-"),
-    LOGIC(IsInf,            10, common_infer_bool,    NULL,               "-"),
-    /*   type   since shape rule   fold        saved for backward */
-    {ROW(Where,    9, infer_where, fold_where, "-,0,0"), .fold_partial = true},
-    LOGIC(BitShift,   11, infer_bit_shift,        NULL, "-"),
-    LOGIC(BitwiseAnd, 18, common_infer_broadcast, NULL, "-"),
-    LOGIC(BitwiseOr,  18, common_infer_broadcast, NULL, "-"),
-    LOGIC(BitwiseXor, 18, common_infer_broadcast, NULL, "-"),
-    LOGIC(BitwiseNot, 18, common_infer_same,      NULL, "-"),
+    LOGIC_1_7(Equal, fold_equal, BINARY(CM_COMPARE)),
+    LOGIC_1_7(Less, fold_less, BINARY(CM_COMPARE)),
+    LOGIC(LessOrEqual, 12, infer_compare, fold_less_equal, BINARY(CM_COMPARE)),
+    LOGIC_1_7(Greater, fold_greater, BINARY(CM_COMPARE)),
+    LOGIC(GreaterOrEqual, 12, infer_compare, fold_greater_equal, BINARY(CM_COMPARE)),
+    LOGIC_1_7(And, fold_and, BINARY(CM_LOGIC)),
+    LOGIC_1_7(Or, fold_or, BINARY(CM_LOGIC)),
+    LOGIC_1_7(Xor, fold_xor, BINARY(CM_LOGIC)),
+    LOGIC(Not, 1, infer_not, fold_not, LOWER_UNARY(CM_NOT), ONNX_TOOL(.per_output = 1)),
+    LOGIC(IsNaN, 9,  common_infer_bool, fold_is_nan, LOWER_ELTWISE(lower_unary, CM_COMPARE, NULL)),
+    LOGIC(IsInf, 10, common_infer_bool, NULL,        LOWER_ELTWISE(lower_is_inf, CM_COMPARE, NULL)),
+    {SIGNATURE(ONNX, Where, 9, BOUNDS("dvv"), LOWER_ELTWISE(lower_select, CM_SELECT, NULL)), .infer = infer_where,
+     .fold = fold_where, .fold_partial = true, .memory = MEMORY_IN_PLACE, .param_roles = "m",
+     .backward.saved_for_backward = "-,0,0"},
+    LOGIC(BitShift,   11, infer_bit_shift,        NULL, LOWER_BINARY(CM_LOGIC)),
+    LOGIC(BitwiseAnd, 18, common_infer_broadcast, NULL, LOWER_BINARY(CM_LOGIC)),
+    LOGIC(BitwiseOr,  18, common_infer_broadcast, NULL, LOWER_BINARY(CM_LOGIC)),
+    LOGIC(BitwiseXor, 18, common_infer_broadcast, NULL, LOWER_BINARY(CM_LOGIC)),
+    LOGIC(BitwiseNot, 18, common_infer_same,      NULL, LOWER_UNARY(CM_NOT)),
 };
 /* clang-format on */
 

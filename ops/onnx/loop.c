@@ -551,11 +551,9 @@ static int infer_loop(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Loop) {NO_BOUNDS};
-
 #define LOOP(from)                                                                             \
     {                                                                                          \
-        SIGNATURE(ONNX, Loop, from), .infer = infer_loop, .memory = MEMORY_CONTROL,            \
+        SIGNATURE(ONNX, Loop, from, NO_BOUNDS), .infer = infer_loop, .memory = MEMORY_CONTROL, \
         .param_roles = "iic", .backward.saved_for_backward = ""                                \
     }
 

@@ -145,26 +145,23 @@ static int64_t det_backward(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, MatMul) {THOP(PLUS(thop_matmul, "MACs of a product with a weight")),
-    LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_matmul_sums)};
-FACETS(ONNX, Gemm) {EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
-    LOWER(lower_gemm, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_gemm_sums)};
-FACETS(ONNX, Det) {AUTOCAST(FLOAT), EXACT(PLUS(exact_determinant, "quotients and the diagonal")),
-    UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE("no primitive takes determinants"), BOUNDS("d")};
-
-#define PRODUCT(name, from, infer_fn, count, bias_, letters, print)                            \
+#define PRODUCT(name, from, infer_fn, count, bias_, letters, print, ...)                       \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,            \
-        .cost = {count, "out x inner axis"}, .param_roles = letters,                           \
+        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .infer = infer_fn, .weight = 1, \
+        .bias = bias_, .cost = {count, "out x inner axis"}, .param_roles = letters,            \
         .module = "Linear", .describe = print, .backward.saved_for_backward = "1,0,",          \
         .backward.factors = 2                                                                  \
     }
 
 static const struct op rows[] = {
-    PRODUCT(MatMul, 1,              infer_matmul, matmul_macs, 0, "ww",  describe_matmul),
-    SINCE3(PRODUCT, Gemm, 1, 7, 11, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
-    {SIGNATURE(ONNX, Det, 11),
+    PRODUCT(MatMul, 1,              infer_matmul, matmul_macs, 0, "ww",  describe_matmul,
+        THOP(PLUS(thop_matmul, "MACs of a product with a weight")), LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
+        MULTIPLIES(2, scale_matmul_sums)),
+    SINCE3(PRODUCT, Gemm, 1, 7, 11, infer_gemm,   macs_gemm,   2, "www", describe_gemm,
+        EXACT(BIASES), PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
+        LOWER(lower_gemm, CM_GEMM, 0, IMAGES_NONE, NULL), MULTIPLIES(2, scale_gemm_sums)),
+    {SIGNATURE(ONNX, Det, 11, AUTOCAST(FLOAT), EXACT(PLUS(exact_determinant, "quotients and the diagonal")),
+        UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE("no primitive takes determinants"), BOUNDS("d")),
      .infer = infer_det, .cost = {macs_det, "matrices x (m - 1) m (2 m - 1) / 6"},
      .param_roles = "x", .backward.saved_for_backward = "0y", .backward.macs = det_backward},
 };

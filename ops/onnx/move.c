@@ -271,43 +271,42 @@ static int infer_one_hot(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Transpose) {LOWER(lower_transpose, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
-    MOVES(scale_through_transpose)};
-FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
-    MOVES(scale_through_expand)};
-FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, COPY_REPEATED, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
-    MOVES(scale_unchanged)};
-FACETS(ONNX, DepthToSpace) {LOWER(lower_blocks, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
-    MOVES(scale_along_all_axes)};
-FACETS(ONNX, SpaceToDepth) {LOWER(lower_blocks, CM_COPY, 1, IMAGES_NONE, NULL), BOUNDS("d"),
-    MOVES(scale_along_all_axes)};
-FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_unchanged), TRIANGLE};
-FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged), NO_BOUNDS, TRIANGLE};
-FACETS(ONNX, ReverseSequence) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, EyeLike) {NO_PRIMITIVE(NO_FILL), BOUNDS("d")};
-FACETS(ONNX, OneHot) {NO_PRIMITIVE("no primitive writes a table by indices alone"), BOUNDS("dvd")};
-
-#define ROW(of, name, from, infer_fn, folds, letters, keeps, shares)                           \
-    SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,       \
-    .backward.saved_for_backward = keeps, .backward.view = shares
+#define ROW(infer_fn, folds, letters, keeps)                                                   \
+    .infer = infer_fn, .fold = folds, .param_roles = letters,                                  \
+    .backward.saved_for_backward = keeps
+#define TILE(from, infer_fn)                                                                   \
+    {                                                                                          \
+        SIGNATURE(ONNX, Tile, from, BOUNDS("vv-"), MOVES(scale_unchanged),                     \
+                  LOWER(lower_tile, CM_COPY, COPY_REPEATED, IMAGES_NONE, LIMIT_TILE)),         \
+        ROW(infer_fn, fold_tile, "pi", ",-")                                                   \
+    }
+#define BLOCKS(name, from, which, ...)                                                         \
+    {                                                                                          \
+        SIGNATURE(ONNX, name, from, LOWER(lower_blocks, CM_COPY, which, IMAGES_NONE, NULL),    \
+                  BOUNDS("d"), MOVES(scale_along_all_axes)),                                   \
+        ROW(infer_blocks, NULL, "x", ""), __VA_ARGS__                                          \
+    }
 
 static const struct op rows[] = {
-    /*   domain   type             since shape rule              fold            roles saved for backward shares */
-    {ROW(ONNX,    Transpose,          1, infer_transpose,        fold_transpose, "p",  "",                view_transpose)},
-    {ROW(ONNX,    Expand,             8, infer_expand,           fold_expand,    "pi", ",-",              common_view_strided)},
-    {ROW(ONNX,    Tile,               1, infer_tile_1,           fold_tile,      "pi", ",-",              NULL)},
-    {ROW(ONNX,    Tile,               6, infer_tile,             fold_tile,      "pi", ",-",              NULL)},
-    {ROW(ONNX,    DepthToSpace,       1, infer_blocks,           NULL,           "x",  "",                NULL),
-     .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW(ONNX,    DepthToSpace,      11, infer_blocks,           NULL,           "x",  "",                NULL),
-     .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW(ONNX,    SpaceToDepth,       1, infer_blocks,           NULL,           "x",  "",                NULL)},
-    {ROW(ONNX,    SpaceToDepth,      28, infer_blocks,           NULL,           "x",  "",                NULL)},
-    {ROW(ONNX,    Trilu,             14, infer_trilu,            fold_trilu,     "pi", ",-",              NULL)},
-    {ROW(CONTRIB, Trilu,              1, infer_trilu,            fold_trilu,     "pi", "-",               NULL)},
-    {ROW(ONNX,    ReverseSequence,   10, infer_reverse_sequence, NULL,           "xi", ",-",              NULL)},
-    {ROW(ONNX,    EyeLike,            9, infer_eye_like,         NULL,           "i",  "-",               NULL)},
-    {ROW(ONNX,    OneHot,             9, infer_one_hot,          NULL,           "i",  "-",               NULL)},
+    {SIGNATURE(ONNX, Transpose, 1, LOWER(lower_transpose, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
+        MOVES(scale_through_transpose)),
+     ROW(infer_transpose, fold_transpose, "p", ""), .backward.view = view_transpose},
+    {SIGNATURE(ONNX, Expand, 8, LOWER(lower_expand, CM_COPY, COPY_STRIDED, IMAGES_NONE, NULL), BOUNDS("v"),
+        MOVES(scale_through_expand)),
+     ROW(infer_expand, fold_expand, "pi", ",-"), .backward.view = common_view_strided},
+    TILE(1, infer_tile_1),
+    TILE(6, infer_tile),
+    SINCE2(BLOCKS, DepthToSpace, 1, 11, 0, .module = "PixelShuffle", .describe = describe_depth_to_space),
+    SINCE2(BLOCKS, SpaceToDepth, 1, 28, 1, .module = NULL),
+    {SIGNATURE(ONNX, Trilu, 14, LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_unchanged),
+        TRIANGLE), ROW(infer_trilu, fold_trilu, "pi", ",-")},
+    {SIGNATURE(CONTRIB, Trilu, 1, NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged), NO_BOUNDS, TRIANGLE),
+     ROW(infer_trilu, fold_trilu, "pi", "-")},
+    {SIGNATURE(ONNX, ReverseSequence, 10, LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d")),
+     ROW(infer_reverse_sequence, NULL, "xi", ",-")},
+    {SIGNATURE(ONNX, EyeLike, 9, NO_PRIMITIVE(NO_FILL), BOUNDS("d")), ROW(infer_eye_like, NULL, "i", "-")},
+    {SIGNATURE(ONNX, OneHot, 9, NO_PRIMITIVE("no primitive writes a table by indices alone"), BOUNDS("dvd")),
+     ROW(infer_one_hot, NULL, "i", "-")},
 };
 /* clang-format on */
 

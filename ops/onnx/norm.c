@@ -200,15 +200,16 @@ static int64_t input_bytes(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, BatchNormalization) {DEEPSPEED(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")),
-    EXACT(PLUS(exact_batch_norm, "operations: 2 per input element; in training 7, and 2 per channel")),
-    FVCORE(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")), PTFLOPS(.per_input = 2),
-    THOP(.per_input = 4), ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),
-    LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL), BOUNDS("d-")};
-
 #define BATCH_NORM(from)                                                                       \
     {                                                                                          \
-        SIGNATURE(ONNX, BatchNormalization, from), .infer = infer_batch_norm,                  \
+        SIGNATURE(ONNX, BatchNormalization, from,                                              \
+            DEEPSPEED(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")), \
+            EXACT(PLUS(exact_batch_norm, "operations: 2 per input element; in training 7, and 2 per channel")), \
+            FVCORE(PLUS(term_batch_norm, "operations: 2 per input element, 5 in training")),   \
+            PTFLOPS(.per_input = 2), THOP(.per_input = 4), BOUNDS("d-"),                       \
+            ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),                          \
+            LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL)),                     \
+        .infer = infer_batch_norm,                                                             \
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
         .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \
@@ -216,7 +217,7 @@ FACETS(ONNX, BatchNormalization) {DEEPSPEED(PLUS(term_batch_norm, "operations: 2
     }
 #define NORM(name, from, infer_fn, letters, class, print, keeps, more, ...)                    \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,\
         .module = class, .describe = print,                                                    \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }

@@ -54,7 +54,7 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 /* clang-format off */
 #define OPTIMIZER(name, operations)                                                            \
     {                                                                                          \
-        SIGNATURE_WITH(TRAINING, name, 1, EXACT(PLUS(exact_optimizer, operations)),            \
+        SIGNATURE(TRAINING, name, 1, EXACT(PLUS(exact_optimizer, operations)),            \
                        NO_PRIMITIVE(NO_OPTIMIZER)),                                            \
         .infer = infer_optimizer, .param_roles = "iix", .backward.saved_for_backward = "-"     \
     }
@@ -63,7 +63,7 @@ static const struct op rows[] = {
     OPTIMIZER(Adagrad,  "operations: 9 per updated element"),
     OPTIMIZER(Adam,     "operations: 14 per updated element, 15 with norm_coefficient_post"),
     OPTIMIZER(Momentum, "operations: 7 per updated element, 9 with mode nesterov"),
-    {SIGNATURE_WITH(TRAINING, Gradient, 1, NO_PRIMITIVE(NO_OPTIMIZER)), .infer = infer_gradient,
+    {SIGNATURE(TRAINING, Gradient, 1, NO_PRIMITIVE(NO_OPTIMIZER)), .infer = infer_gradient,
      .cost = {macs_gradient, "unknown: MACs of a backward pass over part of the graph"},
      .param_roles = "x", .backward.saved_for_backward = "-"},
 };

@@ -165,30 +165,21 @@ static int infer_center_crop_pad(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Pad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-d-"),
-    MOVES(scale_unchanged, .is_lost = scale_is_lost_by_pad)};
-FACETS(CONTRIB, Pad) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged, .is_lost = scale_is_lost_by_pad), NO_BOUNDS};
-FACETS(ONNX, CenterCropPad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), MOVES(scale_unchanged),
-    NO_BOUNDS};
-
-#define PAD(of, from, letters)                                                                 \
+#define PAD(of, from, letters, ...)                                                            \
     {                                                                                          \
-        SIGNATURE(of, Pad, from), .infer = infer_pad, .fold = fold_pad,                        \
-        .param_roles = letters, .backward.saved_for_backward = ",-",                           \
-        .backward.saved_for_backward_of = pad_saved                                        \
+        SIGNATURE(of, Pad, from, __VA_ARGS__,                                                  \
+                  MOVES(scale_unchanged, .is_lost = scale_is_lost_by_pad)),                    \
+        .infer = infer_pad, .fold = fold_pad, .param_roles = letters,                          \
+        .backward.saved_for_backward = ",-", .backward.saved_for_backward_of = pad_saved       \
     }
-
-#define CROP(from)                                                                             \
-    {                                                                                          \
-        SIGNATURE(ONNX, CenterCropPad, from), .infer = infer_center_crop_pad,                  \
-        .param_roles = "pi", .backward.saved_for_backward = ",-"                               \
-    }
+#define LOWER_PAD LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL)
 
 static const struct op rows[] = {
-    SINCE2(PAD, ONNX, 1, 2,   "p"),
-    SINCE2(PAD, ONNX, 11, 18, "pii"),
-    PAD(CONTRIB, 1,           "pii"),
-    CROP(18),
+    SINCE2(PAD, ONNX, 1, 2,   "p",   LOWER_PAD, BOUNDS("v-d-")),
+    SINCE2(PAD, ONNX, 11, 18, "pii", LOWER_PAD, BOUNDS("v-d-")),
+    PAD(CONTRIB, 1,           "pii", NO_PRIMITIVE(NO_CONTRIB), NO_BOUNDS),
+    {SIGNATURE(ONNX, CenterCropPad, 18, LOWER_PAD, MOVES(scale_unchanged), NO_BOUNDS), .infer = infer_center_crop_pad,
+     .param_roles = "pi", .backward.saved_for_backward = ",-"},
 };
 /* clang-format on */
 

@@ -182,40 +182,37 @@ static int64_t pool_indices(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, MaxPool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1),
-    ONNX_TOOL(ONNX_TOOL_POOL), LOWER(lower_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, AveragePool) {DEEPSPEED(.per_input = 1), EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1),
-    THOP(.per_output = 1), ONNX_TOOL(ONNX_TOOL_POOL),
-    LOWER(lower_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, LpPool) {DEEPSPEED(.per_input = 1), NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
-FACETS(ONNX, GlobalAveragePool) {DEEPSPEED(.per_input = 1), EXACT(.per_input = 1),
-    FVCORE(PLUS(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
-    THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
-    LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, GlobalMaxPool) {DEEPSPEED(.per_input = 1), EXACT(REDUCTION), PTFLOPS(.per_input = 1),
-    LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, GlobalLpPool) {DEEPSPEED(.per_input = 1), NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
-
-#define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
+#define POOL(name, from, infer_fn, class, print, keeps, more, ...)                             \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
-        .module = class, .describe = print,                                                    \
+        SIGNATURE(ONNX, name, from, DEEPSPEED(.per_input = 1), BOUNDS("d"), __VA_ARGS__),      \
+        .infer = infer_fn, .param_roles = "x", .module = class, .describe = print,             \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
+#define MAX_POOL(name, from, keeps)                                                            \
+    POOL(name, from, pool_infer, "MaxPool{n}d", describe_max, keeps, pool_indices,             \
+         EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),            \
+         LOWER(lower_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL))
+#define NO_NORM NO_PRIMITIVE("no primitive pools by a norm")
 #define REGION(name, from, infer_fn, keeps, ...)                                               \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "xi", \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "xi", \
         .backward.saved_for_backward = keeps                                                   \
     }
 
 static const struct op rows[] = {
-    POOL(MaxPool, 1,                        pool_infer,        "MaxPool{n}d",         describe_max,      "0e",  pool_indices),
-    SINCE2(POOL, MaxPool, 8, 10,            pool_infer,        "MaxPool{n}d",         describe_max,      "0ze", pool_indices),
-    SINCE4(POOL, AveragePool, 1, 7, 10, 19, pool_infer,        "AvgPool{n}d",         describe_average,  "0",   NULL),
-    SINCE3(POOL, LpPool, 1, 2, 18,          pool_infer,        NULL,                  NULL,              "0y",  NULL),
-    POOL(GlobalAveragePool, 1,              pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",    NULL),
-    POOL(GlobalMaxPool, 1,                  pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",  pool_indices),
-    SINCE2(POOL, GlobalLpPool, 1, 2,        pool_infer_global, NULL,                  NULL,              "0y",  NULL),
+    MAX_POOL(MaxPool, 1, "0e"),
+    SINCE2(MAX_POOL, MaxPool, 8, 10, "0ze"),
+    SINCE4(POOL, AveragePool, 1, 7, 10, 19, pool_infer,        "AvgPool{n}d",         describe_average,  "0",   NULL,
+        EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1), ONNX_TOOL(ONNX_TOOL_POOL),
+        LOWER(lower_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL)),
+    SINCE3(POOL, LpPool, 1, 2, 18,          pool_infer,        NULL,                  NULL,              "0y",  NULL, NO_NORM),
+    POOL(GlobalAveragePool, 1,              pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",    NULL,
+        EXACT(.per_input = 1), FVCORE(PLUS(fvcore_planar_input, "input elements of an image")), PTFLOPS(.per_input = 1),
+        THOP(.per_input = 1, .per_output = 1), ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
+        LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL)),
+    POOL(GlobalMaxPool, 1,                  pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",  pool_indices,
+        EXACT(REDUCTION), PTFLOPS(.per_input = 1), LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL)),
+    SINCE2(POOL, GlobalLpPool, 1, 2,        pool_infer_global, NULL,                  NULL,              "0y",  NULL, NO_NORM),
     REGION(MaxUnpool, 9,             infer_unpool,  "1,-",
         NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS),
     REGION(MaxRoiPool, 1,            infer_regions, "01,-", NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")),

@@ -71,18 +71,14 @@ static int infer_qlinear_matmul(struct op_context *context) {
 #define CONV   "out x input channels of a group x kernel"
 #define MATMUL "out x inner axis"
 /* clang-format off */
-FACETS(ONNX, DynamicQuantizeLinear) {
-    EXACT(PLUS(exact_dynamic_scale, "operations: 5 per input element, and 5")), NO_PRIMITIVE(TWO_PRIMITIVES),
-    BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
-
 #define QUANTIZE(name, from, infer_fn, ...)                                                    \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "pii",\
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "pii",\
         .backward.saved_for_backward = "-"                                                     \
     }
 #define PRODUCT(name, infer_fn, weight_, bias_, macs_fn, formula, letters, ...)                \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, 10, __VA_ARGS__), .infer = infer_fn, .weight = weight_, .bias = bias_,\
+        SIGNATURE(ONNX, name, 10, __VA_ARGS__), .infer = infer_fn, .weight = weight_, .bias = bias_,\
         .cost = {macs_fn, formula}, .param_roles = letters,                                    \
         .backward.saved_for_backward = "-"                                                     \
     }
@@ -90,13 +86,15 @@ FACETS(ONNX, DynamicQuantizeLinear) {
 static const struct op rows[] = {
     SINCE5(QUANTIZE, QuantizeLinear, 10, 13, 19, 21, 23, infer_quantize,
         EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),
-        LOWER(lower_quantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"), INTEGERS(INTEGERS_NONE)), /* exact: quotient, rounding, zero point */
+        LOWER(lower_quantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
+        INTEGERS(INTEGERS_NONE)), /* exact: quotient, rounding, zero point */
     SINCE4(QUANTIZE, DequantizeLinear, 10, 13, 21, 23,   infer_dequantize,
         EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
         LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
         INTEGERS(INTEGERS_SCALED)), /* exact: zero point, factor */
-    {SIGNATURE(ONNX, DynamicQuantizeLinear, 11), .infer = infer_dynamic_quantize,
-     .backward.saved_for_backward = "-", .param_roles = "x"},
+    {SIGNATURE(ONNX, DynamicQuantizeLinear, 11, NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_SCALES),
+        EXACT(PLUS(exact_dynamic_scale, "operations: 5 per input element, and 5"))),
+     .infer = infer_dynamic_quantize, .backward.saved_for_backward = "-", .param_roles = "x"},
     PRODUCT(ConvInteger,   infer_conv_integer,   1, 0, convolution_macs, CONV,   "xWi",
         LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")),
     PRODUCT(QLinearConv,   infer_qlinear_conv,   3, 8, convolution_macs, CONV,   "xiiWiiiiW",

@@ -234,33 +234,26 @@ static bool lower_rnn(const struct op_context *context, int32_t which,
 }
 
 /* clang-format off */
-FACETS(ONNX, RNN) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
-    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
-    THOP(.per_mac = 1, THOP_RECURRENCE), LOWER(lower_rnn, CM_RNN, CM_RNN_TANH, IMAGES_NONE, LIMIT_CELLS),
-    BOUNDS("d---d")};
-FACETS(ONNX, GRU) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
-    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
-    THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
-    LOWER(lower_rnn, CM_RNN, CM_RNN_GRU, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
-FACETS(ONNX, LSTM) {DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")), EXACT(EXACT_RECURRENCE),
-    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
-    THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
-    LOWER(lower_rnn, CM_RNN, CM_RNN_LSTM, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
-
-#define RECURRENT(name, from, letters)                                                         \
+#define RECURRENT(name, from, letters, algorithm, ...)                                         \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_recurrent,                                 \
+        SIGNATURE(ONNX, name, from, EXACT(EXACT_RECURRENCE), BOUNDS("d---d"),                  \
+                  DEEPSPEED(PLUS(recurrent_flops, "gates and states of the cells")),           \
+                  PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),       \
+                  THOP(.per_mac = 1, THOP_RECURRENCE), TORCH(.per_mac = 0),                    \
+                  LOWER(lower_rnn, CM_RNN, algorithm, IMAGES_NONE, LIMIT_CELLS), __VA_ARGS__), \
+        .infer = infer_recurrent, .param_roles = letters, .module = #name,                     \
         .cost = {recurrent_macs,                                                               \
                  "steps x batch x directions x gates x hidden x (input + hidden)"},            \
-        .param_roles = letters, .module = #name, .describe = describe_recurrent,               \
+        .describe = describe_recurrent, .backward.extra = recurrent_states,                    \
         .backward.saved_for_backward = "aye,aye,aye,aye,-,aye",                                \
-        .backward.extra = recurrent_states, .backward.macs = recurrent_backward                \
+        .backward.macs = recurrent_backward                                                    \
     }
+#define TOOL_COUNTS ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE)
 
 static const struct op rows[] = {
-    SINCE3(RECURRENT, RNN, 1, 7, 14,    "xWWWim"),
-    SINCE4(RECURRENT, GRU, 1, 3, 7, 14, "xWWWim"),
-    SINCE3(RECURRENT, LSTM, 1, 7, 14,   "xWWWimmW"),
+    SINCE3(RECURRENT, RNN, 1, 7, 14,    "xWWWim",   CM_RNN_TANH, FVCORE(.per_mac = 0)),
+    SINCE4(RECURRENT, GRU, 1, 3, 7, 14, "xWWWim",   CM_RNN_GRU,  FVCORE(.per_mac = 0), TOOL_COUNTS),
+    SINCE3(RECURRENT, LSTM, 1, 7, 14,   "xWWWimmW", CM_RNN_LSTM, FVCORE(.per_mac = 0), TOOL_COUNTS),
 };
 /* clang-format on */
 

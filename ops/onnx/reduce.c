@@ -222,7 +222,7 @@ static int fold_cumsum(struct op_context *context) {
 /* clang-format off */
 #define REDUCE(name, from, folds, algorithm, letters, keeps, ...)                              \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, BOUNDS(letters), __VA_ARGS__,                         \
+        SIGNATURE(ONNX, name, from, BOUNDS(letters), __VA_ARGS__,                         \
                        LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_##algorithm, IMAGES_FOLLOW,    \
                              LIMIT_REDUCTION)),                                                \
         .infer = infer_reduce, .fold = folds, .param_roles = "xi",                             \
@@ -230,7 +230,7 @@ static int fold_cumsum(struct op_context *context) {
     }
 #define ALONG(name, from, infer_fn, folds, keeps, ...)                                         \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,       \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,       \
         .param_roles = "xi", .backward.saved_for_backward = keeps                              \
     }
 

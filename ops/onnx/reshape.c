@@ -226,28 +226,24 @@ static enum op_view view_reshape(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Reshape) {BOUNDS("v"), MOVES(scale_through_reshape)};
-FACETS(ONNX, Flatten) {BOUNDS("v"), MOVES(scale_through_reshape)};
-FACETS(ONNX, Squeeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
-FACETS(ONNX, Unsqueeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
-FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_unchanged)};
-
-#define VIEW(name, from, infer_fn, letters, ...)                                               \
+#define VIEW(name, from, infer_fn, letters, monotone, scale, ...)                              \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = remap_view,                     \
-        .memory = MEMORY_VIEW, .param_roles = letters, .backward.saved_for_backward = ",-",    \
-        __VA_ARGS__                                                                            \
+        SIGNATURE(ONNX, name, from, BOUNDS(monotone), MOVES(scale)), .infer = infer_fn,        \
+        .fold = remap_view, .memory = MEMORY_VIEW, .param_roles = letters,                     \
+        .backward.saved_for_backward = ",-", __VA_ARGS__                                       \
     }
+#define THROUGH scale_through_reshape
 
 static const struct op rows[] = {
-    VIEW(Reshape, 1,             infer_reshape, "p",  .target = TARGET_NONE, .backward.view = view_reshape),
-    SINCE2(VIEW, Reshape, 5, 14, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
-    VIEW(Flatten, 1, infer_flatten, "p", .module = "Flatten", .describe = describe_flatten, .backward.view = view_reshape),
-    VIEW(Squeeze, 1,    infer_squeeze,   "p",  .target = TARGET_NONE),
-    VIEW(Squeeze, 13,   infer_squeeze,   "pi", .target = TARGET_NONE),
-    VIEW(Unsqueeze, 1,  infer_unsqueeze, "p",  .target = TARGET_NONE),
-    VIEW(Unsqueeze, 13, infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW(Identity, 1,   infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
+    VIEW(Reshape, 1,             infer_reshape, "p",  "v", THROUGH, .target = TARGET_NONE, .backward.view = view_reshape),
+    SINCE2(VIEW, Reshape, 5, 14, infer_reshape, "pi", "v", THROUGH, .target = TARGET_DIMS, .backward.view = view_reshape),
+    VIEW(Flatten, 1, infer_flatten, "p", "v", THROUGH, .module = "Flatten", .describe = describe_flatten,
+         .backward.view = view_reshape),
+    VIEW(Squeeze, 1,    infer_squeeze,   "p",  "v-", THROUGH, .target = TARGET_NONE),
+    VIEW(Squeeze, 13,   infer_squeeze,   "pi", "v-", THROUGH, .target = TARGET_NONE),
+    VIEW(Unsqueeze, 1,  infer_unsqueeze, "p",  "v-", THROUGH, .target = TARGET_NONE),
+    VIEW(Unsqueeze, 13, infer_unsqueeze, "pi", "v-", THROUGH, .target = TARGET_NONE),
+    VIEW(Identity, 1,   infer_identity,  "p",  "v", scale_unchanged, .algebra = ALGEBRA_IDENTITY),
 };
 /* clang-format on */
 

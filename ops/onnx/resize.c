@@ -291,36 +291,32 @@ static int infer_affine_grid(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Upsample) {DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE),
-    PTFLOPS(.per_output = 1), THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
-    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, Resize) {DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT), EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE),
-    PTFLOPS(.per_output = 1), THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
-    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
-    BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
-    INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-FACETS(ONNX, AffineGrid) {EXACT(PLUS(exact_affine_grid, "operations: 2 per axis of an output element")),
-    NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS};
-
-#define ROW(of, name, from, infer_fn, letters, keeps)                                          \
-    SIGNATURE(of, name, from), .infer = infer_fn, .param_roles = letters,                      \
-    .backward.saved_for_backward = keeps
 #define RESIZE(name, from, infer_fn)                                                           \
     {                                                                                          \
-        ROW(ONNX, name, from, infer_fn, "xiii", ",-"), .module = "Upsample",                   \
-        .describe = describe_upsample                                                          \
+        SIGNATURE(ONNX, name, from, DEEPSPEED(.per_output = 1), AUTOCAST(FLOAT),               \
+                  EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),        \
+                  THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE), BOUNDS("d-"),                \
+                  LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE),            \
+                  INTEGERS(INTEGERS_NONE)),                                                    \
+        .infer = infer_fn, .param_roles = "xiii", .module = "Upsample",                        \
+        .describe = describe_upsample, .backward.saved_for_backward = ",-"                     \
+    }
+#define GRID_SAMPLE(of, from, keeps, letters)                                                  \
+    {                                                                                          \
+        SIGNATURE(of, GridSample, from, EXACT(EXACT_RESIZE), FVCORE(.per_output = 4),          \
+                  NO_PRIMITIVE(NO_SAMPLING), BOUNDS(letters), INTEGERS(INTEGERS_NONE)),        \
+        .infer = infer_grid_sample, .param_roles = "x", .backward.saved_for_backward = keeps   \
     }
 
 static const struct op rows[] = {
     SINCE3(RESIZE, Upsample, 1, 7, 9,  infer_upsample),
     RESIZE(Resize, 10,                 infer_upsample),
     SINCE3(RESIZE, Resize, 11, 13, 18, infer_resize),
-    {ROW(ONNX,    GridSample,   16, infer_grid_sample, "x",  "01")},
-    {ROW(ONNX,    GridSample,   20, infer_grid_sample, "x",  "01")},
-    {ROW(CONTRIB, GridSample,    1, infer_grid_sample, "x",  "-")},
-    {ROW(ONNX,    AffineGrid,   20, infer_affine_grid, "xi", ",-")},
+    SINCE2(GRID_SAMPLE, ONNX, 16, 20, "01", "d"),
+    GRID_SAMPLE(CONTRIB, 1,           "-",  "-"),
+    {SIGNATURE(ONNX, AffineGrid, 20, EXACT(PLUS(exact_affine_grid, "operations: 2 per axis of an output element")),
+        NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS),
+     .infer = infer_affine_grid, .param_roles = "xi", .backward.saved_for_backward = ",-"},
 };
 /* clang-format on */
 

@@ -126,11 +126,9 @@ static int infer_scan(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Scan) {NO_BOUNDS};
-
 #define SCAN(from, letters)                                                                    \
     {                                                                                          \
-        SIGNATURE(ONNX, Scan, from), .infer = infer_scan, .memory = MEMORY_CONTROL,            \
+        SIGNATURE(ONNX, Scan, from, NO_BOUNDS), .infer = infer_scan, .memory = MEMORY_CONTROL, \
         .param_roles = letters, .backward.saved_for_backward = ""                              \
     }
 

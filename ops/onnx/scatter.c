@@ -141,7 +141,7 @@ static int fold_scatter_nd(struct op_context *context) {
 /* clang-format off */
 #define SCATTER(name, from, infer_fn, folds)                                                   \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, EXTENDS(0, 0, 1), BOUNDS("d"),                        \
+        SIGNATURE(ONNX, name, from, EXTENDS(0, 0, 1), BOUNDS("d"),                        \
                        LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL)),                \
         .infer = infer_fn, .fold = folds, .param_roles = "pip",                                \
         .backward.saved_for_backward = "1,-,1"                                                 \
@@ -151,7 +151,7 @@ static const struct op rows[] = {
     SCATTER(Scatter, 9,                      infer_scatter_elements, fold_scatter_elements),
     SINCE2(SCATTER, ScatterElements, 11, 16, infer_scatter_elements, fold_scatter_elements),
     SINCE2(SCATTER, ScatterND, 11, 16,       infer_scatter_nd,       fold_scatter_nd),
-    {SIGNATURE_WITH(ONNX, TensorScatter, 24, EXTENDS(0, 0, 1), NO_BOUNDS,
+    {SIGNATURE(ONNX, TensorScatter, 24, EXTENDS(0, 0, 1), NO_BOUNDS,
         LOWER(lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive")),
      .infer = common_infer_same, .param_roles = "ppi", .backward.saved_for_backward = "2,2,-"},
 };

@@ -272,29 +272,23 @@ static int infer_non_max_suppression(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, TopK) {NO_PRIMITIVE(NO_SORT), BOUNDS("dv"), CHOOSES};
-FACETS(ONNX, NonZero) {ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
-FACETS(ONNX, Compress) {NO_PRIMITIVE(NO_SORT), BOUNDS("d"), PART(0, 0)};
-FACETS(ONNX, Unique) {NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
-FACETS(CONTRIB, Unique) {NO_PRIMITIVE(NO_SORT), NO_BOUNDS};
-FACETS(ONNX, NonMaxSuppression) {NO_PRIMITIVE(NO_SORT), BOUNDS("ddvd")};
-
-#define ROW(of, name, from, infer_fn, folds, letters, keeps)                                   \
+#define ROW(of, name, from, infer_fn, folds, letters, keeps, ...)                              \
     {                                                                                          \
-        SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,   \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE(of, name, from, NO_PRIMITIVE(NO_SORT), __VA_ARGS__), .infer = infer_fn,      \
+        .fold = folds, .param_roles = letters, .backward.saved_for_backward = keeps            \
     }
 
 static const struct op rows[] = {
     /*  domain   type               since shape rule                 fold           roles saved for backward */
-    ROW(ONNX,    TopK,                 1, infer_top_k,               NULL,          "x",  "z,-"),
-    ROW(ONNX,    TopK,                10, infer_top_k,               NULL,          "xi", "z,-"),
-    ROW(ONNX,    TopK,                11, infer_top_k,               NULL,          "xi", "z,-"),
-    ROW(ONNX,    NonZero,              9, infer_non_zero,            fold_non_zero, "i",  "-"),
-    ROW(ONNX,    Compress,             9, infer_compress,            fold_compress, "pi", "1,-"),
-    ROW(ONNX,    Unique,              11, infer_unique,              NULL,          "i",  "-"),
-    ROW(CONTRIB, Unique,               1, infer_contrib_unique,       NULL,          "i",  "-"),
-    ROW(ONNX,    NonMaxSuppression,   10, infer_non_max_suppression, NULL,          "i",  "-"),
+    ROW(ONNX,    TopK,                 1, infer_top_k,               NULL,          "x",  "z,-", BOUNDS("dv"), CHOOSES),
+    ROW(ONNX,    TopK,                10, infer_top_k,               NULL,          "xi", "z,-", BOUNDS("dv"), CHOOSES),
+    ROW(ONNX,    TopK,                11, infer_top_k,               NULL,          "xi", "z,-", BOUNDS("dv"), CHOOSES),
+    ROW(ONNX,    NonZero,              9, infer_non_zero,            fold_non_zero, "i",  "-",
+        BOUNDS("d"), ONNX_TOOL(.per_output = 1)),
+    ROW(ONNX,    Compress,             9, infer_compress,            fold_compress, "pi", "1,-", BOUNDS("d"), PART(0, 0)),
+    ROW(ONNX,    Unique,              11, infer_unique,              NULL,          "i",  "-",   BOUNDS("d")),
+    ROW(CONTRIB, Unique,               1, infer_contrib_unique,      NULL,          "i",  "-",   NO_BOUNDS),
+    ROW(ONNX,    NonMaxSuppression,   10, infer_non_max_suppression, NULL,          "i",  "-",   BOUNDS("ddvd")),
 };
 /* clang-format on */
 

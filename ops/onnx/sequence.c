@@ -261,7 +261,7 @@ static int infer_optional_has_element(struct op_context *context) {
 /* clang-format off */
 #define ROW(name, from, infer_fn, letters, keeps, monotone)                                    \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, NO_PRIMITIVE(NO_SEQUENCE), BOUNDS(monotone)),         \
+        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_SEQUENCE), BOUNDS(monotone)),         \
         .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = keeps        \
     }
 
@@ -271,7 +271,7 @@ static const struct op rows[] = {
     ROW(SequenceInsert, 11,    infer_sequence_insert,    "ppi", ",,-", "dd-"),
     ROW(SequenceAt, 11,        infer_sequence_at,        "pi",  ",-",  "d-"),
     ROW(SequenceErase, 11,     infer_sequence_erase,     "pi",  ",-",  "d-"),
-    {SIGNATURE_WITH(ONNX, SequenceLength, 11, BOUNDS("d")), .infer = infer_sequence_length, .fold = fold_sequence_length,
+    {SIGNATURE(ONNX, SequenceLength, 11, BOUNDS("d")), .infer = infer_sequence_length, .fold = fold_sequence_length,
      .fold_partial = true, .memory = MEMORY_SHAPE_ONLY, .param_roles = "i", .backward.saved_for_backward = "-"},
     ROW(SplitToSequence, 11,                infer_split_to_sequence,    "pi", ",-", "-"),
     ROW(ConcatFromSequence, 11,             infer_concat_from_sequence, "p",  "",   "d"),

@@ -188,27 +188,22 @@ static int64_t transform_backward(const struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, DFT) {AUTOCAST(FLOAT), EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),
-    NO_BOUNDS};
-FACETS(ONNX, STFT) {AUTOCAST(FLOAT), EXACT(PLUS(exact_frames, "additions outside MACs, and the window")),
-    UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-FACETS(CONTRIB, Rfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
-    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-FACETS(CONTRIB, Irfft) {EXACT(EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
-    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
-
 #define MAKES(name, from, infer_fn, ...)                                                       \
     {                                                                                          \
-        SIGNATURE_WITH(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "i",  \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "i",  \
         .backward.saved_for_backward = "-"                                                     \
     }
-#define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs)              \
+#define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs, ...)         \
     {                                                                                          \
-        SIGNATURE(of, name, from), .infer = infer_fn, \
+        SIGNATURE(of, name, from, UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER),            \
+                  NO_BOUNDS, __VA_ARGS__),                                                     \
+        .infer = infer_fn, .param_roles = letters,                                             \
         .cost = {count, "transforms x points x stages x 2, x 1 of reals"},                     \
-        .param_roles = letters,                                                                \
         .backward = {.saved_for_backward = keeps, .macs = backward_macs}                       \
     }
+#define DFT_SINCE(from)                                                                             \
+    TRANSFORM(ONNX, DFT, from, infer_dft, macs_dft, "xi", ",-", transform_backward,            \
+              AUTOCAST(FLOAT), EXACT(EXACT_BUTTERFLIES))
 
 static const struct op rows[] = {
     MAKES(BlackmanWindow,  17, infer_window,
@@ -218,12 +213,12 @@ static const struct op rows[] = {
         EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS), /* exact: angle, cosine, factor, difference */
     MAKES(MelWeightMatrix, 17, infer_mel_weights, NO_PRIMITIVE(NO_FILL), NO_BOUNDS),
     MAKES(ImageDecoder,    20, infer_image, NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS),
-    /*        domain   type   since shape rule   MACs        roles   saved for backward backward MACs */
-    TRANSFORM(ONNX,    DFT,     17, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
-    TRANSFORM(ONNX,    DFT,     20, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
-    TRANSFORM(ONNX,    STFT,    17, infer_stft,  macs_stft,  "ximi", "2,-",             transform_backward),
-    TRANSFORM(CONTRIB, Rfft,     1, infer_real_transform, macs_real_transform,  "x",    "-",               NULL),
-    TRANSFORM(CONTRIB, Irfft,    1, infer_real_transform, macs_real_transform, "x",    "-",               NULL),
+    DFT_SINCE(17),
+    DFT_SINCE(20),
+    TRANSFORM(ONNX, STFT, 17, infer_stft, macs_stft, "ximi", "2,-", transform_backward,
+        AUTOCAST(FLOAT), EXACT(PLUS(exact_frames, "additions outside MACs, and the window"))),
+    TRANSFORM(CONTRIB, Rfft,  1, infer_real_transform, macs_real_transform, "x", "-", NULL, EXACT(EXACT_BUTTERFLIES)),
+    TRANSFORM(CONTRIB, Irfft, 1, infer_real_transform, macs_real_transform, "x", "-", NULL, EXACT(EXACT_BUTTERFLIES)),
 };
 /* clang-format on */
 

@@ -237,22 +237,23 @@ static int fold_split(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), PART(0, 0), MOVES(scale_unchanged)};
-FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
-    MOVES(scale_unchanged, .all_outputs = true)};
-
-#define ROW(name, from, infer_fn, folds, letters)                                              \
+#define SLICE(from, letters)                                                                   \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
+        SIGNATURE(ONNX, Slice, from, BOUNDS("v-v-"), PART(0, 0), MOVES(scale_unchanged),       \
+                  LOWER(lower_slice, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL)),             \
+        .infer = infer_slice, .fold = fold_slice, .param_roles = letters,                      \
+        .backward.saved_for_backward = ",-", .backward.view = common_view_part                 \
+    }
+#define SPLIT(name, from, letters)                                                             \
+    {                                                                                          \
+        SIGNATURE(ONNX, name, from, LOWER(lower_copy, CM_COPY, COPY_STRIDED, IMAGES_FOLLOW, NULL), \
+                  BOUNDS("v-"), MOVES(scale_unchanged, .all_outputs = true)),                  \
+        .infer = infer_split, .fold = fold_split, .param_roles = letters,                      \
         .backward.saved_for_backward = ",-", .backward.view = common_view_part                 \
     }
 
 static const struct op rows[] = {
-    ROW(Slice, 1,              infer_slice, fold_slice, "p"),
-    ROW(Slice, 10,             infer_slice, fold_slice, "piiii"),
-    ROW(Split, 1,              infer_split, fold_split, "pi"),
-    ROW(Split, 2,              infer_split, fold_split, "p"),
-    SINCE2(ROW, Split, 13, 18, infer_split, fold_split, "pi"),
+    SLICE(1, "p"), SLICE(10, "piiii"), SPLIT(Split, 1, "pi"), SPLIT(Split, 2, "p"), SINCE2(SPLIT, Split, 13, 18, "pi"),
 };
 /* clang-format on */
 

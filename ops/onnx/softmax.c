@@ -25,27 +25,24 @@ static int describe_softmax(const struct op_context *context, struct text *out) 
 }
 
 /* clang-format off */
-FACETS(ONNX, Softmax) {DEEPSPEED(.per_input = 1), AUTOCAST(FLOAT), EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
-    THOP(PLUS(thop_softmax, "operations: 3 per input element, less 1 per row")),
-    ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV),
-    LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_PLAIN, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, LogSoftmax) {AUTOCAST(FLOAT), EXACT(PLUS(exact_log_softmax, "operations: 5 per input element, less 1 per row")),
-    ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV + 1 + TOOL_LOG),
-    LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_LOG, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, Hardmax) {EXACT(PLUS(exact_hardmax, "input elements, less 1 per row")),
-    ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
-
-#define SOFTMAX(name, from, class, print, keeps)                                               \
+#define SOFTMAX(name, from, class, print, keeps, ...)                                          \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_softmax, .memory = MEMORY_IN_PLACE,        \
-        .param_roles = "x", .module = class, .describe = print,                                \
+        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .infer = infer_softmax,         \
+        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class, .describe = print,     \
         .backward.saved_for_backward = keeps                                                   \
     }
 
 static const struct op rows[] = {
-    SINCE2(SOFTMAX, Softmax, 1, 13,    "Softmax",    describe_softmax, "y"),
-    SINCE2(SOFTMAX, LogSoftmax, 1, 13, "LogSoftmax", describe_softmax, "y"),
-    SINCE2(SOFTMAX, Hardmax, 1, 13,    NULL,         NULL,             "-"),
+    SINCE2(SOFTMAX, Softmax, 1, 13,    "Softmax",    describe_softmax, "y",
+        DEEPSPEED(.per_input = 1), AUTOCAST(FLOAT), EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
+        THOP(PLUS(thop_softmax, "operations: 3 per input element, less 1 per row")),
+        ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV), LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_PLAIN, IMAGES_NONE, NULL)),
+    SINCE2(SOFTMAX, LogSoftmax, 1, 13, "LogSoftmax", describe_softmax, "y",
+        AUTOCAST(FLOAT), EXACT(PLUS(exact_log_softmax, "operations: 5 per input element, less 1 per row")),
+        ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV + 1 + TOOL_LOG),
+        LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_LOG, IMAGES_NONE, NULL)),
+    SINCE2(SOFTMAX, Hardmax, 1, 13,    NULL,         NULL,             "-",
+        EXACT(PLUS(exact_hardmax, "input elements, less 1 per row")), ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(TWO_PRIMITIVES)),
 };
 /* clang-format on */
 

@@ -151,7 +151,7 @@ static const char *causal_conv_saved(const struct op_context *context) {
 /* clang-format off */
 #define LINEAR(of, from, ...)                                                                  \
     {                                                                                          \
-        SIGNATURE_WITH(of, LinearAttention, from, NO_PRIMITIVE(NO_LINEAR_ATTENTION),           \
+        SIGNATURE(of, LinearAttention, from, NO_PRIMITIVE(NO_LINEAR_ATTENTION),           \
                        EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),      \
                        NO_BOUNDS),                                                             \
         .infer = infer_linear, .param_roles = "x",                                             \
@@ -160,11 +160,11 @@ static const char *causal_conv_saved(const struct op_context *context) {
     }
 
 static const struct op rows[] = {
-    {SIGNATURE_WITH(ONNX, RotaryEmbedding, 23, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)),
+    {SIGNATURE(ONNX, RotaryEmbedding, 23, EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS, PART(1, 2)),
      .infer = infer_rotary, .memory = MEMORY_IN_PLACE, .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
     LINEAR(ONNX,   27, .saved_for_backward = "ae", .extra = chunk_states, .macs = linear_backward),
     LINEAR(CONTRIB, 1, .saved_for_backward = "-"),
-    {SIGNATURE_WITH(ONNX, CausalConvWithState, 27, DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
+    {SIGNATURE(ONNX, CausalConvWithState, 27, DEEPSPEED(PLUS(term_causal_conv, "biases and activations")),
         EXACT(PLUS(exact_causal_convolution, "biases, and 5 per SiLU")), NO_BOUNDS,
         NO_PRIMITIVE("a convolution and its state are more than one primitive"),
         MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)),
