@@ -16,7 +16,7 @@ function overviewTitle(profile) {
   const isStep = split && split.isStep;
   const least = prefixOf(totals, 'latency_ps') === '' ? '' : 'at least ';
   const verb = profile.modelled ? 'is expected to take' : profile.measure.invented ? 'has an invented time of' : 'takes';
-  const time = `${isStep ? `A training step of ${name}` : name} ${verb} ${least}${short(split ? split.total : totals.latency_ps, 'ps')}${batch}`;
+  const time = `${isStep ? 'A training step of ' : profile.training ? 'The forward pass of ' : ''}${name} ${verb} ${least}${short(split ? split.total : totals.latency_ps, 'ps')}${batch}`;
   const advice = (profile.advice || []).find(each => each.gain_ps > 0);
   const change = advice ? `; ${isStep ? 'in the forward pass, ' : ''}${remedyText(profile, advice)}` : '';
   const part = split && lossText(split);

@@ -131,6 +131,15 @@ class Ladder(Page):
         self.assertIn("fp32 weights", self.tiles()["Parameters"][1])
         self.assertIn("most in fp16", self.tiles()["Peak activation memory"][1])
 
+    def test_a_step_without_a_time_has_the_ladder_of_its_forward_pass(self):
+        path = self.page("shard", "--optimizer", "adam", "--shard", "zero=3,gpus=8", "--precision", "bf16")
+        profile = self.data(path).profile()
+        self.assertIsNone(profile["training"]["iteration_ps"])
+        self.open(path, "view=overview")
+        self.assertTrue(self.find("#view h2").text.startswith("The forward pass of resnet50 is expected to take"))
+        self.assertEqual(sum(self.rungs().values()), profile["totals"]["latency_ps"])
+        self.assertIn("of the forward pass is above", self.texts("#view h3")[0])
+
     def test_measured_times_have_no_part_of_launches(self):
         path = self.write("ladder-measured", "models/pointnet.onnx", "--backend", KERNELS)
         self.open(path, "view=overview")
