@@ -97,8 +97,9 @@ const struct option timing_options[] = {
 const struct option timing_import[] = {
     {.name = "times", INTO(LIST, times), .value = "FILE",
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
-     .help = "take measured times from a profile of ONNX Runtime, from trtexec's\n"
-             "--exportProfile (and --exportLayerInfo), or from CSV (node,time_us);\n"
+     .help = "take measured times from a profile of ONNX Runtime, a trace of PyTorch's\n"
+             "profiler, counters of OpenVINO's benchmark_app, trtexec's --exportProfile\n"
+             "(and --exportLayerInfo), or CSV (node,time_us);\n"
              "repeatable; with --device, also compare them with expected times"},
     {.name = NULL},
 };

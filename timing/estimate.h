@@ -40,6 +40,7 @@ struct imported_layer {
     size_t n_inside;
     const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
     double expected_s;      /* seconds of its nodes on the modelled device; 0: unknown */
+    double lower_bound_s;   /* their least seconds there; 0: unknown */
 };
 
 struct imported {
@@ -50,6 +51,7 @@ struct imported {
     const char *other_shape; /* why the times belong to other shapes than those of the model;
                                 NULL: they do not, or the files have no shapes */
     double run;              /* sum of cm_times.run of the files, seconds; 0: unknown */
+    double gap, host;        /* the same of cm_times.gap and .host */
     double placed_share; /* share of the time outside CM_UNPLACED layers; negative: no time */
     int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
 };

@@ -71,6 +71,8 @@ static int join_files(const struct timing *timing, struct imported *ret) {
         const int status = join_file(timing, times, of_layer, &index, ret);
         if (status < 0) return status;
         ret->run += times->run;
+        ret->gap += times->gap;
+        ret->host += times->host;
         if (strstr(text_string(&tools), times->tool) == NULL)
             text_printf(&tools, "%s%s", tools.length > 0 ? ", " : "", times->tool);
         text_printf(&version, "%s%s: %lld run%s", version.length > 0 ? "; " : "", times->path,
@@ -113,8 +115,9 @@ static double expected(const struct timing *timing, const struct estimate_table 
 /* Splits the time of a layer over its nodes in proportion to their expected times; evenly if
  * none is known. The shares sum up to the time of the layer exactly. Sets
  * layer->state to CM_SPLIT, and `shares` by node, if several nodes have a share. */
-static void split(const struct timing *timing, const double *weights, bool *shares,
-                  struct imported *imported, struct imported_layer *layer) {
+static void split(const struct timing *timing, const struct estimate_table *table,
+                  const double *weights, bool *shares, struct imported *imported,
+                  struct imported_layer *layer) {
     double total = 0;
     double before = 0;
     int64_t spent = 0;
@@ -124,7 +127,12 @@ static void split(const struct timing *timing, const double *weights, bool *shar
         const double weight = weights[layer->nodes[i]];
         total += weight;
         n_known += weight > 0;
-        if (has_device) layer->expected_s += weight * runs_of(timing, layer->nodes[i]);
+        const struct cm_measurement *item =
+            &table->items[timing->primitives->of_node[layer->nodes[i]]];
+        if (!has_device) continue;
+        layer->expected_s += weight * runs_of(timing, layer->nodes[i]);
+        if (item->state == CM_MODELLED)
+            layer->lower_bound_s += item->lower_bound * runs_of(timing, layer->nodes[i]);
     }
     const size_t n_shares = n_known > 0 ? n_known : layer->n_nodes;
     layer->state = n_shares > 1 ? CM_SPLIT : CM_IMPORTED;
@@ -201,7 +209,7 @@ static int fill(const struct timing *timing, struct imported *imported,
     }
     for (size_t i = 0; i < imported->n; i++) {
         struct imported_layer *layer = &imported->layers[i];
-        if (layer->n_nodes > 0) split(timing, weights, shares, imported, layer);
+        if (layer->n_nodes > 0) split(timing, ret, weights, shares, imported, layer);
         for (size_t k = 0; k < layer->n_inside; k++) inside[layer->inside[k]] = true;
         all += layer->timing.median;
         if (layer->state != CM_UNPLACED) placed += layer->timing.median;

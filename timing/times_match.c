@@ -16,8 +16,9 @@
  *    to be fused into the layer that computes its operand or reads its result. Layers with a
  *    fused name or operator take precedence.
  *
- * Only ONNX Runtime needs the last three steps: other tools name every node. Views need no
- * layer: their time is 0 unless a layer runs them.
+ * Layers of tools that do not name nodes, or not all, (PyTorch, OpenVINO) are found by their
+ * order instead of dataflow (times_align.c). TensorRT names every node: only names count. Views
+ * need no layer: their time is 0 unless a layer runs them.
  */
 #include "timing/primitives.h"
 #include "timing/times_import.h"
@@ -155,7 +156,7 @@ static void match_names(struct matching *matching, uint32_t layer) {
         matching->fused[layer] =
             from->op[0] != '\0' && !text_equal(from->op, node_at(matching, same)->type);
         assign(matching, layer, same);
-        return;
+        if (from->types == NULL) return;
     }
     if (detail != MAP_NONE) from = matching->detailed[detail];
     for (size_t i = 0; i < from->n_refs; i++) {
@@ -206,6 +207,7 @@ static int mark_blocks(struct matching *matching) {
 /* Returns true if the operator name of the layer contains that of the node: "FusedConv" and
  * "QLinearConv" contain "Conv". */
 static bool has_operator(const struct times_layer *layer, const struct node *node) {
+    if (layer->types != NULL) return times_may_run(layer->types, node->type);
     return strstr(layer->op, node->type) != NULL;
 }
 
@@ -220,7 +222,7 @@ static size_t list_upstream(struct matching *matching, const struct times_layer 
         const struct node *at = node_at(matching, matching->queue[i]);
         if (i > 0 && has_operator(layer, at)) {
             *ret_found = true;
-            continue;
+            if (!layer->many) continue;
         }
         for (size_t k = 0; k < at->n_inputs; k++) {
             const uint32_t from = producer(matching, at, k);
@@ -228,6 +230,8 @@ static size_t list_upstream(struct matching *matching, const struct times_layer 
             bool is_listed = false;
             for (size_t j = 0; j < n && !is_listed; j++) is_listed = matching->queue[j] == from;
             if (!is_listed && n < 64) matching->queue[n++] = from;
+            /* One product: of two branches that an Add joins, that of its first operand. */
+            if (layer->types != NULL && !layer->many) break;
         }
     }
     return n;
@@ -240,7 +244,7 @@ static void match_upstream(struct matching *matching) {
         const struct pair run = matching->runs[i];
         const struct times_layer *from = matching->imported->layers[run.layer].from;
         bool found = false;
-        if (!from->alternatives || !matching->fused[run.layer] ||
+        if ((!from->alternatives && !from->types) || !matching->fused[run.layer] ||
             has_operator(from, node_at(matching, run.node)))
             continue;
         const size_t n = list_upstream(matching, from, run.node, &found);
@@ -410,6 +414,37 @@ static void place_copies(struct matching *matching) {
     }
 }
 
+/* Step 3 for layers with operators of ONNX: their order. */
+static int match_order(struct matching *matching) {
+    const struct imported *imported = matching->imported;
+    const size_t n_nodes = matching->timing->core.model->n_nodes;
+    uint32_t *found = arena_array(matching->timing->core.scratch, n_nodes, sizeof(*found));
+    if (!found || times_align(matching->timing, imported, matching->owner, found) != CM_OK)
+        return CM_NO_MEMORY;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        if (found[node] == ID_NONE || matching->owner[node] != ID_NONE) continue;
+        const struct times_layer *from = imported->layers[found[node]].from;
+        matching->fused[found[node]] =
+            from->many || from->is_product || strchr(from->types, ' ') != NULL;
+        assign(matching, found[node], node);
+    }
+    return CM_OK;
+}
+
+/* A layer without nodes between others does work that the model does not have, like a
+ * normalization that the exporter folded: it is placed like a copy. Products are not. */
+static void mark_extra(const struct imported *imported) {
+    size_t first = 0;
+    size_t last = imported->n;
+    while (first < imported->n && imported->layers[first].n_nodes == 0) first++;
+    while (last > first && imported->layers[last - 1].n_nodes == 0) last--;
+    for (size_t i = first; i < last; i++) {
+        struct imported_layer *layer = &imported->layers[i];
+        if (layer->n_nodes == 0 && layer->from->types != NULL && !layer->from->is_product)
+            layer->state = CM_COPY_LAYER;
+    }
+}
+
 static int make_tables(struct matching *matching) {
     const struct imported *imported = matching->imported;
     const size_t n_nodes = matching->timing->core.model->n_nodes;
@@ -438,16 +473,20 @@ int times_match(const struct timing *timing, const struct cm_times *const *files
     if (index_names(&matching, files, n_files) < 0 || make_tables(&matching) < 0)
         return diag_no_memory(timing->core.diag);
     bool is_onnxruntime = imported->n > 0;
+    bool has_types = false;
     for (uint32_t layer = 0; layer < imported->n; layer++) {
         is_onnxruntime = is_onnxruntime && imported->layers[layer].from->alternatives;
+        has_types = has_types || imported->layers[layer].from->types != NULL;
         match_names(&matching, layer);
     }
     if (mark_blocks(&matching) < 0) return diag_no_memory(timing->core.diag);
     match_upstream(&matching);
     if (is_onnxruntime && match_dataflow(&matching) < 0)
         return diag_no_memory(timing->core.diag);
-    if (is_onnxruntime) match_leftovers(&matching);
+    if (has_types && match_order(&matching) < 0) return diag_no_memory(timing->core.diag);
+    if (is_onnxruntime || has_types) match_leftovers(&matching);
     if (group_runs(&matching) < 0) return diag_no_memory(timing->core.diag);
+    mark_extra(imported);
     place_copies(&matching);
     if (times_compare_shapes(timing, &matching.nodes, &matching.values, imported) < 0)
         return diag_no_memory(timing->core.diag);

@@ -205,6 +205,7 @@ static void copy_layer(struct assembly *assembly, const struct imported_layer *f
         .clocks = {.throttle = ""},
         .import = {.present = true,
                    .expected_ps = picoseconds(from->expected_s),
+                   .lower_bound_ps = picoseconds(from->lower_bound_s),
                    .mean_ps = public_count(estimate_ps(from->mean)),
                    .module = CM_NO_INDEX,
                    .n_inside = from->n_inside,
@@ -227,6 +228,8 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     ret->imported = true;
     ret->placed_share = public_ratio(imported->placed_share);
     if (imported->run > 0) ret->run_ps = public_count(estimate_ps(imported->run));
+    if (imported->gap > 0) ret->gap_ps = public_count(estimate_ps(imported->gap));
+    if (imported->host > 0) ret->gap_host_ps = public_count(estimate_ps(imported->host));
     if (imported->other_shape != NULL)
         ret->other_shape = assembly_text(assembly, imported->other_shape);
     ret->backend = assembly_text(assembly, imported->tools);
@@ -416,6 +419,8 @@ static void copy_measure(struct assembly *assembly) {
         .backend = assembly_text(assembly, analysis->options->backend),
         .placed_share = CM_UNKNOWN,
         .run_ps = CM_UNKNOWN,
+        .gap_ps = CM_UNKNOWN,
+        .gap_host_ps = CM_UNKNOWN,
         .problem = assembly_text(assembly, timing->estimate->problem),
         .planned = analysis->options->plan_only,
         .layout = option_layout_name((int32_t)analysis->options->layout),

@@ -81,8 +81,8 @@ int times_read_csv(const char *text, size_t size, struct cm_diagnostics *diag,
     if (!text_is_utf8(text, size)) return diag_error(diag, DIAG_FORMAT, "not UTF-8 text");
     if (size < strlen(heading) || memcmp(text, heading, strlen(heading)) != 0)
         return diag_error(diag, DIAG_FORMAT,
-                          "times must be JSON of ONNX Runtime or trtexec, or CSV whose first "
-                          "line is '%s'",
+                          "times must be JSON of ONNX Runtime, PyTorch, OpenVINO or trtexec, "
+                          "counters of OpenVINO, or CSV whose first line is '%s'",
                           heading);
     csv.at += strlen(heading);
     if (!end_line(&csv)) return diag_error(diag, DIAG_FORMAT, "line 1 must be '%s'", heading);

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "backends/times/times_names.h"
+#include "backends/times/times_samples.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/json/json_value.h"
@@ -287,61 +288,6 @@ static void subtract_bodies(struct reader *reader, size_t *open) {
     }
 }
 
-static int compare_layer(const void *left, const void *right) {
-    const struct event *a = left;
-    const struct event *b = right;
-    if (a->layer != b->layer) return a->layer < b->layer ? -1 : 1;
-    return a->run != b->run ? (a->run < b->run ? -1 : 1) : 0;
-}
-
-static int compare_double(const void *left, const void *right) {
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* Summarizes `runs` times: the n samples, which this sorts, and zeros. */
-static struct cm_timing summarize(double *samples, size_t n, size_t runs) {
-    const size_t ranks[] = {
-        0, (runs - 1) / 4, (runs - 1) / 2, runs / 2, runs - 1 - (runs - 1) / 4, runs - 1};
-    const size_t n_zeros = runs - n;
-    double at[6];
-    if (n > 0) qsort(samples, n, sizeof(*samples), compare_double);
-    for (size_t i = 0; i < 6; i++) at[i] = ranks[i] < n_zeros ? 0 : samples[ranks[i] - n_zeros];
-    return (struct cm_timing){.median = (at[2] + at[3]) / 2,
-                              .q1 = at[1],
-                              .q3 = at[4],
-                              .min = at[0],
-                              .max = at[5],
-                              .n_samples = runs < INT32_MAX ? (int32_t)runs : INT32_MAX,
-                              .per_sample = 1};
-}
-
-/* Sums the event times of each layer per run of the model. The first of several runs warms up
- * caches, and the last may be cut off: both are left out. A layer that did not run takes 0. */
-static void sum_layers(struct reader *reader, double *samples) {
-    struct cm_times *times = reader->times;
-    const struct event *events = reader->events;
-    const size_t n_runs = (size_t)times_n_counted(times);
-    const int64_t first = times->runs - (int64_t)n_runs;
-    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*events), compare_layer);
-    for (size_t i = 0; i < reader->n;) {
-        const uint32_t layer = events[i].layer;
-        int64_t latest = -1;
-        double sum = 0;
-        size_t n = 0;
-        for (; i < reader->n && events[i].layer == layer; i++) {
-            if (events[i].run < first || events[i].run >= times->runs) continue;
-            if (events[i].run != latest) samples[n++] = 0;
-            latest = events[i].run;
-            samples[n - 1] += SECONDS(events[i].own > 0 ? events[i].own : 0);
-        }
-        for (size_t k = 0; k < n; k++) sum += samples[k];
-        times->layers[layer].mean = sum / (double)n_runs;
-        times->layers[layer].timing = summarize(samples, n, n_runs);
-    }
-}
-
 static int read_all(struct reader *reader, const struct json_value *list) {
     struct cm_times *times = reader->times;
     const size_t n = json_count(list);
@@ -349,7 +295,7 @@ static int read_all(struct reader *reader, const struct json_value *list) {
     reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
     reader->on_device = arena_array(reader->scratch, n, sizeof(*reader->on_device));
     size_t *open = arena_array(reader->scratch, n, sizeof(*open));
-    double *samples = arena_array(reader->scratch, n, sizeof(*samples));
+    struct times_sample *samples = arena_array(reader->scratch, n, sizeof(*samples));
     double *runs = arena_array(reader->scratch, n, sizeof(*runs)); /* seconds */
     times->layers = arena_array(times->arena, n, sizeof(*times->layers));
     if (arena_failed(reader->scratch) || !times->layers) return diag_no_memory(reader->diag);
@@ -369,7 +315,8 @@ static int read_all(struct reader *reader, const struct json_value *list) {
     }
     const size_t n_counted = (size_t)times_n_counted(times);
     if (n_counted > 0)
-        times->run = summarize(runs + times->runs - n_counted, n_counted, n_counted).median;
+        times->run =
+            times_summarize(runs + times->runs - n_counted, n_counted, n_counted).median;
     if (times->runs == 0) { /* the profile ended before the first run did */
         times->runs = 1;
         map_init(&times->reads, times->arena); /* incomplete */
@@ -382,8 +329,11 @@ static int read_all(struct reader *reader, const struct json_value *list) {
             if (reader->has_kernels) event->own = 0;
             times->without_kernels = !reader->has_kernels;
         }
+        samples[i] = (struct times_sample){event->layer, event->run,
+                                           SECONDS(event->own > 0 ? event->own : 0)};
     }
-    sum_layers(reader, samples);
+    /* The first of several runs warms up caches, and the last may be cut off. */
+    times_sum_samples(times, samples, reader->n, times->runs - times_n_counted(times), runs);
     return CM_OK;
 }
 

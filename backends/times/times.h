@@ -38,19 +38,26 @@ struct times_layer {
     const struct times_ref *refs;
     bool alternatives;    /* use only the first ref found in the model; false: use all refs */
     enum times_role role; /* role if no ref is found in the model */
-    const char *output;   /* name of the first output; NULL if unknown */
-    int32_t rank;         /* rank of the first output; -1 if unknown */
+    const char *types; /* operators of ONNX that it may run: "MatMul Gemm". Such a layer is also
+                          found by its order and sizes; NULL: only by its name */
+    bool many;         /* with types: may run several nodes that have them */
+    bool is_product;   /* with types: a convolution or matrix product */
+    int64_t sizes[3];  /* with types: elements of its first operands; 0: unknown */
+    const char *output; /* name of the first output; NULL if unknown */
+    int32_t rank;       /* rank of the first output; -1 if unknown */
     int64_t dims[CM_MAX_RANK];
 };
 
 struct cm_times {
     const char *path;
-    const char *tool;     /* "onnxruntime", "tensorrt", "csv" */
+    const char *tool;     /* "onnxruntime", "tensorrt", "pytorch", "openvino", "csv" */
     const char *provider; /* "CPUExecutionProvider"; "" if unknown */
     int64_t runs;         /* number of measured runs of the model */
     bool has_times;       /* false: a layer information file, which only adds refs to layers */
     bool without_kernels; /* true: layers that run on a GPU have only the time of the host */
     double run;           /* median time of a whole run, seconds; 0 if unknown */
+    double gap;           /* median seconds of a run in which no layer runs; 0 if unknown */
+    double host;          /* of these, seconds in which the host runs operators; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
     struct map reads;    /* by shape that layers read, "[2, 3]": in how many of the runs whose
@@ -72,6 +79,13 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
                                struct cm_times *ret) CM_MUST_CHECK;
 int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnostics *diag,
                               struct cm_times *ret) CM_MUST_CHECK;
+int times_read_kineto(const struct json_value *trace, struct cm_diagnostics *diag,
+                      struct cm_times *ret) CM_MUST_CHECK;
+/* `requests`: the counters of each request, as in detailed_performance. */
+int times_read_openvino_json(const struct json_value *requests, struct cm_diagnostics *diag,
+                             struct cm_times *ret) CM_MUST_CHECK;
+int times_read_openvino_csv(const char *text, size_t size, struct cm_diagnostics *diag,
+                            struct cm_times *ret) CM_MUST_CHECK;
 int times_read_csv(const char *text, size_t size, struct cm_diagnostics *diag,
                    struct cm_times *ret) CM_MUST_CHECK;
 

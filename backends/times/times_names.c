@@ -132,6 +132,13 @@ struct times_layer *times_add_layer(struct cm_times *times, const char *name,
     return arena_failed(times->arena) ? NULL : layer;
 }
 
+void times_set_operator(struct times_layer *layer, const struct times_operator *row) {
+    layer->types = row ? row->types : "";
+    layer->many = row && (row->flags & TIMES_MANY);
+    layer->is_product = row && (row->flags & TIMES_PRODUCT);
+    if (row && (row->flags & TIMES_COPY)) layer->role = TIMES_COPIES;
+}
+
 void times_read_dims(const struct json_value *dims, struct times_layer *layer) {
     int32_t rank = 0;
     layer->rank = -1;

@@ -34,4 +34,15 @@ struct times_layer *times_add_layer(struct cm_times *times, const char *name,
 /* Sets rank and dims of the layer; rank -1 if a dim is missing, negative or not an integer. */
 void times_read_dims(const struct json_value *dims, struct times_layer *layer);
 
+/* A row of a table of operators of a tool. */
+struct times_operator {
+    const char *name;
+    const char *types; /* operators of ONNX, "MatMul Gemm" */
+    int flags;         /* TIMES_PRODUCT | .. */
+};
+enum { TIMES_PRODUCT = 1, TIMES_MANY = 2, TIMES_COPY = 4 };
+
+/* Sets types, many, is_product and role of the layer; the row NULL: unknown. */
+void times_set_operator(struct times_layer *layer, const struct times_operator *row);
+
 #endif

@@ -480,10 +480,11 @@ struct cm_clock_state {
 /* Data of an imported layer. */
 struct cm_import {
     bool present;
-    int64_t expected_ps; /* time of its nodes on the modelled device; CM_UNKNOWN */
-    int64_t mean_ps;     /* mean over the runs that the median is of; CM_UNKNOWN */
-    size_t module;       /* layer without nodes: index of the smallest module that contains it,
-                            to which its time is added; else CM_NO_INDEX */
+    int64_t expected_ps;    /* time of its nodes on the modelled device; CM_UNKNOWN */
+    int64_t lower_bound_ps; /* least time of its nodes there; CM_UNKNOWN */
+    int64_t mean_ps;        /* mean over the runs that the median is of; CM_UNKNOWN */
+    size_t module; /* layer without nodes: index of the smallest module that contains it,
+                      to which its time is added; else CM_NO_INDEX */
     size_t n_inside;
     const size_t *inside; /* opaque block: its nodes, which have no separate time */
 };
@@ -643,6 +644,8 @@ struct cm_measure {
     int64_t placed_share; /* imported, ratio: time of the layers that match the model / time of
                              all layers; CM_UNKNOWN */
     int64_t run_ps;       /* imported: median time of a whole run of the model; CM_UNKNOWN */
+    int64_t gap_ps;      /* imported: median time of a run in which no layer runs; CM_UNKNOWN */
+    int64_t gap_host_ps; /* of gap_ps: the host runs operators; CM_UNKNOWN */
     const char *other_shape; /* imported: why the times belong to other shapes than those of the
                                 model, so that there are no rates; NULL: they do not, or their
                                 shapes are unknown */

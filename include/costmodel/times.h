@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured times of another tool (docs/import.md): a profile of ONNX Runtime, the profile or
- * the layer information of TensorRT's trtexec, or CSV.
+ * Measured times of another tool (docs/import.md): a profile of ONNX Runtime, a trace of
+ * PyTorch, counters of OpenVINO, the profile or the layer information of TensorRT's trtexec, or
+ * CSV.
  *
  *     struct cm_times *times = NULL;
  *     if (cm_times_load_file("profile.json", diagnostics, &times) == CM_OK) {

@@ -392,6 +392,7 @@ class Import(Record):
     """How the times of a layer were imported; present only if they were."""
 
     expected_ps: int | None
+    lower_bound_ps: int | None
     mean_ps: int | None  # mean over the runs that median_ps is the median of
     module: int | None  # of a layer without nodes: index of the module that has its time; else None
     inside: list[int]  # of an opaque block: indices of its nodes, which have no time of their own
@@ -1118,6 +1119,8 @@ class Measure(Record):
     imported: bool  # all times were measured by another tool (--times)
     placed_share: float | None
     run_ps: int | None
+    gap_ps: int | None
+    gap_host_ps: int | None
     other_shape: str | None
     measured_macs_share: float | None
     ceilings: Ceilings  # peak rates of the device: measured like layers, or published

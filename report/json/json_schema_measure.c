@@ -35,6 +35,7 @@ static const struct json_record clocks_record = RECORD(struct cm_clock_state, "c
 
 static const struct json_record import_record = RECORD(struct cm_import, "import", "How the times of a layer were imported; present only if they were",
     VALUE("expected_ps", JSON_COUNT, struct cm_import, expected_ps, "time of its nodes on the device of `--device`, picoseconds; `null` without a device"),
+    OPTIONAL("lower_bound_ps", JSON_COUNT, struct cm_import, lower_bound_ps, "least time of its nodes on the device of `--device`, picoseconds; `null` without a device"),
     OPTIONAL("mean_ps", JSON_COUNT, struct cm_import, mean_ps, "mean over the runs that `median_ps` is the median of"),
     VALUE("module", JSON_INDEX, struct cm_import, module, "of a layer without nodes: index of the module that has its time; else `null`"),
     OPTIONAL_MANY("inside", JSON_INDICES, struct cm_import, inside, n_inside, NULL, "of an opaque block: indices of its nodes, which have no time of their own"));
@@ -168,6 +169,8 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     OPTIONAL("imported", JSON_FLAG, struct cm_measure, imported, "all times were measured by another tool (`--times`)"),
     OPTIONAL("placed_share", JSON_RATIO, struct cm_measure, placed_share, "imported: time of the layers that match the model divided by the time of all layers; only if times are imported"),
     OPTIONAL("run_ps", JSON_COUNT, struct cm_measure, run_ps, "imported: median time of a whole run of the model, as the other tool measured it; `null` if it did not"),
+    OPTIONAL("gap_ps", JSON_COUNT, struct cm_measure, gap_ps, "imported: median time of a run in which no layer runs: Python, and on a GPU the idle device; `null` if unknown"),
+    OPTIONAL("gap_host_ps", JSON_COUNT, struct cm_measure, gap_host_ps, "of `gap_ps`: the time in which the host runs operators while the device is idle; `null` if unknown"),
     OPTIONAL("other_shape", JSON_NULLABLE, struct cm_measure, other_shape, "imported: why the times belong to other shapes than those of the model, for example of another batch; there are no rates then (`achieved`); missing if they do not, or if their shapes are unknown"),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`, `imported` or `split`; `null` if the model has no MACs"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),

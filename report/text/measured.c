@@ -147,6 +147,10 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
     if (is_known(measure->run_ps))
         label_line(page, "whole run", "%s, the layers %s", page_time(page, measure->run_ps),
                    page_time(page, result->totals.latency_ps));
+    if (is_known(measure->gap_ps))
+        label_line(page, "gaps", "%s without a layer%s%s", page_time(page, measure->gap_ps),
+                   is_known(measure->gap_host_ps) ? ", of which the host runs operators " : "",
+                   is_known(measure->gap_host_ps) ? page_time(page, measure->gap_host_ps) : "");
     if (!times_have_rates(result)) {
         label_list(page, "rates", " ", 0);
         page_item_print(page, STYLE_WARNING, "unknown:");

@@ -557,6 +557,8 @@ static const struct cm_end_to_end odd_network = {.state = "invented",
 static const struct cm_measure odd_measure = {
     .placed_share = CM_UNKNOWN,
     .run_ps = CM_UNKNOWN,
+    .gap_ps = CM_UNKNOWN,
+    .gap_host_ps = CM_UNKNOWN,
     .backend = "odd:key=\x07",
     .problem = "",
     .device = "a \"device\"",

@@ -34,17 +34,20 @@ static struct cm_times read_good(const char *text) {
 }
 
 #define UNKNOWN                                                                                \
-    "times must be a profile of ONNX Runtime, a profile or layer information of trtexec, or "  \
-    "CSV with the columns node,time_us"
-#define NODE(members) "[{\"cat\": \"Session\"}, {\"cat\": \"Node\", " members "}]"
+    "times must be a profile of ONNX Runtime, a trace of PyTorch, a profile or layer "         \
+    "information of trtexec, counters of OpenVINO, or CSV with the columns node,time_us"
+#define TRACE(members) "{\"traceEvents\": [{\"ph\": \"X\", " members "}]}"
+#define COUNTERS       "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+#define NODE(members)  "[{\"cat\": \"Session\"}, {\"cat\": \"Node\", " members "}]"
 
 static void refuses_malformed_files(void **state) {
     static const char *const cases[][2] = {
-        {"", "times must be JSON of ONNX Runtime or trtexec, or CSV whose first line is "
-             "'node,time_us'"},
+        {"", "times must be JSON of ONNX Runtime, PyTorch, OpenVINO or trtexec, counters of "
+             "OpenVINO, or CSV whose first line is 'node,time_us'"},
         {"name,time\n",
-         "times must be JSON of ONNX Runtime or trtexec, or CSV whose first line "
-         "is 'node,time_us'"},
+         "times must be JSON of ONNX Runtime, PyTorch, OpenVINO or trtexec, counters of "
+         "OpenVINO, or CSV whose first line is 'node,time_us'"},
+        {"\x1f\x8b\x08", "the file is compressed by gzip"},
         {"node,time_us,more\n", "line 1 must be 'node,time_us'"},
         {"node,time_us\nconv\n", "line 2 must have two fields, node and time_us"},
         {"node,time_us\na,1\nconv,2,3\n", "line 3 must have two fields, node and time_us"},
@@ -63,7 +66,7 @@ static void refuses_malformed_files(void **state) {
         {"[]", UNKNOWN},
         {"[1, 2]", UNKNOWN},
         {"{\"Layers\": 3}", UNKNOWN},
-        {"{\"traceEvents\": []}", UNKNOWN},
+        {"{\"traceEvents\": 1}", UNKNOWN},
         {"[{\"count\": 1},\n{\"name\": }]", "not JSON: syntax error in line 2"},
         /* ONNX Runtime */
         {NODE("\"ts\": 1, \"dur\": 2"), "event 1 must have a name"},
@@ -73,6 +76,24 @@ static void refuses_malformed_files(void **state) {
          "ts and dur of event 1 must be times in microseconds, got 1 and -2"},
         {NODE("\"name\": \"a\", \"ts\": 9223372036854775807, \"dur\": 2"),
          "ts and dur of event 1 must be times in microseconds, got 9223372036854775807 and 2"},
+        /* PyTorch */
+        {"{\"traceEvents\": [{\"ph\": \"M\"}]}",
+         "the trace must have operators (events of the category cpu_op)"},
+        {TRACE("\"cat\": \"cpu_op\""), "event 0 must have a name"},
+        {TRACE("\"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 1"),
+         "ts and dur of event 0 must be times in microseconds, got 1 and null"},
+        {TRACE("\"cat\": \"kernel\", \"name\": \"a\", \"ts\": 4e15, \"dur\": 1"),
+         "ts and dur of event 0 must be times in microseconds, got 4e15 and 1"},
+        /* OpenVINO */
+        {COUNTERS "conv;Status.EXECUTED;Convolution\n",
+         "line 2 must have six fields separated by semicolons"},
+        {COUNTERS ";Status.EXECUTED;Convolution;ref;1;1\n",
+         "line 2 must have a name, a status and a type"},
+        {COUNTERS "Total;;;;0;0\n\nconv;Status.EXECUTED;Convolution;ref;-1;1\n",
+         "line 4: the real time must be a time in milliseconds, got '-1'"},
+        {"{\"avg_performance\": {\"nodes\": [{\"name\": \"a\"}]}}",
+         "layer 0 must have a name, a status and a type"},
+        {COUNTERS "\xff", "not UTF-8 text"},
         /* trtexec */
         {"[{\"count\": 0}]", "count must be an integer >= 1, got 0"},
         {"[{\"count\": 9}, {\"averageMs\": 1}]", "layer 1 must have a name"},
@@ -287,6 +308,122 @@ static void subtracts_bodies_from_control_flow(void **state) {
     arena_free(times.arena);
 }
 
+#define OP(category, name, tid, ts, dur, args)                                                 \
+    "{\"ph\": \"X\", \"cat\": \"" category "\", \"name\": \"" name "\", \"tid\": " #tid        \
+    ", \"ts\": " #ts ", \"dur\": " #dur ", \"args\": {" args "}},"
+#define CPU(name, ts, dur, dims) OP("cpu_op", name, 1, ts, dur, "\"Input Dims\": [" dims "]")
+#define STEP(n, ts, dur)         OP("user_annotation", "ProfilerStep#" n, 1, ts, dur, "")
+#define TRACE_OF(events)         "{\"traceEvents\": [" events "{\"ph\": \"i\"}]}"
+#define IMAGE                    "[1, 3, 8, 8], [4, 3, 3, 3], [], []"
+
+/* Durations of the outermost operators; the first of three steps warms up. */
+static void reads_operators_of_a_pytorch_trace(void **state) {
+    static const char text[] = TRACE_OF(
+        CPU("aten::randn", 1, 2, "") STEP("1", 10, 900) CPU("aten::conv2d", 20, 500, IMAGE)
+            STEP("2", 1000, 100) CPU("aten::convolution", 1011.5, 18, IMAGE)
+                CPU("aten::conv2d", 1010.5, 20, IMAGE) CPU("aten::relu_", 1040, 3, "[256]")
+                    CPU("aten::relu_", 1050, 4, "[256]") CPU("mine", 1060, 30, "")
+                        CPU("aten::cat", 1070, 5, "[[2, 3], [2, 4]], []") STEP("3", 1200, 80)
+                            CPU("aten::conv2d", 1210, 30, IMAGE)
+                                CPU("aten::relu_", 1250, 5, "[256]"));
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_string_equal(times.tool, "pytorch");
+    assert_string_equal(times.provider, "CPU");
+    assert_int_equal(times.runs, 3);
+    assert_int_equal(times.n, 4);
+    assert_string_equal(times.layers[0].name, "aten::conv2d [1, 3, 8, 8] [4, 3, 3, 3]");
+    assert_string_equal(times.layers[0].types, "Conv");
+    assert_true(times.layers[0].is_product);
+    assert_int_equal(times.layers[0].sizes[0], 192);
+    assert_int_equal(times.layers[0].sizes[1], 108);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 25000); /* 20, 30 */
+    assert_string_equal(times.layers[1].name, "aten::relu_ [256]");
+    assert_string_equal(times.layers[1].types, "Relu");
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 4000); /* 3, 5 */
+    assert_string_equal(times.layers[2].name, "aten::relu_ [256] #2");
+    assert_int_equal(nanoseconds(times.layers[2].timing.median), 2000); /* 4, 0 */
+    assert_string_equal(times.layers[3].name, "aten::cat [2, 3] [2, 4]");
+    assert_int_equal(nanoseconds(times.run), 90000);
+    assert_int_equal(nanoseconds(times.gap), 56500); /* 100 - 32, 80 - 35 */
+    assert_int_equal(map_get(&times.reads, "[1, 3, 8, 8]"), 2);
+    arena_free(times.arena);
+}
+
+/* Without steps, a repeated sequence of operators is a run. */
+static void finds_the_runs_of_a_pytorch_trace(void **state) {
+    static const char text[] =
+        TRACE_OF(CPU("aten::add", 10, 90, "[8]") CPU("aten::mul", 100, 1, "")
+                     CPU("aten::add", 200, 4, "[8]") CPU("aten::mul", 210, 1, "")
+                         CPU("aten::add", 300, 6, "[8]") CPU("aten::mul", 310, 1, ""));
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_int_equal(times.runs, 3);
+    assert_int_equal(times.n, 2);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 5000);
+    assert_int_equal(nanoseconds(times.run), 11000);
+    arena_free(times.arena);
+}
+
+#define LAUNCH(id, ts)                 OP("cuda_runtime", "cudaLaunchKernel", 1, ts, 3, "\"correlation\": " #id)
+#define DEVICE(cat, name, id, ts, dur) OP(cat, name, 7, ts, dur, "\"correlation\": " #id)
+
+/* The device runs from 50 to 180 and waits from 70 to 100, 150 to 160 and 170 to 175; the host
+ * runs operators until 80. */
+static void takes_the_times_of_kernels_in_a_pytorch_trace(void **state) {
+    static const char text[] = TRACE_OF(
+        LAUNCH(7, 2) DEVICE("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 7, 50, 20) CPU(
+            "aten::conv2d", 10, 40, IMAGE) LAUNCH(5, 20) DEVICE("kernel", "fprop", 5, 100, 50)
+            CPU("aten::view", 52, 1, "[8]") CPU("aten::relu", 60, 20, "[8]") LAUNCH(6, 65)
+                DEVICE("kernel", "relu", 6, 160, 10) DEVICE("kernel", "lost", 9, 175, 5));
+    struct cm_times times = read_good(text);
+    static const char *const names[] = {"aten::conv2d [1, 3, 8, 8] [4, 3, 3, 3]",
+                                        "Memcpy HtoD (Pageable -> Device)", "aten::relu [8]",
+                                        "lost"};
+    static const long us[] = {50, 20, 10, 5};
+    (void)state;
+    assert_int_equal(times.n, 4); /* not the view, which runs nothing on the device */
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(times.layers[i].name, names[i]);
+        assert_int_equal(nanoseconds(times.layers[i].timing.median), us[i] * 1000);
+    }
+    assert_int_equal(times.layers[1].role, TIMES_COPIES);
+    assert_null(times.layers[3].types);
+    assert_int_equal(nanoseconds(times.run), 130000);
+    assert_int_equal(nanoseconds(times.gap), 45000);
+    assert_int_equal(nanoseconds(times.host), 10000);
+    arena_free(times.arena);
+}
+
+/* A layer without a kernel of its own is fused into the layer before it. */
+static void reads_counters_of_openvino(void **state) {
+    static const char csv[] = COUNTERS "x;Status.NOT_RUN;Parameter;unknown_f32;0.000;0.000\r\n"
+                                       "Multiply_9;Status.EXECUTED;Convolution;jit;1.5;1.5\n"
+                                       "/a;b/Relu;Status.NOT_RUN;Relu;undef;0.000;0.000\n"
+                                       "Total;;;;1.5;1.5\n\n" COUNTERS
+                                       "Multiply_9;Status.EXECUTED;Convolution;jit;2.5;2.5\n"
+                                       "Total;;;;2.5;2.5\n\n";
+    static const char json[] = "{\"avg_performance\": {\"nodes\": [{\"name\": \"Multiply_9\", "
+                               "\"status\": \"Status.EXECUTED\", "
+                               "\"node_type\": \"Convolution\", \"exec_type\": \"jit\", "
+                               "\"real_time\": \"2.000\"}, {\"name\": "
+                               "\"/a;b/Relu\", \"status\": \"Status.NOT_RUN\", \"node_type\": "
+                               "\"Relu\", \"exec_type\": \"undef\", "
+                               "\"real_time\": \"0.000\"}]}}";
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char refs[256];
+        struct cm_times times = read_good(i == 0 ? csv : json);
+        assert_int_equal(times.runs, 2 - i);
+        assert_int_equal(times.n, 1);
+        print_refs(&times.layers[0], refs, sizeof(refs));
+        assert_string_equal(refs, "Multiply_9 | /a;b/Relu");
+        assert_string_equal(times.layers[0].types, "Conv");
+        assert_int_equal(nanoseconds(times.layers[0].timing.median), 2000000);
+        arena_free(times.arena);
+    }
+}
+
 static void reads_quoted_names_in_csv(void **state) {
     struct cm_times times =
         read_good("node,time_us\r\n\"a, \"\"b\"\"\",1.5\r\n\r\n/c/Conv,2e3");
@@ -318,6 +455,10 @@ int main(void) {
         cmocka_unit_test(takes_the_times_of_gpu_kernels),
         cmocka_unit_test(marks_gpu_profiles_without_kernels),
         cmocka_unit_test(subtracts_bodies_from_control_flow),
+        cmocka_unit_test(reads_operators_of_a_pytorch_trace),
+        cmocka_unit_test(finds_the_runs_of_a_pytorch_trace),
+        cmocka_unit_test(takes_the_times_of_kernels_in_a_pytorch_trace),
+        cmocka_unit_test(reads_counters_of_openvino),
         cmocka_unit_test(reads_quoted_names_in_csv),
         cmocka_unit_test(skips_a_byte_order_mark),
     };

@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads traces of PyTorch's profiler (torch.profiler, Kineto; export_chrome_trace): an object
+ * whose traceEvents are in the Trace Event Format. Times are in microseconds with a fraction.
+ * Example of an operator, the call that starts its kernel, and the kernel:
+ *
+ *     {"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "tid": 7, "ts": 10.5, "dur": 90.25,
+ *      "args": {"External id": 3, "Input Dims": [[1, 3, 224, 224], [64, 3, 7, 7], [], ..]}}
+ *     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": 7, "ts": 50,
+ *      "dur": 4, "args": {"External id": 3, "correlation": 8}}
+ *     {"ph": "X", "cat": "kernel", "name": "sm80_xmma_fprop", "tid": 20, "ts": 70, "dur": 61,
+ *      "args": {"External id": 3, "correlation": 8, "stream": 20}}
+ *
+ * A layer is an outermost operator of ATen, as Python calls it: aten::conv2d, not the
+ * aten::convolution inside it; or an outermost other operator without such ones inside.
+ * Its time is that of its kernels and copies on the device if the trace has any, else its
+ * duration. profiler.step() marks the runs (ProfilerStep#3); without it, a run is the shortest
+ * sequence of operators of which the trace is a repetition.
+ * (Categories: ActivityType.cpp of pytorch/kineto; keys: output_json.cpp there, and
+ * torch/csrc/autograd/profiler_kineto.cpp of pytorch/pytorch.)
+ */
+#include "backends/times/times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/times/times_names.h"
+#include "backends/times/times_samples.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/json/json_value.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#define MAX_US 4e15 /* nanoseconds fit into int64_t */
+#define NONE   UINT32_MAX
+
+enum kind { OPERATOR, CALL, DEVICE, STEP };
+
+static const struct {
+    const char *category;
+    enum kind kind;
+} categories[] = {
+    {"cpu_op", OPERATOR},   {"Operator", OPERATOR}, {"cuda_runtime", CALL}, {"Runtime", CALL},
+    {"cuda_driver", CALL},  {"xpu_runtime", CALL},  {"kernel", DEVICE},     {"Kernel", DEVICE},
+    {"gpu_memcpy", DEVICE}, {"Memcpy", DEVICE},     {"gpu_memset", DEVICE}, {"Memset", DEVICE},
+};
+
+/* Operators of ATen, without "aten::" and the "_" of those that work in place. */
+static const struct times_operator operators[] = {
+    {"conv1d", "Conv", TIMES_PRODUCT},
+    {"conv2d", "Conv", TIMES_PRODUCT},
+    {"conv3d", "Conv", TIMES_PRODUCT},
+    {"convolution", "Conv ConvTranspose", TIMES_PRODUCT},
+    {"_convolution", "Conv ConvTranspose", TIMES_PRODUCT},
+    {"conv_transpose1d", "ConvTranspose", TIMES_PRODUCT},
+    {"conv_transpose2d", "ConvTranspose", TIMES_PRODUCT},
+    {"conv_transpose3d", "ConvTranspose", TIMES_PRODUCT},
+    {"linear", "MatMul Gemm", TIMES_PRODUCT},
+    {"addmm", "MatMul Gemm", TIMES_PRODUCT},
+    {"mm", "MatMul Gemm", TIMES_PRODUCT},
+    {"bmm", "MatMul Gemm", TIMES_PRODUCT},
+    {"baddbmm", "MatMul Gemm", TIMES_PRODUCT},
+    {"matmul", "MatMul Gemm", TIMES_PRODUCT},
+    {"einsum", "MatMul Gemm Einsum", TIMES_PRODUCT},
+    {"bilinear", "MatMul Gemm Einsum", TIMES_PRODUCT | TIMES_MANY},
+    {"scaled_dot_product_attention", "MatMul Attention", TIMES_PRODUCT | TIMES_MANY},
+    {"_native_multi_head_attention", "MatMul Gemm Attention", TIMES_PRODUCT | TIMES_MANY},
+    {"_transformer_encoder_layer_fwd", "MatMul Gemm Attention", TIMES_PRODUCT | TIMES_MANY},
+    {"lstm", "LSTM", TIMES_PRODUCT | TIMES_MANY},
+    {"gru", "GRU", TIMES_PRODUCT | TIMES_MANY},
+    {"rnn_tanh", "RNN", TIMES_PRODUCT | TIMES_MANY},
+    {"rnn_relu", "RNN", TIMES_PRODUCT | TIMES_MANY},
+    {"batch_norm", "BatchNormalization", 0},
+    {"instance_norm", "InstanceNormalization", 0},
+    {"group_norm", "GroupNormalization InstanceNormalization", 0},
+    {"layer_norm", "LayerNormalization ReduceMean", TIMES_MANY},
+    {"rms_norm", "RMSNormalization ReduceMean", 0},
+    {"softmax", "Softmax", 0},
+    {"log_softmax", "LogSoftmax", 0},
+    {"gelu", "Gelu Erf", 0},
+    {"silu", "Swish Sigmoid", 0},
+    {"relu", "Relu", 0},
+    {"relu6", "Clip", 0},
+    {"hardtanh", "Clip", 0},
+    {"clamp", "Clip", 0},
+    {"hardswish", "HardSwish", 0},
+    {"hardsigmoid", "HardSigmoid", 0},
+    {"leaky_relu", "LeakyRelu", 0},
+    {"prelu", "PRelu", 0},
+    {"elu", "Elu", 0},
+    {"sigmoid", "Sigmoid", 0},
+    {"tanh", "Tanh", 0},
+    {"erf", "Erf", 0},
+    {"exp", "Exp", 0},
+    {"log", "Log", 0},
+    {"sin", "Sin", 0},
+    {"cos", "Cos", 0},
+    {"neg", "Neg", 0},
+    {"abs", "Abs", 0},
+    {"sqrt", "Sqrt", 0},
+    {"rsqrt", "Sqrt Reciprocal", TIMES_MANY},
+    {"reciprocal", "Reciprocal", 0},
+    {"pow", "Pow", 0},
+    {"add", "Add", 0},
+    {"sub", "Sub", 0},
+    {"rsub", "Sub", 0},
+    {"mul", "Mul", 0},
+    {"div", "Div Mul", 0},
+    {"where", "Where", 0},
+    {"masked_fill", "Where", 0},
+    {"max_pool1d", "MaxPool", 0},
+    {"max_pool2d", "MaxPool", 0},
+    {"max_pool3d", "MaxPool", 0},
+    {"avg_pool1d", "AveragePool", 0},
+    {"avg_pool2d", "AveragePool", 0},
+    {"adaptive_avg_pool1d", "GlobalAveragePool AveragePool ReduceMean", 0},
+    {"adaptive_avg_pool2d", "GlobalAveragePool AveragePool ReduceMean", 0},
+    {"mean", "ReduceMean GlobalAveragePool", 0},
+    {"sum", "ReduceSum", 0},
+    {"max", "ReduceMax Max", 0},
+    {"amax", "ReduceMax", 0},
+    {"argmax", "ArgMax", 0},
+    {"topk", "TopK", 0},
+    {"cumsum", "CumSum", 0},
+    {"embedding", "Gather", 0},
+    {"index_select", "Gather", 0},
+    {"index", "Gather GatherND", 0},
+    {"gather", "GatherElements", 0},
+    {"cat", "Concat", 0},
+    {"stack", "Concat", 0},
+    {"pad", "Pad", 0},
+    {"constant_pad_nd", "Pad", 0},
+    {"upsample_nearest2d", "Resize Upsample", 0},
+    {"upsample_bilinear2d", "Resize Upsample", 0},
+    {"copy", "Cast", TIMES_COPY},
+    {"to", "Cast", TIMES_COPY},
+    {"_to_copy", "Cast", TIMES_COPY},
+    {"clone", "Transpose", TIMES_COPY},
+    {"contiguous", "Transpose", TIMES_COPY},
+    {"transpose", "Transpose", TIMES_COPY},
+    {"permute", "Transpose", TIMES_COPY},
+    {"reshape", "Reshape", TIMES_COPY},
+    {"expand", "Expand", TIMES_COPY},
+    {"slice", "Slice", TIMES_COPY},
+    {"split", "Split", TIMES_COPY},
+    {"chunk", "Split", TIMES_COPY},
+};
+
+struct event {
+    enum kind kind;
+    bool is_outside; /* backward or optimizer */
+    bool has_aten;   /* contains an operator of ATen */
+    int64_t thread;
+    int64_t start, end; /* nanoseconds */
+    int64_t correlation, external;
+    const struct json_value *from;
+    const struct times_operator *row; /* NULL: none */
+    uint32_t parent;                  /* index of the event around it; NONE */
+    uint32_t root;                    /* index of the layer's event that it belongs to; NONE */
+    int64_t device;                   /* of a layer's event: nanoseconds of its kernels */
+};
+
+/* One run of a layer. */
+struct instance {
+    uint32_t event;
+    uint32_t name; /* equal for equal names and dims */
+    int64_t start;
+    int64_t time; /* nanoseconds */
+    int64_t run;
+};
+
+/* A time in which a layer runs, or the host runs an operator. */
+struct interval {
+    int64_t run, start, end;
+    bool is_host;
+};
+
+struct id {
+    int64_t id;
+    uint32_t event;
+};
+
+struct reader {
+    struct cm_times *times;
+    struct cm_diagnostics *diag;
+    struct arena *scratch;
+    struct map rows; /* by operator name: index + 1 into operators; 0: none */
+    struct event *events;
+    size_t n;
+    bool has_device;
+    struct event *steps;
+    size_t n_steps;
+    struct instance *instances;
+    size_t n_instances;
+};
+
+static const char *name_of(const struct event *event) {
+    return json_string(json_get(event->from, "name"));
+}
+
+static bool is_aten(const struct event *event) {
+    return event->kind == OPERATOR && text_starts_with(name_of(event), "aten::");
+}
+
+static const struct times_operator *find_row(struct reader *reader, const char *name) {
+    static const char prefix[] = "aten::";
+    uint32_t known = 0;
+    size_t row = 0;
+    if (!text_starts_with(name, prefix)) return NULL;
+    if (map_add(&reader->rows, name, 0, &known) != CM_OK) return NULL;
+    if (known != MAP_NONE) return known > 0 ? &operators[known - 1] : NULL;
+    const char *stem = name + strlen(prefix);
+    const size_t n = strlen(stem);
+    const size_t length = n > 1 && stem[n - 1] == '_' ? n - 1 : n;
+    const size_t n_rows = sizeof(operators) / sizeof(*operators);
+    while (row < n_rows && (strncmp(operators[row].name, stem, length) != 0 ||
+                            operators[row].name[length] != '\0'))
+        row++;
+    if (row == n_rows) return NULL;
+    /* If out of memory, the arena has failed. */
+    (void)!map_set(&reader->rows, name, (uint32_t)row + 1);
+    return &operators[row];
+}
+
+/* Reads an event; leaves out those of other categories. */
+static int read_event(struct reader *reader, const struct json_value *from, size_t index) {
+    const char *category = json_string(json_get(from, "cat"));
+    const char *name = json_string(json_get(from, "name"));
+    const struct json_value *args = json_get(from, "args");
+    struct event event = {.from = from, .parent = NONE, .root = NONE};
+    size_t i = 0;
+    double start = 0;
+    double duration = 0;
+    if (category == NULL || !text_equal(json_string(json_get(from, "ph")), "X")) return CM_OK;
+    const size_t n = sizeof(categories) / sizeof(*categories);
+    while (i < n && !text_equal(categories[i].category, category)) i++;
+    event.is_outside = name != NULL && (text_starts_with(name, "autograd::") ||
+                                        text_starts_with(name, "Optimizer."));
+    const bool is_step = name != NULL && text_starts_with(name, "ProfilerStep#");
+    if (text_equal(category, "gpu_user_annotation") ||
+        (i == n && !is_step && !event.is_outside))
+        return CM_OK;
+    if (name == NULL)
+        return diag_error(reader->diag, DIAG_FORMAT, "event %zu must have a name", index);
+    event.kind = is_step ? STEP : i < n ? categories[i].kind : OPERATOR;
+    if (!json_to_double(json_get(from, "ts"), &start) ||
+        !json_to_double(json_get(from, "dur"), &duration) || !(start >= 0 && start < MAX_US) ||
+        !(duration >= 0 && duration < MAX_US))
+        return diag_error(
+            reader->diag, DIAG_FORMAT,
+            "ts and dur of event %zu must be times in microseconds, got %s and %s", index,
+            json_describe(json_get(from, "ts")), json_describe(json_get(from, "dur")));
+    event.start = llround(start * 1e3);
+    event.end = event.start + llround(duration * 1e3);
+    event.correlation = event.external = -1;
+    (void)json_to_int64(json_get(from, "tid"), &event.thread);
+    (void)json_to_int64(json_get(args, "correlation"), &event.correlation);
+    (void)json_to_int64(json_get(args, "External id"), &event.external);
+    if (event.kind == OPERATOR && !event.is_outside) event.row = find_row(reader, name);
+    reader->has_device |= event.kind == DEVICE;
+    if (event.kind == STEP)
+        reader->steps[reader->n_steps++] = event;
+    else
+        reader->events[reader->n++] = event;
+    return CM_OK;
+}
+
+#define COMPARE(a, b)                                                                          \
+    if ((a) != (b)) return (a) < (b) ? -1 : 1
+
+/* Orders events of the host by thread and time, an enclosing event before its nested ones;
+ * then those of the device. */
+static int compare_events(const void *left, const void *right) {
+    const struct event *a = left;
+    const struct event *b = right;
+    COMPARE(a->kind == DEVICE, b->kind == DEVICE);
+    if (a->kind != DEVICE) COMPARE(a->thread, b->thread);
+    COMPARE(a->start, b->start);
+    COMPARE(b->end, a->end);
+    return 0;
+}
+
+static int compare_starts(const void *left, const void *right) {
+    const struct instance *a = left;
+    const struct instance *b = right;
+    COMPARE(a->start, b->start);
+    COMPARE(a->event, b->event);
+    return 0;
+}
+
+static int compare_ids(const void *left, const void *right) {
+    const struct id *a = left;
+    const struct id *b = right;
+    COMPARE(a->id, b->id);
+    return 0;
+}
+
+static int compare_intervals(const void *left, const void *right) {
+    const struct interval *a = left;
+    const struct interval *b = right;
+    COMPARE(a->run, b->run);
+    COMPARE(a->start, b->start);
+    return 0;
+}
+
+/* Sets the parent and the root of each event of the host. */
+static void nest(struct reader *reader) {
+    struct event *events = reader->events;
+    uint32_t around = NONE;
+    for (uint32_t i = 0; i < reader->n && events[i].kind != DEVICE; i++) {
+        while (around != NONE && (events[around].thread != events[i].thread ||
+                                  events[i].start >= events[around].end))
+            around = events[around].parent;
+        events[i].parent = around;
+        around = i;
+    }
+    for (size_t i = reader->n; i-- > 0;)
+        if (events[i].parent != NONE && (is_aten(&events[i]) || events[i].has_aten))
+            events[events[i].parent].has_aten = true;
+    for (uint32_t i = 0; i < reader->n && events[i].kind != DEVICE; i++) {
+        struct event *event = &events[i];
+        if (event->parent != NONE) event->root = events[event->parent].root;
+        if (event->root == NONE && event->kind == OPERATOR &&
+            (is_aten(event) || event->is_outside || !event->has_aten))
+            event->root = i;
+    }
+}
+
+/* Returns the root of the event with this id; NONE if there is none. */
+static uint32_t root_of(const struct reader *reader, const struct id *ids, size_t n,
+                        int64_t id) {
+    const struct id key = {id, 0};
+    const struct id *found =
+        id >= 0 && n > 0 ? bsearch(&key, ids, n, sizeof(key), compare_ids) : NULL;
+    return found ? reader->events[found->event].root : NONE;
+}
+
+/* Adds the time of each kernel and copy to the operator that started it. */
+static int link_device(struct reader *reader) {
+    struct id *calls = arena_array(reader->scratch, reader->n, sizeof(*calls));
+    struct id *ops = arena_array(reader->scratch, reader->n, sizeof(*ops));
+    size_t n_calls = 0;
+    size_t n_ops = 0;
+    if (!calls || !ops) return diag_no_memory(reader->diag);
+    for (uint32_t i = 0; i < reader->n; i++) {
+        const struct event *event = &reader->events[i];
+        if (event->kind == CALL) calls[n_calls++] = (struct id){event->correlation, i};
+        if (event->kind == OPERATOR) ops[n_ops++] = (struct id){event->external, i};
+    }
+    if (n_calls > 0) qsort(calls, n_calls, sizeof(*calls), compare_ids);
+    if (n_ops > 0) qsort(ops, n_ops, sizeof(*ops), compare_ids);
+    for (uint32_t i = 0; i < reader->n; i++) {
+        struct event *event = &reader->events[i];
+        if (event->kind != DEVICE) continue;
+        event->root = root_of(reader, calls, n_calls, event->correlation);
+        if (event->root == NONE) event->root = root_of(reader, ops, n_ops, event->external);
+        if (event->root == NONE) event->root = i;
+        reader->events[event->root].device += event->end - event->start;
+    }
+    return CM_OK;
+}
+
+/* Appends the dims of the operands that have any, "[1, 3, 224, 224] [64, 3, 7, 7]", and sets
+ * the sizes of the first ones. */
+static void print_dims(const struct json_value *list, struct text *text, int64_t *sizes,
+                       size_t *n) {
+    json_each(operand, list) {
+        const struct json_value *first = json_first(operand);
+        if (json_is_array(first)) print_dims(operand, text, sizes, n); /* a list of tensors */
+        if (first == NULL || json_is_array(first) || *n == 3) continue;
+        double size = 1;
+        text_append(text, text->length > 0 ? " [" : "[");
+        json_each(dim, operand) {
+            int64_t value = 0;
+            (void)json_to_int64(dim, &value);
+            size *= (double)value;
+            text_printf(text, "%s%lld", dim == first ? "" : ", ", (long long)value);
+        }
+        text_append(text, "]");
+        sizes[(*n)++] = size > 0 && size < 9e15 ? (int64_t)size : 0;
+    }
+}
+
+/* Collects the runs of layers in the order of their start, and names them. */
+static int list_instances(struct reader *reader) {
+    struct map names;
+    map_init(&names, reader->scratch);
+    reader->instances = arena_array(reader->scratch, reader->n, sizeof(*reader->instances));
+    if (reader->instances == NULL) return diag_no_memory(reader->diag);
+    for (uint32_t i = 0; i < reader->n; i++) {
+        const struct event *event = &reader->events[i];
+        if (event->root != i || (reader->has_device && event->device == 0)) continue;
+        reader->instances[reader->n_instances++] = (struct instance){
+            i, 0, event->start, reader->has_device ? event->device : event->end - event->start,
+            0};
+    }
+    if (reader->n_instances > 0)
+        qsort(reader->instances, reader->n_instances, sizeof(*reader->instances),
+              compare_starts);
+    for (size_t i = 0; i < reader->n_instances; i++) {
+        struct instance *instance = &reader->instances[i];
+        const struct event *event = &reader->events[instance->event];
+        struct text dims = {.arena = reader->scratch};
+        int64_t sizes[3] = {0};
+        size_t n = 0;
+        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, sizes, &n);
+        const char *key = arena_printf(reader->scratch, "%s%s%s", name_of(event),
+                                       dims.length > 0 ? " " : "", text_string(&dims));
+        uint32_t known = 0;
+        if (dims.failed || !key || map_add(&names, key, (uint32_t)i, &known) != CM_OK)
+            return diag_no_memory(reader->diag);
+        instance->name = known == MAP_NONE ? (uint32_t)i : known;
+    }
+    return CM_OK;
+}
+
+/* Sets the run of each instance: its step, or its place in the shortest sequence that the trace
+ * repeats. */
+static int find_runs(struct reader *reader) {
+    const size_t n = reader->n_instances;
+    struct instance *items = reader->instances;
+    for (size_t i = 0; reader->n_steps > 0 && i < n; i++) {
+        items[i].run = -1;
+        for (size_t lower = 0, upper = reader->n_steps; lower < upper;) {
+            const size_t middle = lower + (upper - lower) / 2;
+            if (items[i].start < reader->steps[middle].start) {
+                upper = middle;
+            } else {
+                lower = middle + 1;
+                items[i].run =
+                    items[i].start < reader->steps[middle].end ? (int64_t)middle : -1;
+            }
+        }
+    }
+    reader->times->runs = reader->n_steps > 0 ? (int64_t)reader->n_steps : 1;
+    if (reader->n_steps > 0 || n == 0) return CM_OK;
+    /* border[i]: length of the longest proper prefix of items[0..i] that is also its end */
+    size_t *border = arena_array(reader->scratch, n, sizeof(*border));
+    if (border == NULL) return diag_no_memory(reader->diag);
+    for (size_t i = 1; i < n; i++) {
+        size_t length = border[i - 1];
+        while (length > 0 && items[i].name != items[length].name) length = border[length - 1];
+        border[i] = length + (items[i].name == items[length].name);
+    }
+    const size_t period = n - border[n - 1];
+    if (n % period != 0) return CM_OK;
+    reader->times->runs = (int64_t)(n / period);
+    for (size_t i = 0; i < n; i++) items[i].run = (int64_t)(i / period);
+    return CM_OK;
+}
+
+/* Counts the runs in which an operand with these dims is read: "[1, 3] [3, 4]". */
+static int count_reads(struct reader *reader, struct map *read_in, const char *dims,
+                       int64_t run) {
+    while (dims != NULL && (dims = strchr(dims, '[')) != NULL) {
+        const size_t length = strcspn(dims, "]") + 1;
+        const char *key = arena_strndup(reader->times->arena, dims, length);
+        const uint32_t latest = key ? map_get(read_in, key) : 0;
+        dims += length;
+        if (latest == (uint32_t)run) continue;
+        const uint32_t n = key ? map_get(&reader->times->reads, key) : 0;
+        if (!key || map_set(read_in, key, (uint32_t)run) != CM_OK ||
+            map_set(&reader->times->reads, key, n == MAP_NONE ? 1 : n + 1) != CM_OK)
+            return diag_no_memory(reader->diag);
+    }
+    return CM_OK;
+}
+
+/* Adds the layer of the k-th instance with this name in a run. */
+static int add_layer(struct reader *reader, const struct instance *instance, const char *name) {
+    const struct event *event = &reader->events[instance->event];
+    struct cm_times *times = reader->times;
+    struct times_layer *layer = &times->layers[times->n++];
+    struct text dims = {.arena = reader->scratch};
+    size_t n = 0;
+    *layer = (struct times_layer){.name = name, .rank = -1};
+    layer->op = arena_strdup(times->arena, name_of(event));
+    if (event->kind == DEVICE) {
+        if (text_starts_with(name, "Mem")) layer->role = TIMES_COPIES;
+    } else if (!event->is_outside) {
+        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, layer->sizes,
+                   &n);
+        times_set_operator(layer, event->row);
+    }
+    return arena_failed(times->arena) ? diag_no_memory(reader->diag) : CM_OK;
+}
+
+/* Adds the layers, and their times in the runs that count. */
+static int add_layers(struct reader *reader) {
+    const size_t n = reader->n_instances;
+    struct cm_times *times = reader->times;
+    const int64_t first = times->runs - times_n_counted(times);
+    struct times_sample *samples = arena_array(reader->scratch, n, sizeof(*samples));
+    double *scratch = arena_array(reader->scratch, n + 1, sizeof(*scratch));
+    uint32_t *n_equal = arena_array(reader->scratch, n, sizeof(*n_equal)); /* by name */
+    int64_t *latest = arena_array(reader->scratch, n, sizeof(*latest));    /* run, by name */
+    struct map layers;
+    struct map read_in;
+    size_t n_samples = 0;
+    map_init(&layers, reader->scratch);
+    map_init(&read_in, reader->scratch);
+    times->layers = arena_array(times->arena, n, sizeof(*times->layers));
+    if (!samples || !scratch || !n_equal || !latest || !times->layers)
+        return diag_no_memory(reader->diag);
+    for (size_t i = 0; i < n; i++) {
+        const struct instance *instance = &reader->instances[i];
+        const struct event *event = &reader->events[instance->event];
+        const uint32_t name = instance->name;
+        struct text text = {.arena = times->arena};
+        int64_t sizes[3];
+        size_t n_sizes = 0;
+        if (instance->run < first) continue;
+        if (latest[name] != instance->run) n_equal[name] = 0;
+        latest[name] = instance->run;
+        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &text, sizes,
+                   &n_sizes);
+        int status = count_reads(reader, &read_in, text_string(&text), instance->run);
+        const char *key = arena_printf(times->arena, "%s%s%s", name_of(event),
+                                       text.length > 0 ? " " : "", text_string(&text));
+        if (n_equal[name]++ > 0 && key != NULL)
+            key = arena_printf(times->arena, "%s #%u", key, n_equal[name]);
+        uint32_t at = 0;
+        if (status < 0 || !key || map_add(&layers, key, (uint32_t)times->n, &at) != CM_OK)
+            return diag_no_memory(reader->diag);
+        if (at == MAP_NONE) {
+            at = (uint32_t)times->n;
+            status = add_layer(reader, instance, key);
+            if (status < 0) return status;
+        }
+        samples[n_samples++] =
+            (struct times_sample){at, instance->run, (double)instance->time * 1e-9};
+    }
+    times_sum_samples(times, samples, n_samples, first, scratch);
+    return CM_OK;
+}
+
+/* Sets the medians over the runs of the whole time, of the time in which no layer runs, and of
+ * that part of it in which the host runs operators. */
+static int measure_gaps(struct reader *reader) {
+    struct cm_times *times = reader->times;
+    const size_t n_runs = (size_t)times->runs;
+    const size_t first = n_runs - (size_t)times_n_counted(times);
+    struct interval *items = arena_array(reader->scratch, 2 * reader->n + 1, sizeof(*items));
+    int64_t *run_of = arena_array(reader->scratch, reader->n, sizeof(*run_of));
+    double *values[3];
+    size_t n = 0;
+    for (size_t i = 0; i < 3; i++)
+        values[i] = arena_array(reader->scratch, n_runs, sizeof(**values));
+    if (arena_failed(reader->scratch)) return diag_no_memory(reader->diag);
+    for (size_t i = 0; i < reader->n; i++) run_of[i] = -1;
+    for (size_t i = 0; i < reader->n_instances; i++)
+        run_of[reader->instances[i].event] = reader->instances[i].run;
+    for (uint32_t i = 0; i < reader->n; i++) {
+        const struct event *event = &reader->events[i];
+        const bool is_device = event->kind == DEVICE;
+        if (event->root == NONE || run_of[event->root] < 0) continue;
+        if (is_device || event->root == i)
+            items[n++] = (struct interval){run_of[event->root], event->start, event->end,
+                                           reader->has_device && !is_device};
+    }
+    if (n > 0) qsort(items, n, sizeof(*items), compare_intervals);
+    for (size_t i = 0; i < n;) {
+        const size_t run = (size_t)items[i].run;
+        const bool has_step = !reader->has_device && reader->n_steps > 0;
+        int64_t from = INT64_MAX;
+        int64_t until = INT64_MIN;
+        size_t end = i;
+        for (; end < n && items[end].run == items[i].run; end++) {
+            if (items[end].is_host) continue;
+            if (items[end].start < from) from = items[end].start;
+            if (items[end].end > until) until = items[end].end;
+        }
+        if (has_step) from = reader->steps[run].start;
+        if (has_step) until = reader->steps[run].end;
+        int64_t covered[2] = {0, 0}; /* by layers; by layers and operators of the host */
+        int64_t at[2] = {from, from};
+        for (; i < end; i++)
+            for (int k = items[i].is_host; k < 2; k++) {
+                const int64_t start = items[i].start > at[k] ? items[i].start : at[k];
+                const int64_t stop = items[i].end < until ? items[i].end : until;
+                if (stop > start) covered[k] += stop - start;
+                if (stop > at[k]) at[k] = stop;
+            }
+        values[0][run] = (double)(until - from) * 1e-9;
+        values[1][run] = (double)(until - from - covered[0]) * 1e-9;
+        values[2][run] = (double)(covered[1] - covered[0]) * 1e-9;
+    }
+    times->run = times_summarize(values[0] + first, n_runs - first, n_runs - first).median;
+    times->gap = times_summarize(values[1] + first, n_runs - first, n_runs - first).median;
+    if (reader->has_device)
+        times->host = times_summarize(values[2] + first, n_runs - first, n_runs - first).median;
+    return CM_OK;
+}
+
+static int read_all(struct reader *reader, const struct json_value *list) {
+    const size_t n = json_count(list);
+    size_t index = 0;
+    reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
+    reader->steps = arena_array(reader->scratch, n, sizeof(*reader->steps));
+    if (arena_failed(reader->scratch)) return diag_no_memory(reader->diag);
+    json_each(item, list) {
+        const int status = read_event(reader, item, index++);
+        if (status < 0) return status;
+    }
+    if (reader->n == 0)
+        return diag_error(reader->diag, DIAG_FORMAT,
+                          "the trace must have operators (events of the category cpu_op)");
+    qsort(reader->events, reader->n, sizeof(*reader->events), compare_events);
+    if (reader->n_steps > 0)
+        qsort(reader->steps, reader->n_steps, sizeof(*reader->steps), compare_events);
+    nest(reader);
+    int status = link_device(reader);
+    if (status == CM_OK) status = list_instances(reader);
+    if (status == CM_OK) status = find_runs(reader);
+    if (status == CM_OK) status = add_layers(reader);
+    return status == CM_OK ? measure_gaps(reader) : status;
+}
+
+int times_read_kineto(const struct json_value *trace, struct cm_diagnostics *diag,
+                      struct cm_times *ret) {
+    struct reader reader = {.times = ret, .diag = diag, .scratch = arena_new("trace", 0)};
+    if (reader.scratch == NULL) return diag_no_memory(diag);
+    map_init(&reader.rows, reader.scratch);
+    map_init(&ret->reads, ret->arena);
+    ret->tool = "pytorch";
+    ret->has_times = true;
+    const char *device =
+        json_string(json_get(json_first(json_get(trace, "deviceProperties")), "name"));
+    int status = read_all(&reader, json_get(trace, "traceEvents"));
+    ret->provider = arena_strdup(ret->arena, !reader.has_device ? "CPU" : device ? device : "");
+    if (status == CM_OK && (arena_failed(reader.scratch) || arena_failed(ret->arena)))
+        status = diag_no_memory(diag);
+    arena_free(reader.scratch);
+    return status;
+}
