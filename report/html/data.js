@@ -8,6 +8,16 @@ function restoreIntegers(value) {
   return value && typeof value.digits === 'string' ? new BigNumber(value.digits) : value;
 }
 
+/*
+ * Returns JSON text whose names show control characters and changes of direction as escapes, for example "\u202e". The
+ * program writes these characters, and only these, as \u escapes; those of HTML, below 80, remain as they are.
+ */
+function neutralise(text) {
+  const unsafe = /\\u(?!00[2-7][\da-e])/;
+  return unsafe.test(text) ? text.replace(/\\./g, (pair, at) =>
+    pair === '\\u' && unsafe.test(text.slice(at, at + 6)) ? '\\\\u' : pair) : text;
+}
+
 /* Returns the JSON of a script element; null without it. Integers above 2^53 keep their digits. */
 function readJson(id) {
   const element = document.getElementById(id);
@@ -16,7 +26,7 @@ function readJson(id) {
   const hasLarge = text => (text.match(/(?<![\d.])\d{16,}(?![\d.eE])/g) || []).some(isLarge);
   const mark = line => hasLarge(line) ? line.replace(/"(?:[^"\\]|\\.)*"|[\d.eE+-]+/g,
     token => isLarge(token) ? `{"digits":"${token}"}` : token) : line;
-  const text = element.textContent;
+  const text = neutralise(element.textContent);
   return hasLarge(text) ? restoreIntegers(JSON.parse(text.split(/\n/).map(mark).join(' '))) : JSON.parse(text);
 }
 
@@ -29,7 +39,17 @@ const allMetrics = [
   {key: 'activation_bytes', unit: 'bytes', label: 'Activation bytes', noun: 'activation bytes'},
 ];
 const resources = ['compute', 'memory', 'launch', 'occupancy', 'kernel', 'mixed'];
-const nKinds = 6; /* colours of operator kinds; all kinds from the 6th on share the last */
+/* Families of operators, each with a fixed colour: class and pattern of operators. The first that matches applies. */
+const families = [
+  ['kind-0', /Conv/],
+  ['kind-1', /MatMul|Gemm|Einsum|Attention|LSTM|GRU|RNN|Linear/],
+  ['kind-3', /Norm|LRN|Softmax/],
+  ['kind-4', /Pool|^(::)?(Reduce|Arg|TopK|CumSum|NonMax|RoiAlign)/],
+  ['kind-6', /Reshape|Transpose|Concat|Split|Slice|Gather|Scatter|Pad$|Tile|Expand|Flatten|queeze|Identity|Cast|Shape|Constant|DepthToSpace|SpaceToDepth|Resize|Upsample|QuantizeLinear/],
+  ['kind-2', /elu$|Relu|Elu|Sigmoid|Tanh|Swish|Mish|Softplus|Softsign|Clip|Add|Sub$|Mul|Div|Pow|Sqrt|Exp|Log|Erf|Abs|Neg|Min|Max|Sum|Mean|Sin|Cos|Equal|Less|Greater|And|Or$|Not|Where|Dropout/],
+  ['kind-5', /^/],
+];
+function kindColour(kind) { return families.find(family => family[1].test(kind))[0]; }
 
 /* Numbers and returns the modules in preorder: a module contains a node if first <= node.owner.first < end. */
 function numberModules(modules) {
@@ -92,13 +112,13 @@ function indexOrder(profile) {
   profile.order.forEach((node, position) => { node.position = position; });
 }
 
-/* Assigns colours to operator kinds: the most expensive kinds get a colour of their own. */
+/* Lists the operator kinds, the most expensive first, and their colours. */
 function indexKinds(profile) {
   const sums = new Map();
   const weight = profile.timed ? node => +node.latency_ps || 0 : node => +node.macs || (+node.bytes_written || 0) / 1e3;
   for (const node of profile.nodes) sums.set(node.kind, (sums.get(node.kind) || 0) + weight(node));
   profile.kinds = [...sums].sort((a, b) => b[1] - a[1]).map(entry => entry[0]);
-  profile.kindColour = new Map(profile.kinds.map((kind, i) => [kind, `kind-${Math.min(i, nKinds - 1)}`]));
+  profile.kindColour = new Map(profile.kinds.map(kind => [kind, kindColour(kind)]));
 }
 
 /* Removes references to nodes that the profile does not have, because the reader of JSON does not check them. */
@@ -152,16 +172,16 @@ function isInside(node, module) {
   return node.owner.first >= module.first && node.owner.first < module.end;
 }
 
-function moduleName(module) { return module.path || '(root)'; }
+function moduleName(module) { return fit(module.path, maxName) || '(root)'; }
 
 /* Returns the last part of the path; the last two, as "layer1.0", if the last is a number. */
 function displayName(profile, module) {
   const parent = isKnown(module.parent) ? profile.modules[module.parent] : null;
-  return parent && parent.path !== '' && /^\d+$/.test(module.name) ? `${parent.name}.${module.name}` : module.name;
+  return fit(parent && parent.path !== '' && /^\d+$/.test(module.name) ? `${parent.name}.${module.name}` : module.name, maxName);
 }
 function nodeName(node) { return node.name || `${node.op} ${node.index}`; }
 /* Returns "layer1.0.bn1 (BatchNormalization)". */
-function nodeLabel(node) { return `${node.module || nodeName(node)} (${node.op})`; }
+function nodeLabel(node) { return `${fit(node.module || nodeName(node), maxName)} (${fit(node.op, maxName)})`; }
 function limitedBy(module) { return (module.achieved || {}).limited_by || 'unknown'; }
 function fileName(path) { return path.replace(/^.*\//, ''); }
 

@@ -51,6 +51,11 @@ function kernelTitle(rows, total) {
   return `The slowest of ${plural(rows.length, 'distinct kernel')} takes ${roughly(first.total_ps / total)} of the time in ${plural(first.calls, 'call')}${top}`;
 }
 
+/* Returns what the drawer shows for a row: "kernel:12". */
+function kernelOf(profile, row) {
+  return isKnown(row.primitive) ? row.primitive.nodes ? openKernel(profile, row.primitive) : `kernel:${row.primitive}` : '';
+}
+
 function ratioField(key, heading) {
   return field(key, heading, {isNumber: true, draw: (cell, row) => cell.text(isKnown(row[key]) ? percent(row[key], 1) : '\u2013')});
 }
@@ -58,7 +63,7 @@ function ratioField(key, heading) {
 function kernelColumns(profile, rows, total) {
   const has = key => rows.some(row => isKnown(row[key]) && row[key] !== '');
   return [
-    field('name', profile.measure.kernels ? 'Kernel' : 'Work', {isName: true}),
+    field('name', profile.measure.kernels ? 'Kernel' : 'Work', {isName: true, open: row => kernelOf(profile, row)}),
     field('algorithm', 'Algorithm'), field('calls', 'Calls', {isNumber: true}),
     field('mean_ps', 'Mean', {unit: 'ps'}), field('total_ps', 'Total', {unit: 'ps'}),
     shareColumn(row => row.total_ps, total, row => row.limited ? `on-${row.limited}` : '', 'ps'),

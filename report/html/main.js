@@ -55,48 +55,125 @@ function drawFilter(parent, report, view) {
   const module = selectedModule(report.profile);
   const line = add(parent, 'p', {class: 'filter', role: 'status'});
   line.append('span').text(!module ? `The ${report.old ? 'new ' : ''}model has no module ` : view.isWhole ? 'Selected module ' : 'Only module ');
-  line.append('strong').text(module ? moduleName(module) : state.module);
+  line.append('strong').text(module ? moduleName(module) : fit(state.module, maxName));
   line.append('span').text(!module || view.isWhole ? '; this view shows the whole model '
     : module.class_known === false ? ' ' : ` (${module.class}) `);
+  if (module) addButton(line, 'filter-details', 'Details', () => openDetails('module', module.path));
   addButton(line, 'clear-filter', 'Show the whole model', () => setState({module: '', zoom: ''}, true));
 }
 
-/* Draws the page from the state; the focus stays on the element with the same data-key. */
-function drawPage(app, report) {
+const wide = 1200; /* px; at this width the drawer is beside the view, else over it */
+let openedBy = ''; /* data-key of the element that opened the drawer */
+
+/* Draws header, view and drawer from the state; the focus stays on the element with the same data-key. */
+function drawPage(frame, report) {
   const available = views.filter(view => view.isFor ? view.isFor(report) : report.profile);
   const current = available.find(view => view.key === state.view) || available[0];
   const focused = document.activeElement && document.activeElement.getAttribute('data-key');
   tip.property('hidden', true);
-  app.selectAll('*').remove();
-  const header = app.append('header');
-  header.append('h1').text(pageTitle(report));
-  add(header, 'p', {class: 'subtitle'}, pageSubtitle(report));
-  if (report.profile) addWarnings(header, report.profile);
-  drawTabs(header, available, current);
-  const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
+  frame.main.style('min-height', `${frame.main.node().offsetHeight}px`); /* keeps the scroll position */
+  frame.header.selectAll('*').remove();
+  frame.main.selectAll('*').remove();
+  d3.select(document.body).classed('with-drawer', Boolean(openItem(report.profile)));
+  const title = add(frame.header, 'div', {class: 'title'});
+  title.append('h1').text(fit(pageTitle(report), 2 * maxName));
+  add(title, 'p', {class: 'subtitle'}, pageSubtitle(report));
+  if (report.profile) {
+    const tools = add(frame.header, 'div', {class: 'tools page-tools'});
+    drawSearch(tools, report.profile);
+    addButton(tools, 'digits', 'Exact numbers', () => setState({digits: state.digits === 'all' ? '' : 'all'}))
+      .attr('aria-pressed', String(state.digits === 'all'));
+  }
+  if (report.profile) addWarnings(frame.header, report.profile);
+  drawTabs(frame.header, available, current);
+  const main = add(frame.main, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
     'aria-labelledby': `tab-${current.key}`, tabindex: -1});
   drawFilter(main, report, current);
   current.draw(main, report);
+  frame.main.style('min-height', null);
+  drawDrawer(frame.drawer, report);
+  if (report.profile) markOpen(report.profile);
   if (focused) focusKey(focused);
+}
+
+/* Draws what changed: the drawer alone if only state.open did, unless this changes the width of the view. */
+function drawChanges(frame, report, last) {
+  const changed = stateKeys.filter(key => state[key] !== last[key]);
+  const active = document.activeElement;
+  const isOpened = state.open !== '' && changed.includes('open') && last.open !== undefined;
+  if (isOpened && !frame.drawer.node().contains(active)) openedBy = active.getAttribute('data-key') || '';
+  if (changed.length === 1 && isKnown(last.open) && changed[0] === 'open'
+    && (window.innerWidth < wide || (last.open === '') === (state.open === ''))) {
+    drawDrawer(frame.drawer, report);
+    d3.select(document.body).classed('with-drawer', Boolean(openItem(report.profile)));
+    markOpen(report.profile);
+  } else drawPage(frame, report);
+  if (isOpened && openItem(report.profile)) {
+    frame.drawer.node().scrollTop = 0;
+    frame.drawer.node().focus();
+  }
+  Object.assign(last, state);
+}
+
+/* Draws all views one below the other while the page is printed. */
+function printAll(frame, report) {
+  frame.main.selectAll('*').remove();
+  for (const view of views.filter(each => each.isFor ? each.isFor(report) : report.profile)) {
+    const part = add(frame.main, 'div', {class: `printed view-${view.key}`});
+    add(part, 'p', {class: 'view-name'}, view.label);
+    drawFilter(part, report, view);
+    view.draw(part, report);
+  }
+}
+
+/* Handles keys of the page: "/" searches, Escape closes the drawer, then shows the whole model. */
+function handleKey(event) {
+  if (event.key === '/' && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
+    event.preventDefault();
+    focusKey('find');
+    return;
+  }
+  if (event.key !== 'Escape') {
+    moveFocus(event);
+    return;
+  }
+  tip.property('hidden', true);
+  if (state.open !== '') closeDrawer();
+  else if (state.module !== '') setState({module: '', zoom: ''}, true);
+}
+
+/* Opens the drawer for links to it, and shows all digits of a number that the user clicks. */
+function handleClick(event) {
+  const link = event.target.closest('button[data-open]');
+  if (link) setState({open: link.getAttribute('data-open')}, true);
+  const number = event.target.closest('[data-value][title]');
+  if (number && !link) showTip(number, [number.getAttribute('title')]);
 }
 
 function startPage() {
   const report = loadReport();
   if (!report.profile && !report.check && report.kind !== 'sweep') return;
-  tip = d3.select(document.body).append('div').attr('id', 'tip').attr('role', 'tooltip').property('hidden', true);
   document.getElementById('report').hidden = true;
   const app = d3.select('#app').property('hidden', false);
-  const draw = () => drawPage(app, report);
+  const frame = {header: app.append('header'), main: app.append('main'),
+    drawer: add(app, 'aside', {id: 'drawer', 'aria-label': 'Details', tabindex: -1}).property('hidden', true)};
+  liveRegion = add(app, 'div', {class: 'hidden-text', role: 'status', 'aria-live': 'polite'});
+  tip = add(app, 'div', {id: 'tip', role: 'tooltip'}).property('hidden', true);
+  const last = {};
+  const draw = () => drawChanges(frame, report, last);
   startState(draw);
   let width = window.innerWidth;
   window.addEventListener('resize', () => {
     if (window.innerWidth === width) return;
     width = window.innerWidth;
-    draw();
+    drawPage(frame, report);
   });
-  document.addEventListener('keydown', event => {
-    if (event.key === 'Escape' && state.module !== '') setState({module: '', zoom: ''}, true);
-  });
+  window.addEventListener('beforeprint', () => printAll(frame, report));
+  window.addEventListener('afterprint', () => drawPage(frame, report));
+  document.addEventListener('keydown', handleKey);
+  document.addEventListener('focusin', moveStop);
+  document.addEventListener('focusout', () => tip.property('hidden', true));
+  document.addEventListener('click', handleClick);
 }
 
 document.addEventListener('DOMContentLoaded', startPage);

@@ -103,7 +103,7 @@ function drawCurve(parent, profile, options) {
   add(svg, 'path', {class: 'curve', d: area(curvePoints(curve, range, width))});
   const at = x(peak + 0.5);
   const label = `peak ${short(curve[peak].bytes, 'bytes')}: ${nodeLabel(profile.order[peak])}`;
-  const isRight = at + 10 + label.length * charWidth > width;
+  const isRight = at + 10 + label.length * charWidth > width && at > width / 2;
   add(svg, 'circle', {class: 'peak', cx: at, cy: y(+curve[peak].bytes), r: 5});
   add(svg, 'text', {class: 'strong', x: at + (isRight ? -10 : 10), y: 13, 'text-anchor': isRight ? 'end' : 'start'},
     fit(label, Math.floor((isRight ? at : width - at) / charWidth) - 2));
@@ -146,8 +146,9 @@ function drawArena(parent, profile, frame) {
   cells.filter(value => value.box.width > 70 && value.box.height > 14).append('text').attr('x', 4).attr('y', 12)
     .text(value => fit(`${short(value.bytes, 'bytes')} ${value.made ? value.made.module || value.value : value.value}`,
     Math.floor((value.box.width - 6) / charWidth)));
-  addTip(cells, value => [value.value, `${exact(value.bytes, 'bytes')} at offset ${exact(value.offset, 'bytes')}`,
+  addTip(cells, value => [fit(value.value, 2 * maxName), `${exact(value.bytes, 'bytes')} at offset ${exact(value.offset, 'bytes')}`,
     `written by ${value.made ? nodeLabel(value.made) : 'the caller'}, last read by ${nodeLabel(value.last)}`]);
+  addOpen(cells, value => `tensor:${value.value}`, value => `${fit(value.value, maxName)}: ${short(value.bytes, 'bytes')}`, value => `arena-${value.value}`);
   add(svg, 'text', {class: 'faint', x: frame.margin.left, y: height - 6},
     `execution order: ${plural(range[1] - range[0], 'node')}`);
   addLegend(parent, ['read', 'written', 'kept'].map(role => [role, `${role === 'kept' ? 'kept for later nodes' : role} at the peak`])
@@ -169,7 +170,7 @@ function fillLive(parent, profile, position) {
     const item = list.append('li');
     const head = item.append('div');
     addNumber(head, 'strong', value.bytes, 'bytes');
-    head.append('span').text(` ${value.value}`);
+    addOpenLink(head, `tensor:${value.value}`, value.value);
     addShareBar(item, +value.bytes, total, value.role.split(' ')[0]);
     add(item, 'div', {class: 'faint'}, value.role);
   }

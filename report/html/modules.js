@@ -23,7 +23,7 @@ function currentMetric(profile) {
  */
 function icicleBoxes(profile, top, key, width, height) {
   const below = d3.max(d3.range(top.first, top.end), i => profile.preorder[i].depth) - top.depth;
-  const column = width / (Math.min(maxColumns, 1 + below) - 0.5);
+  const column = width / (Math.min(maxColumns, Math.max(2, Math.floor(width / 100)), 1 + below) - 0.5);
   const boxes = [];
   const pending = [{module: top, x: 0, y: 0, width: column / 2, height}];
   while (pending.length) {
@@ -78,13 +78,14 @@ function drawIcicle(parent, profile, metric, options) {
     .attr('y', box => Math.min(16, box.height / 2 + 4.5))
     .text(box => {
       const share = roughly((+box.module[metric.key] || 0) / total);
-      return `${fit(label(box), room(box) - share.length - 1)} ${share}`;
+      const name = fit(label(box), room(box) - share.length - 1);
+      return name === '' && share.length > room(box) ? '' : `${name} ${share}`;
     });
   cells.filter(box => box.height >= 34).append('text').attr('class', box => `on ${colour(box)} second`).attr('x', 8).attr('y', 31)
     .text(box => {
       const value = short(box.module[metric.key], metric.unit);
       const named = `${value}  ${box.module.class_known === false ? '' : box.module.class}`;
-      return named.length <= room(box) ? named : value;
+      return named.length <= room(box) ? named : value.length <= room(box) + 1 ? value : '';
     });
   addTip(cells, box => [moduleName(box.module),
     `${box.module.class}${box.module.arguments ? `(${fit(box.module.arguments, 70)})` : ''}`]
@@ -108,8 +109,8 @@ function addBreadcrumb(parent, profile) {
   const line = add(parent, 'nav', {class: 'trail', 'aria-label': 'Path of the selected module'});
   trail.forEach((module, i) => {
     if (i > 0) line.append('span').text(' \u203a ');
-    if (i + 1 < trail.length) addModuleLink(line, module.path, module.path === '' ? '(root)' : module.name);
-    else line.append('strong').text(module.name);
+    if (i + 1 < trail.length) addButton(line, `path-${module.path}`, module.path === '' ? '(root)' : fit(module.name, maxName), () => setState({module: module.path}, true)).attr('class', 'link');
+    else line.append('strong').text(fit(module.name, maxName));
   });
 }
 
@@ -242,7 +243,7 @@ function drawModules(parent, report) {
   const total = short(profile.totals[metric.key], metric.unit);
   const noun = metric.unit === 'ps' ? `${profile.timeWord} time` : metric.noun;
   const module = selectedModule(profile);
-  const title = module ? `${module.path} has ${percent(module[metric.key], profile.totals[metric.key], metric.unit)} of the ${noun} (${short(module[metric.key], metric.unit)})`
+  const title = module ? `${moduleName(module)} has ${percent(module[metric.key], profile.totals[metric.key], metric.unit)} of the ${noun} (${short(module[metric.key], metric.unit)})`
     : first ? `${sentence(first.text)} of the ${noun} (${total})` : `Modules by ${noun}`;
   const section = addSection(parent, title,
     `Height is the share of ${module ? 'the module' : 'the model'}, depth runs to the right. Select a module to zoom and to filter the other views.`);

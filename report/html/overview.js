@@ -83,16 +83,15 @@ function addTiles(parent, profile) {
   add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}${step ? ', training' : profile.training ? ', forward alone' : ''}`);
 }
 
-/* Returns the parts of a stacked bar of `key` by operator type: the largest types, then one part for all others. */
+/* Returns the parts of a stacked bar of `key` by family of operators, the largest first. */
 function partsByKind(profile, key) {
-  const rows = (profile.operators || []).filter(row => row[key] > 0).sort((a, b) => b[key] - a[key]);
-  const own = rows.filter(row => profile.kindColour.get(row.op) !== `kind-${nKinds - 1}`);
-  const rest = rows.filter(row => own.indexOf(row) < 0);
-  const parts = own.map(row => ({label: row.op, value: row[key], colour: profile.kindColour.get(row.op)}));
-  if (rest.length > 0)
-    parts.push({label: rest.length === 1 ? rest[0].op : `${rest.length} other types`,
-      value: d3.sum(rest, row => +row[key]), colour: `kind-${nKinds - 1}`});
-  return parts;
+  const rows = (profile.operators || []).filter(row => row[key] > 0);
+  const groups = d3.nest().key(row => kindColour(row.op)).entries(rows);
+  return groups.map(group => {
+    const names = group.values.sort((a, b) => b[key] - a[key]).map(row => fit(row.op, 30));
+    const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+    return {label: names.slice(0, 2).join(', ') + more, value: d3.sum(group.values, row => +row[key]), colour: group.key};
+  }).sort((a, b) => b.value - a.value);
 }
 
 function addBreakdown(parent, profile) {
@@ -122,7 +121,7 @@ function addAdviceLinks(parent, profile, advice) {
   const links = add(parent, 'p', {class: 'links'}, 'Most time in ');
   owners.slice(0, 3).forEach((module, i) => {
     if (i > 0) links.append('span').text(', ');
-    addModuleLink(links, module.path, moduleName(module), 'modules');
+    addModuleLink(links, module.path, moduleName(module));
   });
   if (owners.length > 3) links.append('span').text(` and ${plural(owners.length - 3, 'more module')}`);
 }
@@ -137,6 +136,10 @@ function noAdvice(profile) {
   return `No rule finds an optimization.${most}${bound}`;
 }
 
+function adviceName(advice) {
+  return advice.name[0].toUpperCase() + advice.name.slice(1).replace(/-/g, ' ');
+}
+
 function addAdvice(parent, profile) {
   const list = profile.advice || [];
   const section = addSection(parent, list.length ? `What to change first: ${list[0].name.replace(/-/g, ' ')}`
@@ -148,9 +151,8 @@ function addAdvice(parent, profile) {
   const items = add(section, 'ol', {class: 'advice'});
   for (const advice of list) {
     const item = add(items, 'li', {'data-key': `advice-${advice.name}`, tabindex: -1});
-    const name = advice.name.replace(/-/g, ' ');
     const head = add(item, 'p', {class: 'advice-head'});
-    head.append('strong').text(name[0].toUpperCase() + name.slice(1));
+    head.append('strong').text(adviceName(advice));
     if (isKnown(advice.gain_ps))
       add(head, 'span', {class: 'gain', 'data-value': String(advice.gain_ps), title: exact(advice.gain_ps, 'ps')},
         `saves ${profile.modelled ? '' : 'up to '}${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)}${profile.training ? ' of forward' : ''})`);
@@ -226,7 +228,7 @@ function addComparison(parent, profile) {
       addShareBar(cell, +value, column.total, isFirst ? 'largest' : '');
       const share = column.isPeak || !(value > 0) ? '' : ` (${roughly(value / column.total)})`;
       add(cell, 'span', {class: isFirst ? 'value largest' : 'value'},
-        !isKnown(value) ? '\u2013' : `${+value === 0 ? '0' : short(value, column.unit)}${share}`);
+        !isKnown(value) ? '\u2013' : `${+value === 0 ? '0' : numberText(value, column.unit)}${share}`);
     }
   }
 }
@@ -240,7 +242,7 @@ function addPeakSummary(parent, profile) {
   const live = profile.memory.live_at_peak || [];
   const list = add(section, 'ul', {class: 'live'});
   for (const value of liveAt(profile, peak).slice(0, 5))
-    list.append('li').text(`${short(value.bytes, 'bytes')}  ${value.value}: ${value.role}`);
+    addOpenLink(list.append('li').text(`${numberText(value.bytes, 'bytes')} ${value.role}: `), `tensor:${value.value}`, value.value);
   if (live.length > 5) list.append('li').text(`and ${live.length - 5} smaller tensors`);
 }
 

@@ -79,7 +79,7 @@ function partValue(profile, part, key) {
 }
 
 function partName(part) {
-  return part.modules.length === 1 || part.own ? part.path || '(root)' : `${part.path} (${part.modules.length} modules)`;
+  return part.modules.length === 1 || part.own ? fit(part.path, maxName) || '(root)' : `${fit(part.path, maxName)} (${part.modules.length} modules)`;
 }
 
 /* Returns {part, text} of the largest part, with the text "layer3 takes 36%"; null if the total is 0. */
@@ -88,8 +88,9 @@ function dominant(profile, key) {
   const parts = partsOf(profile, key);
   if (!(total > 0)) return null;
   const first = largestParts(profile, parts, key)[0] || parts[0];
-  const name = first.modules.length > 1 && !first.own ? `the ${first.modules.length} modules ${first.path}` : first.path;
-  const isPlural = name !== first.path || first.path === outside;
+  const path = fit(first.path, maxName);
+  const name = first.modules.length > 1 && !first.own ? `the ${first.modules.length} modules ${path}` : path;
+  const isPlural = name !== path || first.path === outside;
   const text = `${name || 'the root module'} ${isPlural ? 'take' : 'takes'} ${roughly(first.value / total)}`;
   return {part: first, text};
 }

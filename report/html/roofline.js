@@ -201,9 +201,9 @@ function drawRoofline(parent, report) {
     .attr('cx', point => x(point.x)).attr('cy', point => y(point.y)).attr('r', radius);
   addTip(discs, point => [`${nodeLabel(point.first)}${point.kernel.nodes.length > 1 ? ` and ${point.kernel.nodes.length - 1} like it` : ''}`, point.kernel.name, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps, 'ps')}), limited by ${point.kernel.limited || 'unknown'}`,
     `${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte, ${short(point.kernel.bytes / (point.kernel.mean_ps * 1e-12), 'bytes_per_s')}`]);
-  discs.each(function button(point) {
+  discs.attr('data-open', point => openKernel(profile, point.kernel.primitive)).each(function button(point) {
     addAction(d3.select(this), `${nodeLabelOf(point)}: ${short(point.time, 'ps')}, ${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte`,
-      `disc-${point.first.index}`, () => setState({module: point.first.module}, true));
+      `disc-${point.first.index}`, () => openDetails('kernel', profile.primitives.indexOf(point.kernel.primitive)));
   });
   const lines = roofLines(x, y, ceilings, bandwidth);
   labelPoints(svg, points, x, y, radius, frame, lines, drawRoof(svg, lines, frame));

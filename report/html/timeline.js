@@ -101,10 +101,15 @@ function timelineTitle(profile) {
 
 function drawTimeAxis(svg, x, height) {
   const axis = add(svg, 'g', {class: 'axis'});
-  for (const tick of x.ticks(Math.min(8, x.range()[1] / 110))) {
+  let end = 0; /* of the last label */
+  for (const tick of x.ticks(ticksFor(x.range()[1]))) {
     add(axis, 'line', {x1: x(tick), x2: x(tick), y1: 18, y2: height});
-    const anchor = x(tick) < 30 ? 'start' : x(tick) > x.range()[1] - 30 ? 'end' : 'middle';
-    add(axis, 'text', {x: x(tick), y: 12, 'text-anchor': anchor}, short(tick, 'ps'));
+    const text = short(tick, 'ps');
+    const size = charWidth * text.length;
+    const left = Math.max(0, Math.min(x.range()[1] - size, x(tick) - size / 2));
+    if (left < end) continue;
+    add(axis, 'text', {x: left, y: 12}, text);
+    end = left + size + 4;
   }
 }
 
@@ -166,6 +171,7 @@ function drawNodes(svg, profile, x, top) {
   addTip(cells, box => [nodeLabel(box.item), nodeName(box.item),
     `${short(box.item.latency_ps, 'ps')} (${percent(box.item.latency_ps, profile.duration, 'ps')}), limited by ${box.item.limited || 'unknown'}${box.item.launch > 0 ? `, ${short(box.item.launch, 'ps')} of it launches` : ''}`]
     .concat(box.items > 1 ? [`and ${box.items - 1} shorter nodes here`] : []));
+  addOpen(cells, box => openNode(box.item), box => `${nodeLabel(box.item)}: ${short(box.item.latency_ps, 'ps')}`, box => `time-${box.item.index}`);
 }
 
 /* Adds panning by dragging, and zooming at the pointer by Ctrl + wheel. */
@@ -223,7 +229,7 @@ function drawLongest(parent, profile) {
   const nodes = profile.order.filter(node => node.latency_ps > 0 && (!module || isInside(node, module)))
     .sort((a, b) => b.latency_ps - a.latency_ps).slice(0, 15);
   addTable(addSection(parent, 'The longest nodes', '', 'h3'), 'Longest nodes', [
-    field('name', 'Node', {isName: true, value: nodeLabel}),
+    field('name', 'Node', {isName: true, value: nodeLabel, open: openNode}),
     field('shape', 'First input \u2192 output', {value: node => nodeShapes(profile, node)}),
     field('latency_ps', profile.timeName, {unit: 'ps'}),
     shareColumn(node => node.latency_ps, profile.duration, node => `on-${node.limited}`, 'ps'),

@@ -4,7 +4,10 @@
 const maxRows = 100; /* rows of a table until the user shows all */
 const charWidth = 7.3; /* mean width of a character in a chart, px */
 
+const maxName = 80; /* characters of a name that is not cut to fit a chart */
+
 let tip = null;
+let liveRegion = null; /* element whose text screen readers announce */
 
 /* Appends an element with attributes and text, which may be functions of the data. */
 function add(parent, tag, attributes, text) {
@@ -22,11 +25,30 @@ function addTip(selection, lines) {
     tip.style('left', `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - box.width - 8))}px`)
       .style('top', `${event.clientY + (event.clientY + 18 + box.height > window.innerHeight ? -box.height - 10 : 18)}px`);
   }).on('mouseleave.tip', () => { tip.property('hidden', true); });
+  selection.on('focusin.tip', function show(datum) {
+    if (this.matches(':focus-visible')) showTip(this, lines.call(this, datum));
+  });
 }
 
-/* Makes a shape of a chart work like a button: pointer, Enter and Space. */
+/* Shows lines of text below an element. */
+function showTip(element, lines) {
+  tip.property('hidden', false).selectAll('div').data(lines).join('div').text(line => line);
+  const box = tip.node().getBoundingClientRect();
+  const place = element.getBoundingClientRect();
+  tip.style('left', `${Math.max(0, Math.min(place.left, window.innerWidth - box.width - 8))}px`)
+    .style('top', `${place.bottom + box.height + 8 > window.innerHeight ? Math.max(0, place.top - box.height - 6) : place.bottom + 6}px`);
+}
+
+function announce(text) { liveRegion.text(text); }
+
+/*
+ * Makes a shape of a chart work like a button: pointer, Enter and Space. A chart has one tab stop: its first shape or
+ * the one that had the focus last; arrow keys, Home and End move between its shapes (moveFocus).
+ */
 function addAction(selection, label, key, action) {
-  selection.attr('role', 'button').attr('tabindex', 0).attr('aria-label', label).attr('data-key', key).on('click.action', action)
+  selection.attr('role', 'button').attr('tabindex', function stop() {
+    return this.closest('svg').querySelector('[tabindex="0"]') ? -1 : 0;
+  }).attr('aria-label', label).attr('data-key', key).on('click.action', action)
     .on('keydown.action', function press(datum) {
       if (d3.event.key !== 'Enter' && d3.event.key !== ' ') return;
       d3.event.preventDefault();
@@ -37,11 +59,29 @@ function addAction(selection, label, key, action) {
 /* Makes arrow keys move the focus among the shapes of a chart: next(datum, key) returns a data-key. */
 function addArrows(selection, next) {
   selection.on('keydown.arrows', datum => {
-    const key = d3.event.key.startsWith('Arrow') ? next(datum, d3.event.key) : null;
-    if (key === null) return;
+    if (!d3.event.key.startsWith('Arrow')) return;
+    const key = next(datum, d3.event.key);
     d3.event.preventDefault();
-    focusKey(key);
+    if (key !== null) focusKey(key);
   });
+}
+
+/* Makes the shape that got the focus the tab stop of its chart. */
+function moveStop(event) {
+  const chart = event.target.getAttribute('role') === 'button' && event.target.closest('svg');
+  if (!chart) return;
+  for (const stop of chart.querySelectorAll('[tabindex="0"]')) stop.setAttribute('tabindex', -1);
+  event.target.setAttribute('tabindex', 0);
+}
+
+/* Moves the focus to another shape of a chart, unless the chart itself handled the key (addArrows). */
+function moveFocus(event) {
+  const chart = event.target.getAttribute('role') === 'button' && event.target.closest('svg');
+  const step = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity}[event.key];
+  if (!chart || !step || event.defaultPrevented) return;
+  const shapes = [...chart.querySelectorAll('[role="button"]')];
+  event.preventDefault();
+  shapes[Math.max(0, Math.min(shapes.length - 1, shapes.indexOf(event.target) + step))].focus();
 }
 
 function focusKey(key) {
@@ -70,6 +110,24 @@ function addSwitch(parent, name, label, choices, current, action) {
       .attr('aria-pressed', String(choice.key === current));
 }
 
+/* Adds a button that copies a text. */
+function addCopy(parent, key, text, label) {
+  addButton(parent, `copy-${key}`, 'Copy', function copy() {
+    const area = add(d3.select(this.parentNode), 'textarea', {class: 'hidden-text', 'aria-label': label}).property('value', text);
+    area.node().select();
+    const isDone = document.execCommand('copy');
+    area.remove();
+    d3.select(this).text(isDone ? 'Copied' : 'Copy failed').node().focus();
+    announce(isDone ? 'Copied' : 'Copy failed');
+  }).attr('class', 'copy').attr('aria-label', label);
+}
+
+/* Adds a name, shortened in the middle if it is long, with a button that copies all of it. */
+function addName(parent, name) {
+  add(parent, 'span', {class: 'name'}, fit(name, 2 * maxName));
+  addCopy(parent, 'name', name, 'Copy the name');
+}
+
 function addSearch(parent, label) {
   add(parent, 'input', {type: 'search', 'data-key': 'search', 'aria-label': label,
     placeholder: label}).property('value', state.search)
@@ -80,9 +138,12 @@ function matches(text) {
   return text.toLowerCase().includes(state.search.toLowerCase());
 }
 
+/* Returns a number with three digits, or with all if the reader asked for exact numbers. */
+function numberText(value, unit) { return state.digits === 'all' ? exact(value, unit) : short(value, unit); }
+
 /* Adds a number after a prefix, with all digits as title and data-value; a dash if undefined or an unknown time. */
 function addNumber(parent, tag, value, unit, prefix, isChange) {
-  const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : (isChange ? signed : short)(value, unit);
+  const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : isChange ? signed(value, unit) : numberText(value, unit);
   return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
     (text === '\u2013' ? '' : prefix || '') + text);
 }
@@ -103,8 +164,11 @@ function prefixOf(row, key) {
 
 /* Adds a chart of fixed size that scales down on narrow pages. */
 function addChart(parent, width, height, label) {
-  return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': label});
+  return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': fit(label, 3 * maxName)});
 }
+
+/* Returns the number of axis labels that fit side by side. */
+function ticksFor(width) { return Math.max(2, Math.min(8, Math.floor(width / 90))); }
 
 function widthOf(parent) {
   return Math.max(280, Math.floor(parent.node().getBoundingClientRect().width));
@@ -125,7 +189,7 @@ function addStack(parent, title, parts, unit, total, full = total) {
     if (part.value / full * width > 20 + 1.15 * charWidth * label.length) piece.append('span').text(label);
   }
   addLegend(figure, known.map(part =>
-    [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total, unit)})`]));
+    [part.colour, `${part.label} ${numberText(part.value, unit)} (${percent(part.value, total, unit)})`]));
   return bar;
 }
 
@@ -184,6 +248,7 @@ function addCell(row, each, datum) {
   const cell = row.append(each.isName ? 'th' : 'td').classed('number', Boolean(each.isNumber));
   if (each.isName) cell.attr('scope', 'row');
   if (each.draw) each.draw(cell, datum);
+  else if (each.open && each.open(datum)) addOpenLink(cell, each.open(datum), each.value(datum));
   else cell.text(each.value(datum));
 }
 
@@ -199,8 +264,9 @@ function shareColumn(value, total, colour, unit) {
 }
 
 /*
- * Adds a table with columns {key, label, value, unit | draw, isNumber, isName, isChange}. With `sort` the headings are
- * buttons and state.sort ("macs:desc") orders the rows. The first `limit` rows are shown until the user shows all.
+ * Adds a table with columns {key, label, value, unit | draw, open, isNumber, isName, isChange}. With `open` a cell is a
+ * link that opens the drawer: open(row) returns "node:12". With `sort` the headings are buttons and state.sort
+ * ("macs:desc") orders the rows. The first `limit` rows are shown until the user shows all.
  */
 function addTable(parent, caption, columns, rows, sort, limit = maxRows) {
   const box = add(parent, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption});
@@ -225,12 +291,12 @@ function addTable(parent, caption, columns, rows, sort, limit = maxRows) {
     });
   }
   if (rows.length === 0) add(box, 'p', {class: 'none'}, 'No row matches.');
+  if (sort && state.search !== '') announce(`${plural(rows.length, 'row')} match`);
 }
 
-/* Adds a link that selects a module, by which every view is filtered. */
-function addModuleLink(parent, path, text, view) {
-  addButton(parent, `module-${path}`, text || path || '(root)', () =>
-    view ? openView(view, {module: path}) : setState({module: path}, true)).attr('class', 'link');
+/* Adds a link that opens the details of a module. */
+function addModuleLink(parent, path, text) {
+  addOpenLink(parent, `module:${path}`, text || path || '(root)').attr('data-key', `module-${path}`);
 }
 
 /* Adds a section that states what is missing, and a command that makes a page with it. */
