@@ -4,7 +4,7 @@
 const maxNeighbours = 8; /* producers or consumers in a picture */
 const maxChildren = 12; /* rows of a list */
 
-/* What the drawer can show: find(profile, id) returns the item, undefined if there is none; draw adds its sections. */
+/* The kinds of items: find(profile, id) returns an item, undefined if there is none; draw adds its sections. */
 const details = {
   module: {find: (profile, id) => profile.byPath.get(id), draw: drawModuleDetails},
   node: {find: (profile, id) => profile.nodes[/^\d+$/.test(id) ? id : -1], draw: drawNodeDetails},
@@ -230,7 +230,7 @@ function drawNeighbours(parent, producers, centre, consumers) {
     add(cell, 'text', {x: 10, y: 16, class: column === 1 ? 'on inverse strong' : 'strong'}, fit(each.name, room));
     add(cell, 'text', {x: 10, y: 31, class: column === 1 ? 'on inverse second' : 'faint second'}, fit(each.text, room));
     if (column === 1 || !each.open) return;
-    addOpen(cell.datum(each), () => each.open, `${column === 0 ? 'producer' : 'consumer'} ${fit(each.name, maxName)} ${each.text}`, `flow-${column}-${i}`);
+    addOpen(cell.datum(each), () => each.open, `${column === 0 ? 'producer' : 'consumer'} ${fit(each.name, maxName)} ${each.text}`, `near-${column}-${i}`);
     addTip(cell, () => [each.name, each.text]);
   }));
 }
@@ -301,7 +301,7 @@ function shareOfTime(profile, value) {
 }
 
 /* Adds a line "Label: link link". */
-function addLinks(parent, label, links) {
+function addOpenLinks(parent, label, links) {
   if (links.length === 0) return;
   const line = add(parent, 'p', {class: 'links'}, `${label} `);
   links.forEach(([what, text], i) => {
@@ -320,10 +320,10 @@ function drawNodeDetails(parent, profile, node) {
   const main = profile.nodes[node.kernel];
   addDetailHead(parent, `${node.op}${time ? ` takes ${time}` : node.macs > 0 ? `: ${short(node.macs, 'macs')}` : ''}`, nodeName(node));
   if (node.domain) add(parent, 'p', {class: 'note'}, `Operator ${node.kind}`);
-  addLinks(parent, 'Module', [[`module:${node.owner.path}`, moduleName(node.owner)]]);
-  if (main) addLinks(parent, 'Fused into the kernel of', [[openNode(main), nodeLabel(main)]]);
-  if (node.fused.length) addLinks(parent, 'Its kernel also runs', node.fused.slice(0, maxChildren).map(each => [openNode(each), nodeLabel(each)]));
-  if (node.primitive) addLinks(parent, 'Kernel', [[openKernel(profile, node.primitive), node.primitive.primitive]]);
+  addOpenLinks(parent, 'Module', [[`module:${node.owner.path}`, moduleName(node.owner)]]);
+  if (main) addOpenLinks(parent, 'Fused into the kernel of', [[openNode(main), nodeLabel(main)]]);
+  if (node.fused.length) addOpenLinks(parent, 'Its kernel also runs', node.fused.slice(0, maxChildren).map(each => [openNode(each), nodeLabel(each)]));
+  if (node.primitive) addOpenLinks(parent, 'Kernel', [[openKernel(profile, node.primitive), node.primitive.primitive]]);
   addDetailAdvice(parent, profile, [node]);
   addWhy(parent, profile, node.primitive || {limited: 'unknown'}, node.latency_ps, node.lower_bound_ps);
   const [centre] = nodeEntries(profile, [node]);
@@ -355,7 +355,7 @@ function drawModuleDetails(parent, profile, module) {
   const of = metric.unit === 'ps' ? 'the time' : metric.noun;
   addDetailHead(parent, `${module.name || '(root)'} has ${percent(module[metric.key], profile.totals[metric.key], metric.unit)} of ${of} (${short(module[metric.key], metric.unit)})`, moduleName(module));
   if (module.class_known !== false) add(parent, 'p', {class: 'note'}, `${module.class}${module.arguments ? `(${fit(module.arguments, 2 * maxName)})` : ''}`);
-  if (isKnown(module.parent)) addLinks(parent, 'Part of', [[`module:${profile.modules[module.parent].path}`, moduleName(profile.modules[module.parent])]]);
+  if (isKnown(module.parent)) addOpenLinks(parent, 'Part of', [[`module:${profile.modules[module.parent].path}`, moduleName(profile.modules[module.parent])]]);
   const tools = add(parent, 'div', {class: 'tools'});
   addModuleFilter(tools, module.path);
   addButton(tools, 'place-modules', 'Zoom to it in Modules', () => openView('modules', {module: module.path}));
@@ -393,7 +393,7 @@ function drawKernelDetails(parent, profile, primitive) {
   addWhy(parent, profile, primitive, primitive.median_ps, d3.max(nodes, node => +node.lower_bound_ps || 0) || 0);
   addShares(parent, 'Nodes', sortRows(nodes.map(node => ({open: openNode(node), name: nodeLabel(node), value: node.latency_ps, colour: `on-${node.limited || 'leaf'}`})), {value: row => row.value}), time, 'ps');
   const parts = [...new Set([].concat(...nodes.map(node => node.fused)))];
-  addLinks(parent, 'Fused into it', parts.slice(0, maxChildren).map(node => [openNode(node), nodeLabel(node)]));
+  addOpenLinks(parent, 'Fused into it', parts.slice(0, maxChildren).map(node => [openNode(node), nodeLabel(node)]));
   addFacts(addSection(parent, 'Figures', '', 'h3'), [['Algorithm', primitive.algorithm || primitive.state], ['Tensor cores', primitive.tensor_cores],
     ['Nodes', nodes.length, 'count'], ['Of these fused into other kernels', fused || null, 'count'], ['Time of one run', primitive.median_ps, 'ps'],
     ['Time of all nodes', time || null, 'ps'], ['FLOPs of one run', primitive.flops, 'flops'], ['Bytes of one run', primitive.bytes, 'bytes'],

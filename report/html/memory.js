@@ -106,7 +106,7 @@ function drawCurve(parent, profile, options) {
   const isRight = at + 10 + label.length * charWidth > width && at > width / 2;
   add(svg, 'circle', {class: 'peak', cx: at, cy: y(+curve[peak].bytes), r: 5});
   add(svg, 'text', {class: 'strong', x: at + (isRight ? -10 : 10), y: 13, 'text-anchor': isRight ? 'end' : 'start'},
-    fit(label, Math.floor((isRight ? at : width - at) / charWidth) - 2));
+    fit(label, Math.floor((isRight ? at : width - at) / (1.15 * charWidth)) - 2));
   if (options.isSmall)
     add(svg, 'text', {class: 'faint', x: margin.left, y: height - 4}, `execution order: ${plural(curve.length, 'node')}`);
   return {svg, x, height, margin, width, peak};

@@ -114,9 +114,9 @@ class Drawer(Page):
         consumers = [node["index"] for node in nodes if nodes[index]["outputs"][0]["name"] in node["inputs"]]
         self.open(path, f"open=node:{index}")
         for column, wanted in ((0, producers), (2, consumers)):
-            self.assertEqual(sorted(self.js(f"""return [...document.querySelectorAll('#drawer [data-key^="flow-{column}-"]')]
+            self.assertEqual(sorted(self.js(f"""return [...document.querySelectorAll('#drawer [data-key^="near-{column}-"]')]
                 .map(e => e.dataset.open)""")), sorted(f"node:{i}" for i in wanted))
-        self.click("flow-2-0")
+        self.click("near-2-0")
         self.assertIn(f"open=node:{consumers[0]}", unquote(self.fragment()))
         self.browser.back()
         self.assertIn(f"open=node:{index}", unquote(self.fragment()))
