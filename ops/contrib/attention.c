@@ -389,8 +389,8 @@ static bool attends(const struct op_context *context, struct op_attention *ret) 
 /* clang-format off */
 #define CONTRIB(name, infer_fn, letters, ...)                                                  \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1, ATTENDS(attends),                                     \
-                       DEEPSPEED(PLUS(attention_scores, "scores")), __VA_ARGS__),              \
+        SIGNATURE(CONTRIB, name, 1, ATTENDS(attends),                                          \
+                  DEEPSPEED(PLUS(attention_scores, "scores")), __VA_ARGS__),                   \
         .cost = {macs_attention, "projection, and scores x (columns of a key and of a value)"},\
         .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = "-"          \
     }

@@ -222,7 +222,7 @@ static void macs_compiled(const struct op_context *context, struct product *ret)
 
 /* clang-format off */
 #define CONTRIB(name, infer_fn, letters, ...)                                                  \
-    SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,  \
+    SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,       \
     .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {

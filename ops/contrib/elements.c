@@ -123,7 +123,7 @@ static int infer_position_bias(struct op_context *context) {
 
 /* clang-format off */
 #define CONTRIB(name, infer_fn, letters, class, ...)                                           \
-    SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,  \
+    SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .param_roles = letters,       \
     .module = class, .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {

@@ -117,7 +117,7 @@ static int infer_beams(struct op_context *context) {
 /* clang-format off */
 #define GENERATES(name, infer_fn)                                                              \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1, NO_BOUNDS), .infer = infer_fn,                        \
+        SIGNATURE(CONTRIB, name, 1, NO_BOUNDS), .infer = infer_fn,                             \
         .memory = MEMORY_CONTROL, .param_roles = "i", .backward.saved_for_backward = "-"       \
     }
 

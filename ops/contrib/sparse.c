@@ -347,14 +347,14 @@ static void macs_packed_indexer(const struct op_context *context, struct product
 /* clang-format off */
 #define SCORES(name, infer_fn, are, letters, ...)                                              \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1, DEEPSPEED(PLUS(n_scores, "scores")),                  \
-                       MODELLED_PRODUCT(NO_FUSED), __VA_ARGS__),                               \
+        SIGNATURE(CONTRIB, name, 1, DEEPSPEED(PLUS(n_scores, "scores")),                       \
+                  MODELLED_PRODUCT(NO_FUSED), __VA_ARGS__),                                    \
         .infer = infer_fn, .cost = {macs_attention, are}, .param_roles = letters,              \
         .backward.saved_for_backward = "-"                                                     \
     }
 #define INDEXER(name, infer_fn, count, letters)                                                \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1, MODELLED_PRODUCT(NO_FUSED)), .infer = infer_fn,       \
+        SIGNATURE(CONTRIB, name, 1, MODELLED_PRODUCT(NO_FUSED)), .infer = infer_fn,            \
         .cost = {count, "queries x heads x entries x columns"},                                \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }

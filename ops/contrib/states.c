@@ -214,7 +214,7 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
 /* clang-format off */
 #define CONTRIB(name, infer_fn, count, are, bias_, letters, class, ...)                        \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .bias = bias_,       \
+        SIGNATURE(CONTRIB, name, 1, __VA_ARGS__), .infer = infer_fn, .bias = bias_,            \
         .cost = {count, are},                                                                  \
         .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }

@@ -144,7 +144,7 @@ static int describe_softplus(const struct op_context *context, struct text *out)
 /* clang-format off */
 #define ACTIVATION(name, from, class, print, folds, keeps, ...)                                \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .fold = folds,             \
+        SIGNATURE(ONNX, name, from, BOUNDS("d"), __VA_ARGS__), .fold = folds,                  \
         .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "x",             \
         .module = class, .describe = print, .backward.saved_for_backward = keeps               \
     }

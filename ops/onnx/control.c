@@ -111,7 +111,7 @@ static int infer_sequence_map(struct op_context *context) {
 /* clang-format off */
 #define CONTROL(name, from, infer_fn, letters)                                                 \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, NO_BOUNDS), .infer = infer_fn,                        \
+        SIGNATURE(ONNX, name, from, NO_BOUNDS), .infer = infer_fn,                             \
         .memory = MEMORY_CONTROL, .param_roles = letters, .backward.saved_for_backward = ""    \
     }
 

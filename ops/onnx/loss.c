@@ -34,8 +34,8 @@ static int64_t log_probabilities(const struct op_context *context) {
 /* clang-format off */
 #define LOSS(name, operations, class, keeps, more)                                             \
     {                                                                                          \
-        SIGNATURE(ONNX, name, 12, AUTOCAST(FLOAT), EXACT(operations),                     \
-                       NO_PRIMITIVE(NO_LOSS), NO_BOUNDS),                                      \
+        SIGNATURE(ONNX, name, 12, AUTOCAST(FLOAT), EXACT(operations),                          \
+                  NO_PRIMITIVE(NO_LOSS), NO_BOUNDS),                                           \
         .infer = infer_loss, .param_roles = "xim", .module = class,                            \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }

@@ -177,7 +177,7 @@ static int64_t exact_tree_votes(const struct op_context *context) {
 /* clang-format off */
 #define COUNTED(name, from, infer_fn, macs_fn, formula, ...)                                   \
     {                                                                                          \
-        SIGNATURE(ML, name, from, NO_PRIMITIVE(NO_ML), __VA_ARGS__), .infer = infer_fn,   \
+        SIGNATURE(ML, name, from, NO_PRIMITIVE(NO_ML), __VA_ARGS__), .infer = infer_fn,        \
         .cost = {macs_fn, formula}, .param_roles = "xi", .backward.saved_for_backward = "-"    \
     }
 #define ROW(name, from, infer_fn)                                                              \

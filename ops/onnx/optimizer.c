@@ -54,8 +54,8 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 /* clang-format off */
 #define OPTIMIZER(name, operations)                                                            \
     {                                                                                          \
-        SIGNATURE(TRAINING, name, 1, EXACT(PLUS(exact_optimizer, operations)),            \
-                       NO_PRIMITIVE(NO_OPTIMIZER)),                                            \
+        SIGNATURE(TRAINING, name, 1, EXACT(PLUS(exact_optimizer, operations)),                 \
+                  NO_PRIMITIVE(NO_OPTIMIZER)),                                                 \
         .infer = infer_optimizer, .param_roles = "iix", .backward.saved_for_backward = "-"     \
     }
 

@@ -195,7 +195,7 @@ static int64_t pool_indices(const struct op_context *context) {
 #define NO_NORM NO_PRIMITIVE("no primitive pools by a norm")
 #define REGION(name, from, infer_fn, keeps, ...)                                               \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "xi", \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "xi",      \
         .backward.saved_for_backward = keeps                                                   \
     }
 

@@ -51,7 +51,7 @@ static int infer_multinomial(struct op_context *context) {
 /* clang-format off */
 #define ROW(name, from, infer_fn, letters)                                                     \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_RANDOM), BOUNDS(letters)),            \
+        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_RANDOM), BOUNDS(letters)),                 \
         .infer = infer_fn, .param_roles = "x", .backward.saved_for_backward = "-"              \
     }
 

@@ -144,37 +144,23 @@ static int reduce_input(struct op_context *context, accumulate *combine,
 }
 
 /* The mean of integers is rounded towards zero, as runtimes do. */
-static int fold_reduce(struct op_context *context, accumulate *combine, bool mean) {
+static int fold_reduce(struct op_context *context) {
+    static accumulate *const combine[] = {[CM_REDUCE_SUM] = number_add,
+                                          [CM_REDUCE_MEAN] = number_add,
+                                          [CM_REDUCE_MAX] = number_max,
+                                          [CM_REDUCE_MIN] = number_min,
+                                          [CM_REDUCE_PRODUCT] = number_multiply};
+    const int32_t algorithm = context->op->facets->lowering.which;
     struct number *sums = NULL;
     int64_t n = 0;
-    int status = reduce_input(context, combine, &sums, &n);
+    int status = reduce_input(context, combine[algorithm], &sums, &n);
     if (status < 0 || n == 0) return status;
     const int64_t share = op_elements(context, 0) / n;
-    for (int64_t i = 0; i < n && mean; i++) {
+    for (int64_t i = 0; i < n && algorithm == CM_REDUCE_MEAN; i++) {
         sums[i].i /= share;
         sums[i].r /= (double)share;
     }
     return fold_set_numbers(context, sums, n);
-}
-
-static int fold_mean(struct op_context *context) {
-    return fold_reduce(context, number_add, true);
-}
-
-static int fold_sum(struct op_context *context) {
-    return fold_reduce(context, number_add, false);
-}
-
-static int fold_prod(struct op_context *context) {
-    return fold_reduce(context, number_multiply, false);
-}
-
-static int fold_max(struct op_context *context) {
-    return fold_reduce(context, number_max, false);
-}
-
-static int fold_min(struct op_context *context) {
-    return fold_reduce(context, number_min, false);
 }
 
 static int cumulated_axis(struct op_context *context, int *ret) {
@@ -222,34 +208,34 @@ static int fold_cumsum(struct op_context *context) {
 /* clang-format off */
 #define REDUCE(name, from, folds, algorithm, letters, keeps, ...)                              \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, BOUNDS(letters), __VA_ARGS__,                         \
-                       LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_##algorithm, IMAGES_FOLLOW,    \
-                             LIMIT_REDUCTION)),                                                \
+        SIGNATURE(ONNX, name, from, BOUNDS(letters), __VA_ARGS__,                              \
+                  LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_##algorithm, IMAGES_FOLLOW,         \
+                        LIMIT_REDUCTION)),                                                     \
         .infer = infer_reduce, .fold = folds, .param_roles = "xi",                             \
         .algebra = ALGEBRA_REDUCTION, .backward.saved_for_backward = keeps                     \
     }
 #define ALONG(name, from, infer_fn, folds, keeps, ...)                                         \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,       \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .fold = folds,            \
         .param_roles = "xi", .backward.saved_for_backward = keeps                              \
     }
 
 static const struct op rows[] = {
-    SINCE2(REDUCE, ReduceSum, 1, 13,       fold_sum,  SUM,         "v-", ",-",
+    SINCE2(REDUCE, ReduceSum, 1, 13,       fold_reduce, SUM,         "v-", ",-",
         AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
-    SINCE2(REDUCE, ReduceMean, 1, 18,      fold_mean, MEAN,        "v-", ",-", EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1)),
-    SINCE2(REDUCE, ReduceMax, 1, 18,       fold_max,  MAX,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
-    SINCE2(REDUCE, ReduceMin, 1, 18,       fold_min,  MIN,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
-    SINCE2(REDUCE, ReduceProd, 1, 18,      fold_prod, PRODUCT,     "p-", "0y,-",
+    SINCE2(REDUCE, ReduceMean, 1, 18,      fold_reduce, MEAN,        "v-", ",-", EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceMax, 1, 18,       fold_reduce, MAX,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceMin, 1, 18,       fold_reduce, MIN,         "v-", "0y,-", EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
+    SINCE2(REDUCE, ReduceProd, 1, 18,      fold_reduce, PRODUCT,     "p-", "0y,-",
         AUTOCAST(FLOAT), EXACT(REDUCTION), ONNX_TOOL(.per_input = 1)),
-    SINCE2(REDUCE, ReduceL1, 1, 18,        NULL,      L1,          "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
-    SINCE2(REDUCE, ReduceL2, 1, 18,        NULL,      L2,          "d-", "0y,-",
+    SINCE2(REDUCE, ReduceL1, 1, 18,       NULL,        L1,          "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
+    SINCE2(REDUCE, ReduceL2, 1, 18,       NULL,        L2,          "d-", "0y,-",
         AUTOCAST(FLOAT), EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT), INTEGERS(INTEGERS_NONE)),
-    SINCE2(REDUCE, ReduceLogSum, 1, 18,    NULL,      LOG_SUM,     "d-", "y,-",
+    SINCE2(REDUCE, ReduceLogSum, 1, 18,       NULL,        LOG_SUM,     "d-", "y,-",
         AUTOCAST(FLOAT), EXACT(.per_input = 1), INTEGERS(INTEGERS_NONE)),
-    SINCE2(REDUCE, ReduceLogSumExp, 1, 18, NULL,      LOG_SUM_EXP, "d-", "0y,-",
+    SINCE2(REDUCE, ReduceLogSumExp, 1, 18,       NULL,        LOG_SUM_EXP, "d-", "0y,-",
         AUTOCAST(FLOAT), EXACT(.per_input = 2), INTEGERS(INTEGERS_NONE)),
-    SINCE2(REDUCE, ReduceSumSquare, 1, 18, NULL,      SUM_SQUARE,  "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
+    SINCE2(REDUCE, ReduceSumSquare, 1, 18,       NULL,        SUM_SQUARE,  "d-", "0,-", AUTOCAST(FLOAT), EXACT(.per_input = 1, REDUCTION)),
     SINCE2(ALONG, ArgMax, 1, 12, infer_arg,    NULL,        "-",
         EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL), BOUNDS("d")),
     SINCE2(ALONG, ArgMin, 1, 12, infer_arg,    NULL,        "-",

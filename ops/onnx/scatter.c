@@ -141,8 +141,8 @@ static int fold_scatter_nd(struct op_context *context) {
 /* clang-format off */
 #define SCATTER(name, from, infer_fn, folds)                                                   \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, EXTENDS(0, 0, 1), BOUNDS("d"),                        \
-                       LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL)),                \
+        SIGNATURE(ONNX, name, from, EXTENDS(0, 0, 1), BOUNDS("d"),                             \
+                  LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL)),                     \
         .infer = infer_fn, .fold = folds, .param_roles = "pip",                                \
         .backward.saved_for_backward = "1,-,1"                                                 \
     }

@@ -261,7 +261,7 @@ static int infer_optional_has_element(struct op_context *context) {
 /* clang-format off */
 #define ROW(name, from, infer_fn, letters, keeps, monotone)                                    \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_SEQUENCE), BOUNDS(monotone)),         \
+        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_SEQUENCE), BOUNDS(monotone)),              \
         .infer = infer_fn, .param_roles = letters, .backward.saved_for_backward = keeps        \
     }
 

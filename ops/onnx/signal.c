@@ -190,7 +190,7 @@ static int64_t transform_backward(const struct op_context *context) {
 /* clang-format off */
 #define MAKES(name, from, infer_fn, ...)                                                       \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "i",  \
+        SIGNATURE(ONNX, name, from, __VA_ARGS__), .infer = infer_fn, .param_roles = "i",       \
         .backward.saved_for_backward = "-"                                                     \
     }
 #define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs, ...)         \
@@ -201,7 +201,7 @@ static int64_t transform_backward(const struct op_context *context) {
         .cost = {count, "transforms x points x stages x 2, x 1 of reals"},                     \
         .backward = {.saved_for_backward = keeps, .macs = backward_macs}                       \
     }
-#define DFT_SINCE(from)                                                                             \
+#define DFT_SINCE(from)                                                                        \
     TRANSFORM(ONNX, DFT, from, infer_dft, macs_dft, "xi", ",-", transform_backward,            \
               AUTOCAST(FLOAT), EXACT(EXACT_BUTTERFLIES))
 

@@ -149,7 +149,7 @@ static int infer_tf_idf(struct op_context *context) {
 /* clang-format off */
 #define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_STRING), BOUNDS("d")),                \
+        SIGNATURE(ONNX, name, from, NO_PRIMITIVE(NO_STRING), BOUNDS("d")),                     \
         .infer = infer_fn, .param_roles = "x", .backward.saved_for_backward = "-"              \
     }
 

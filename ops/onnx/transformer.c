@@ -151,9 +151,9 @@ static const char *causal_conv_saved(const struct op_context *context) {
 /* clang-format off */
 #define LINEAR(of, from, ...)                                                                  \
     {                                                                                          \
-        SIGNATURE(of, LinearAttention, from, NO_PRIMITIVE(NO_LINEAR_ATTENTION),           \
-                       EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),      \
-                       NO_BOUNDS),                                                             \
+        SIGNATURE(of, LinearAttention, from, NO_PRIMITIVE(NO_LINEAR_ATTENTION),                \
+                  EXACT(PLUS(exact_linear_attention, "for decay, rates and scale")),           \
+                  NO_BOUNDS),                                                                  \
         .infer = infer_linear, .param_roles = "x",                                             \
         .cost = {macs_linear, "batch x steps x columns of key x of value x heads"},            \
         .backward = {__VA_ARGS__}                                                              \
