@@ -180,38 +180,22 @@ uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *
     return base;
 }
 
-/* Lists the entries from below the root down to this one. Returns how many there are. */
-static size_t list_chain(const struct paths *paths, uint32_t entry,
-                         uint32_t chain[PATHS_MAX_DEPTH]) {
-    const size_t depth = paths->items[entry].depth;
-    for (size_t i = depth; i-- > 0; entry = paths->items[entry].parent) chain[i] = entry;
-    return depth;
-}
-
 static struct part part_of_path(const struct path *path) {
     return (struct part){path->name, path->length, path->hash};
 }
 
 uint32_t paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry) {
-    uint32_t chain[PATHS_MAX_DEPTH] = {0};
-    const size_t depth = list_chain(other, entry, chain);
-    uint32_t like = 0;
-    for (size_t i = 0; i < depth; i++) {
-        const struct part part = part_of_path(&other->items[chain[i]]);
-        like = enter_child(paths, like, &part);
-    }
-    return like;
+    if (entry == 0) return 0;
+    const struct part part = part_of_path(&other->items[entry]);
+    const uint32_t above = paths_enter_like(paths, other, other->items[entry].parent);
+    return enter_child(paths, above, &part);
 }
 
 uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry) {
-    uint32_t chain[PATHS_MAX_DEPTH] = {0};
-    const size_t depth = list_chain(other, entry, chain);
-    uint32_t found = 0;
-    for (size_t i = 0; i < depth && found != ID_NONE; i++) {
-        const struct part part = part_of_path(&other->items[chain[i]]);
-        found = find_child(paths, found, &part);
-    }
-    return found;
+    if (entry == 0) return 0;
+    const struct part part = part_of_path(&other->items[entry]);
+    const uint32_t above = paths_find_like(paths, other, other->items[entry].parent);
+    return above == ID_NONE ? ID_NONE : find_child(paths, above, &part);
 }
 
 const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *arena) {
