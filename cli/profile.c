@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/messages.h"
 #include "cli/outputs.h"
@@ -74,8 +75,44 @@ static int check_profile(const struct request *request, const struct cm_result *
                       blocking);
 }
 
-/* Checks --annotate: the model can be read twice, and the path is neither an input nor
- * --output. */
+/* Figures of the node data of --annotate OUT.json, which writes a file OUT.FIGURE.json of each.
+ */
+static const char *const node_figures[] = {
+    "latency_ps", "macs", "flops", "params", "bytes_read", "bytes_written", "activation_bytes"};
+
+/* Returns the number of files that --annotate writes: 1 for a copy of the model. */
+static size_t n_annotated(const char *path) {
+    const size_t n = path == NULL ? 0 : strlen(path);
+    if (n < 5 || !text_equal(path + n - 5, ".json")) return path != NULL;
+    return sizeof(node_figures) / sizeof(node_figures[0]);
+}
+
+/* Sets *ret to the path of file i of --annotate. Returns CM_OK or CM_NO_MEMORY. */
+static int annotated_path(const struct invocation *call, const char *path, size_t i,
+                          const char **ret) {
+    *ret = n_annotated(path) == 1 ? path
+                                  : arena_printf(call->arena, "%.*s.%s.json",
+                                                 (int)strlen(path) - 5, path, node_figures[i]);
+    return *ret == NULL ? diag_no_memory(call->diag) : CM_OK;
+}
+
+/* Checks a file of --annotate: it is neither an input nor --output. */
+static int check_annotated(const struct invocation *call, const struct request *request,
+                           const char *path) {
+    bool is_one = false;
+    if (outputs_is_file(path, request->model))
+        return options_fault(call, "annotated model '%s' is the model file", path);
+    int status = binding_check_output(call, &request->binding, path);
+    if (status == CM_OK) status = timing_check_output(call, &request->timing, path);
+    if (status != CM_OK || request->output == NULL) return status;
+    if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
+        return diag_no_memory(call->diag);
+    if (is_one)
+        return options_fault(call, "--output and --annotate are the same file '%s'", path);
+    return CM_OK;
+}
+
+/* Checks --annotate: the model can be read twice, and no file is an input or --output. */
 static int check_annotate(const struct invocation *call, const struct request *request) {
     const char *path = request->annotate;
     if (path == NULL || request->model == NULL) return CM_OK;
@@ -85,16 +122,12 @@ static int check_annotate(const struct invocation *call, const struct request *r
                              "cannot be read twice");
     if (text_equal(path, "-"))
         return options_fault(call, "option --annotate requires a file, got '-'");
-    if (outputs_is_file(path, request->model))
-        return options_fault(call, "annotated model '%s' is the model file", path);
-    const int status = binding_check_output(call, &request->binding, path);
-    if (status != CM_OK || request->output == NULL) return status;
-    bool is_one = false;
-    if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
-        return diag_no_memory(call->diag);
-    if (is_one)
-        return options_fault(call, "--output and --annotate are the same file '%s'", path);
-    return CM_OK;
+    int status = CM_OK;
+    for (size_t i = 0; status == CM_OK && i < n_annotated(request->annotate); i++) {
+        status = annotated_path(call, request->annotate, i, &path);
+        if (status == CM_OK) status = check_annotated(call, request, path);
+    }
+    return status;
 }
 
 /* A run of the command and its results, as in struct report. */
@@ -142,9 +175,32 @@ static int sweep_precisions(const struct option_choices *precisions, struct cm_m
     return cm_model_sweep_points(model, options, points, precisions->n, diag, ret);
 }
 
+/* A file of --annotate. */
+struct annotated {
+    const struct run *run;
+    const char *figure; /* of the node data; NULL: a copy of the model */
+};
+
 static int write_annotated(const void *context, FILE *out) {
-    const struct run *run = context;
-    return cm_model_annotate(run->model, run->result, run->diag, out);
+    const struct annotated *file = context;
+    const struct run *run = file->run;
+    if (file->figure == NULL) return cm_model_annotate(run->model, run->result, run->diag, out);
+    return cm_model_node_data(run->model, run->result, file->figure, run->diag, out);
+}
+
+/* Writes the files of --annotate; that of times only if there are times. */
+static int write_all_annotated(const struct run *run) {
+    const char *path = run->request->annotate;
+    const size_t n = n_annotated(path);
+    int status = n == 1 ? warn_of_weights(run) : CM_OK;
+    for (size_t i = 0; status == CM_OK && i < n; i++) {
+        const struct annotated file = {run, n == 1 ? NULL : node_figures[i]};
+        const bool is_timed = run->result->totals.latency_ps != CM_UNKNOWN;
+        if (n > 1 && !is_timed && text_equal(file.figure, "latency_ps")) continue;
+        status = annotated_path(run->call, run->request->annotate, i, &path);
+        if (status == CM_OK) status = streams_write(path, write_annotated, &file, run->diag);
+    }
+    return status;
 }
 
 /* Loads a model or a profile. Profiles a model once or at several batches or precisions, or
@@ -160,7 +216,11 @@ static int make(struct run *run) {
     if (status != CM_OK) return status;
     if (run->result != NULL) return check_profile(request, run->result, diag);
     status = outputs_keep_weights(run->model, request->output, diag);
-    if (status == CM_OK) status = outputs_keep_weights(run->model, request->annotate, diag);
+    for (size_t i = 0; status == CM_OK && i < n_annotated(request->annotate); i++) {
+        const char *path = NULL;
+        status = annotated_path(run->call, request->annotate, i, &path);
+        if (status == CM_OK) status = outputs_keep_weights(run->model, path, diag);
+    }
     if (status != CM_OK) return status;
     if (request->formula) return cm_model_formula(run->model, options, diag, &run->formula);
     const bool has_times = options->backend != NULL || options->n_times > 0;
@@ -181,9 +241,7 @@ static int make(struct run *run) {
     progress_end(&progress);
     run->is_interrupted = progress.is_interrupted;
     if (status != CM_OK || request->annotate == NULL) return status;
-    status = warn_of_weights(run);
-    if (status != CM_OK) return status;
-    return streams_write(request->annotate, write_annotated, run, diag);
+    return write_all_annotated(run);
 }
 
 /* Prints an error if the model exceeds --memory-limit. Returns CM_REFUSED then. */
@@ -375,8 +433,6 @@ static int read_request(const struct invocation *call, struct request *request,
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     status = timing_check_output(call, &request->timing, request->output);
-    if (status == CM_OK)
-        status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
     if (status != CM_OK) return status;
     if (request_is_sweep(request) && options->sweep_layers && options->backend == NULL)

@@ -83,10 +83,11 @@ const struct option profile_options[] = {
     {.name = "formula", INTO(SET, formula), .rules = NEEDS_MODEL | ONE_BATCH,
      .help = "text, json: print costs as exact formulas in the batch and the\n"
              "symbolic dims instead of the report; --batch and --dim fix a variable"},
-    {.name = "annotate", INTO(TEXT, annotate), .value = "OUT.onnx",
+    {.name = "annotate", INTO(TEXT, annotate), .value = "OUT.onnx|OUT.json",
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "also write a copy of the model with the costs of each node in its\n"
-             "metadata_props, which Netron displays"},
+             "metadata_props, which Netron displays; OUT.json: node data for Model\n"
+             "Explorer instead, a file OUT.FIGURE.json for each figure"},
     {.name = "rows", .common = true, INTO(CHOICE, rows), .value = "ROWS", .choices = rows,
      .rules = TAKES_ROWS,
      .help = "text, csv, markdown: print a table of modules, nodes or operators, or of\n"

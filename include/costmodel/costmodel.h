@@ -317,6 +317,15 @@ CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *res
                              struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /*
+ * Writes a figure, by its key in JSON ("macs"), of each node of the main graph as node data for
+ * Google's Model Explorer (docs/annotate.md). Status as for cm_model_annotate; CM_USAGE also if
+ * nodes do not have the figure.
+ */
+CM_API int cm_model_node_data(struct cm_model *model, const struct cm_result *result,
+                              const char *figure, struct cm_diagnostics *diagnostics,
+                              FILE *out) CM_MUST_CHECK;
+
+/*
  * Profiles the model at each of `n` batches; options->batch is ignored. Times are measured
  * separately at each batch. A batch that cannot be profiled becomes a row with its problem;
  * notes and warnings of the others go to `diagnostics`, each once. CM_OK, CM_USAGE (a batch

@@ -170,6 +170,27 @@ static void refuses_a_model_from_a_pipe(void **state) {
     tear_down(&f);
 }
 
+/* Untimed profiles have no latencies, and nodes have no peak. */
+static void rejects_node_data_of_figures_that_nodes_lack(void **state) {
+    static const char *const figures[] = {"latency_ps", "peak_activation_bytes"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        char message[96];
+        set_up(&f, "siamese.onnx");
+        snprintf(message, sizeof(message), "nodes of this profile have no figure '%s'",
+                 figures[i]);
+        FILE *out = open_memstream(&f.written, &f.size);
+        assert_non_null(out);
+        assert_int_equal(cm_model_node_data(f.model, f.result, figures[i], f.diag, out),
+                         CM_USAGE);
+        fclose(out);
+        assert_message(&f, message);
+        assert_int_equal(f.size, 0);
+        tear_down(&f);
+    }
+}
+
 int main(void) {
     if (chdir(TEST_MODELS_DIR) != 0) return 1;
     const struct CMUnitTest tests[] = {
@@ -179,6 +200,7 @@ int main(void) {
         cmocka_unit_test(a_sum_over_calls_with_an_unknown_figure_is_unknown),
         cmocka_unit_test(refuses_a_profile_of_another_model),
         cmocka_unit_test(refuses_a_model_from_a_pipe),
+        cmocka_unit_test(rejects_node_data_of_figures_that_nodes_lack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
