@@ -34,21 +34,26 @@ function agree(name, verb) {
 function relativeText(old, now) {
   if (!isKnown(old) || !isKnown(now)) return '\u2013';
   if (+old === +now) return '=';
-  return +old === 0 ? 'new' : `${now < old ? '-' : '+'}${percent(Math.abs(now - old), old)}`;
+  const share = percent(Math.abs(now - old), old);
+  return +old === 0 ? 'new' : share.startsWith('<') ? share : `${now < old ? '-' : '+'}${share}`;
 }
 
+/* Returns the batch of the profile; null: none. */
+function firstBatch(report) { return (report.profile ? report.profile.options.batch : null) ?? null; }
+
+function batchText(batch) { return isKnown(batch) ? ` at batch ${batch}` : ''; }
+
 /*
- * Returns the figures {key, name, unit, old, now, allowed, state} of the first batch: those of figureNames and those
- * with a limit for the whole model. allowed: the smallest limit; undefined without one.
+ * Returns the figures {key, name, unit, old, now, allowed, state} of a batch: those of figureNames, which are known for
+ * the first batch, and those with a limit for the whole model. allowed: the smallest limit; undefined without one.
  */
-function reviewFigures(report) {
-  const totals = report.diff ? report.diff.totals : {};
-  const batch = report.profile ? report.profile.options.batch : null;
+function reviewFigures(report, batch) {
+  const totals = report.diff && batch === firstBatch(report) ? report.diff.totals : {};
   const rows = new Map(Object.keys(figureNames).filter(key => totals[key]).map(key => [key,
     {key, name: figureName(report, key), unit: unitOf(key), old: totals[key].old, now: totals[key].new}]));
   for (const each of report.check ? report.check.cases : []) {
     const found = each.findings[0];
-    if (!found || found.path !== '' || !isKnown(found.allowed) || (each.batch ?? null) !== (batch ?? null)) continue;
+    if (!found || found.path !== '' || !isKnown(found.allowed) || (each.batch ?? null) !== batch) continue;
     const row = rows.get(each.metric) || {key: each.metric, name: figureName(report, each.metric),
       unit: unitOf(each.metric), old: found.old, now: found.new};
     if (!(row.allowed <= found.allowed)) Object.assign(row, {allowed: found.allowed, state: each.state});
@@ -229,12 +234,13 @@ function checkVerdict(report, figures) {
     const head = `${of(failing.length)} ${failing.length === 1 ? 'does not hold' : 'do not hold'}`;
     if (!worst) return {state: 'regression', text: `${head}: ${failing[0].findings[0].because}`};
     const {finding} = worst;
-    const name = figureName(report, worst.case.metric) + (finding.path === '' ? '' : ` of ${finding.path}`);
+    const name = figureName(report, worst.case.metric) + (finding.path === '' ? '' : ` of ${fit(finding.path, 80)}`);
     const by = finding.allowed > 0 ? percent(finding.over, finding.allowed)
       : short(finding.over, unitOf(worst.case.metric));
     const blamed = (worst.case.blame || [])[0];
-    const cause = blamed && blamed.path !== '' ? `, caused by ${blamed.path}` : '';
-    return {state: 'regression', text: `${head}: ${agree(name, 'exceed')} the limit by ${by}${cause}`};
+    const cause = blamed && blamed.path !== '' ? `, caused by ${fit(blamed.path, 80)}` : '';
+    const at = new Set(check.cases.map(each => each.batch)).size > 1 ? batchText(worst.case.batch) : '';
+    return {state: 'regression', text: `${head}: ${agree(name, 'exceed')} the limit by ${by}${at}${cause}`};
   }
   if (open.length > 0) {
     const because = (open[0].findings[0] || {}).because;
@@ -304,7 +310,8 @@ function drawBanner(parent, report, verdict, cause) {
   words.append('p').text(versionsText(report) + (unchecked.length > 0
     ? `; not checked: batch ${unchecked.join(', ')} of the baseline` : ''));
   for (const condition of report.diff ? report.diff.conditions.filter(each => each.breaks !== 'none') : [])
-    words.append('p').text(`Different ${condition.key}: ${condition.old || '\u2013'} \u2192 ${condition.new || '\u2013'}`);
+    words.append('p').text(`Different ${condition.key}: ${condition.old || '\u2013'} \u2192 ${condition.new || '\u2013'}${
+      {times: '; times are not compared', incomplete: '; sums are incomplete'}[condition.breaks] || ''}`);
   addCopyButton(banner);
 }
 
@@ -331,20 +338,22 @@ function signedPercent(share) {
  * Draws a row for each figure: the old value as a ring, the new one as a disc, the limit as a tick, on one scale of
  * percent of the old value; without old values a bar of percent of the limit. Rows select the figure of the waterfall.
  */
-function drawFigures(parent, report, figures, current) {
+function drawFigures(parent, report, figures, batch, current) {
   const hasOld = figures.some(row => isKnown(row.old));
   const rows = figures.filter(row => !hasOld || isKnown(row.old));
   const most = byRelativeChange(rows)[0];
   const near = rows.slice().sort((a, b) => b.now / b.allowed - a.now / a.allowed)[0];
   const heading = !hasOld ? `${agree(near.name, 'use')} ${relativeShare(near)} of the limit`
     : +most.old === +most.now ? 'Every figure is as before' : `${agree(most.name, 'change')} most: ${relativeText(most.old, most.now)}`;
-  const batch = report.profile && isKnown(report.profile.options.batch) ? `, at batch ${report.profile.options.batch}` : '';
   const section = addSection(parent, heading,
-    `${hasOld ? 'Change in percent of the old value' : 'Percent of the limit'}${batch}.`);
+    `${hasOld ? 'Change in percent of the old value' : 'Percent of the limit'}${batchText(batch)}.`);
+  const batches = [...new Set(report.check ? report.check.cases.map(each => each.batch) : [])].filter(isKnown);
+  if (batches.length > 1) addSwitch(section, 'batch', 'Batch', batches.map(each => ({key: each, label: String(each)})), batch,
+    key => setState({batch: key}));
   const width = widthOf(section);
   const isWide = width >= 540;
   const height = isWide ? 32 : 46;
-  const left = isWide ? 146 : 10;
+  const left = isWide ? Math.min(190, 36 + charWidth * d3.max(rows, row => row.name.length)) : 10;
   const right = isWide ? width - 284 : width - 10;
   const x = hasOld ? changeScale(rows, left, right)
     : d3.scaleLinear().domain([0, 1.1 * d3.max(rows.map(row => row.now / row.allowed).concat(1))]).range([left, right]);
@@ -379,7 +388,7 @@ function drawFigures(parent, report, figures, current) {
     if (!isSame) add(cell, 'circle', {class: `dot ${tone}`, cx: to, cy: y, r: 5.5, 'data-value': String(row.now)});
     const mark = isKnown(row.allowed) ? verdictMarks[row.state] || verdictMarks.undecided : '';
     add(cell, 'text', {class: `limit-mark ${row.state === 'pass' ? 'better' : 'worse'}`, x: 6, y: textY}, mark);
-    add(cell, 'text', {class: 'strong', x: 22, y: textY}, fit(row.name, 18));
+    add(cell, 'text', {class: 'strong', x: 22, y: textY}, fit(row.name, 22));
     const values = hasOld && !isSame ? `${short(row.old, row.unit)} \u2192 ${short(row.now, row.unit)}` : short(row.now, row.unit);
     const arrow = isSame ? '' : hasOld ? isWorse ? '\u25b2 ' : '\u25bc ' : '';
     add(cell, 'text', {class: 'values', x: width - 96, y: textY, 'text-anchor': 'end'}, values);
@@ -389,7 +398,7 @@ function drawFigures(parent, report, figures, current) {
   addTip(cells, row => [row.name, `new: ${exact(row.now, row.unit)}`]
     .concat(isKnown(row.old) ? [`old: ${exact(row.old, row.unit)}`] : [])
     .concat(isKnown(row.allowed) ? [`limit: ${exact(row.allowed, row.unit)}`] : []));
-  const choices = cells.filter(row => hasOld && !notSums.test(row.key) && report.diff);
+  const choices = cells.filter(row => hasOld && !notSums.test(row.key) && report.diff && batch === firstBatch(report));
   addActions(choices, rows, current);
   addLegend(section, (hasOld ? [['ring-swatch', 'old'], ['dot-swatch', 'new']] : []).concat(
     rows.some(row => isKnown(row.allowed)) ? [['tick-swatch', 'limit']] : [],
@@ -424,7 +433,7 @@ function drawWaterfall(parent, report, figure, steps) {
   const heading = change === 0 ? `${agree(figure.name, 'do').replace(/dos$/, 'does')} not change (${short(figure.now, figure.unit)})`
     : `${agree(figure.name, change > 0 ? 'grow' : 'shrink')} by ${signed(Math.abs(change), figure.unit).slice(1)} (${relativeText(figure.old, figure.now)})${cause}`;
   const section = addSection(parent, heading, steps.length === 0 ? 'No module changes this figure.'
-    : 'Totals from 0; below, the part in which they differ, magnified.');
+    : `Totals${batchText(firstBatch(report))} from 0; below, the part in which they differ, magnified.`);
   if (steps.length === 0) return;
   const shown = steps.slice(0, steps.length > maxSteps + 1 ? maxSteps : maxSteps + 1);
   const rest = steps.slice(shown.length);
@@ -500,7 +509,8 @@ function drawWaterfall(parent, report, figure, steps) {
 
 /* Draws the first screen and returns the metric that is selected. */
 function drawReview(parent, report) {
-  const figures = reviewFigures(report);
+  const figures = reviewFigures(report, firstBatch(report));
+  const batch = [+state.batch, firstBatch(report)].find(each => reviewFigures(report, each).length > 0);
   const sums = figures.filter(row => report.diff && report.old && !notSums.test(row.key));
   const verdict = report.check ? checkVerdict(report, figures) : diffVerdict(report, figures);
   const worst = report.check ? worstLimit(report.check) : null;
@@ -510,11 +520,11 @@ function drawReview(parent, report) {
   const first = main ? changeSteps(report, main.key)[0] : null;
   const cause = first && first.text !== '' ? `${main.name}: ${signed(first.change, main.unit)} in ${stepLabel(first)}` : '';
   drawBanner(parent, report, verdict, cause);
-  if (figures.length === 0) return metric;
+  if (batch === undefined) return metric;
   const columns = add(parent, 'div', {class: 'review'});
   const isChanged = sums.some(row => +row.old !== +row.now);
   const halves = (isChanged ? [0, 1] : [0]).map(() => add(columns, 'div', {}));
-  drawFigures(halves[0], report, figures, metric ? metric.key : '');
+  drawFigures(halves[0], report, reviewFigures(report, batch), batch, metric ? metric.key : '');
   if (isChanged) drawWaterfall(halves[1], report, metric, changeSteps(report, metric.key));
   return metric;
 }

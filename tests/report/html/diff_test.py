@@ -5,7 +5,7 @@ import os
 import pathlib
 import unittest.mock
 
-from page import run, VIEWS, Page
+from page import HOSTILE, run, VIEWS, Page
 
 WIDE = "models/diff/resnet50_wide.onnx"
 FUSED = "fake:table=tests/cli/models/fused_times.txt"
@@ -175,8 +175,14 @@ class Diff(Page):
         self.assertEqual(self.texts(".figure text:last-of-type"), ["97.36%", "107.04%"])
         path = self.write("batches", "check", WIDE, "--batch", "1,8", "--baseline", self.baseline("--batch", "1,8"), status=1)
         self.open(path)
-        self.assertIn("12 of 14 limits do not hold", self.banner()[1])
+        self.assertEqual(self.banner()[1], "12 of 14 limits do not hold: MACs exceed the limit by 13.63% at batch 1, caused by layer3")
         self.assertIn("at batch 1", self.find("#view .review .subtitle").text)
+        self.click("batch-8")
+        self.assertIn("at batch 8", self.find("#view .review .subtitle").text)
+        self.assertEqual([int(value) for value in self.js(
+            "return [...document.querySelectorAll('.figure .dot')].map(dot => dot.dataset.value)")],
+            [case["findings"][0]["new"] for case in self.part(path, "check")["cases"]
+             if case["batch"] == 8 and case["state"] == "regression"])
 
     def test_a_check_shows_the_commits_of_the_ci_job(self):
         old, new = "1a2b3c4d5e6f7081", "99ffeeddccbbaa00"
@@ -194,6 +200,26 @@ class Diff(Page):
         self.open(self.folder / "none.html")
         self.assertIn("resnet50.onnx (baseline, 1a2b3c4d) \u2192 resnet50_wide.onnx", self.find(".verdict-banner").text)
         self.assertNotIn("main", self.find(".verdict-banner").text)
+
+    def test_names_of_a_file_are_text(self):
+        profile = json.loads(run("models/pointnet.onnx", "--format", "json").stdout)
+        paths = []
+        for i, name in enumerate(HOSTILE):
+            module = profile["modules"][-1 - i]
+            before, module["path"], module["name"], module["class"] = module["path"], module["path"] + name, name, name
+            for node in profile["nodes"]:
+                node["module"] = module["path"] if node["module"] == before else node["module"]
+        for factor in (1, 2):
+            for i, name in enumerate(HOSTILE):
+                profile["modules"][-1 - i].update({"arguments": f"{name}, {factor * 64}", "macs": factor * 1000 ** 3})
+            profile["totals"]["macs"] = profile["modules"][0]["macs"] = factor * 1000 ** 4
+            paths.append(self.folder / f"hostile_{factor}.json")
+            paths[-1].write_text(json.dumps(profile), encoding="utf-8")
+        path = self.write("hostile", "diff", *map(str, paths))
+        self.open(path, "view=diff&metric=macs")
+        self.assertTrue(self.find_all(".step-row"))
+        self.assertEqual(self.find_all("#view img, #view script"), [])
+        self.assert_quiet(path)
 
     def test_a_step_selects_a_module(self):
         from selenium.webdriver.common.keys import Keys
