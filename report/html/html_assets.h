@@ -10,7 +10,7 @@ struct html_asset {
 
 struct html_assets {
     struct html_asset style;
-    struct html_asset d3; /* d3.min.js; text is NULL if built without d3 */
+    struct html_asset d3; /* d3.min.js, packed; text is NULL if built without d3 */
     const char *d3_license;
     struct html_asset script;
     struct html_asset diff_script;  /* additional script of pages of diff and check */
