@@ -314,6 +314,63 @@ static const char *const *copy_patterns(struct assembly *assembly, const char *c
     return list;
 }
 
+static const char *const part_names[N_TRAINING_PARTS] = {
+    [PART_ACTIVATION] = "activations",  [PART_SAVED] = "saved",
+    [PART_HELD] = "inputs and outputs", [PART_CAST] = "cast copies",
+    [PART_GRADIENT] = "gradients",
+};
+
+/* Copies the blocks of one part. Blocks of one node that follow each other and are alive
+ * together become one entry. Positions are events without event 0. */
+static struct cm_step_tensors copy_blocks(struct assembly *assembly, enum training_part part) {
+    const struct training_table *table = assembly->analysis->training;
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_blocks; i++) n += table->blocks[i].part == part;
+    size_t *nodes = arena_array(assembly->arena, 4 * n, sizeof(*nodes));
+    if (!nodes) return (struct cm_step_tensors){0};
+    size_t *from = nodes + n;
+    size_t *to = from + n;
+    size_t *bytes = to + n;
+    size_t count = 0;
+    const struct training_block *last = NULL;
+    for (size_t i = 0; i < table->n_blocks; i++) {
+        const struct training_block *block = &table->blocks[i];
+        if (block->part != part) continue;
+        const bool is_same = last && last->node == block->node && last->from == block->from &&
+                             last->to == block->to;
+        count += !is_same;
+        nodes[count - 1] = block->node == ID_NONE ? 0 : block->node;
+        from[count - 1] = block->from - 1;
+        to[count - 1] = block->to - 1;
+        bytes[count - 1] += (size_t)block->bytes;
+        last = block;
+    }
+    return (struct cm_step_tensors){
+        part_names[part], count, nodes, count, from, count, to, count, bytes};
+}
+
+/* Returns NULL if no curve is requested. */
+static const struct cm_step_curve *copy_step_curve(struct assembly *assembly) {
+    const struct training_table *table = assembly->analysis->training;
+    if (!assembly->analysis->options->memory_curve || !is_known(table->peak_bytes)) return NULL;
+    struct cm_step_curve *curve = arena_alloc(assembly->arena, sizeof *curve);
+    struct cm_step_tensors *tensors =
+        arena_array(assembly->arena, N_TRAINING_PARTS, sizeof *tensors);
+    if (!curve || !tensors) return NULL;
+    *curve = (struct cm_step_curve){
+        .n_forward = table->first_back - 1,
+        .held_bytes = public_count(table->held_bytes),
+        .n_order = table->n_events - 1,
+        .order = assembly_indices(assembly, table->node_at + 1, table->n_events - 1),
+        .tensors = tensors,
+    };
+    for (enum training_part part = 0; part < N_TRAINING_PARTS; part++) {
+        tensors[curve->n_tensors] = copy_blocks(assembly, part);
+        curve->n_tensors += tensors[curve->n_tensors].n_nodes > 0;
+    }
+    return curve;
+}
+
 static void copy_training(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
@@ -361,6 +418,7 @@ static void copy_training(struct assembly *assembly) {
         .peak_bytes = public_count(table->peak_bytes),
         .peak_phase = phase_names[table->peak_phase],
         .peak_node = table->peak_node == ID_NONE ? CM_NO_INDEX : table->peak_node,
+        .curve = copy_step_curve(assembly),
     };
 }
 

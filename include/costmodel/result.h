@@ -321,6 +321,36 @@ struct cm_memory {
     const struct cm_placed *placed;
 };
 
+/* Tensors of one kind that are alive for a part of a training step: lists of equal length. */
+struct cm_step_tensors {
+    const char *kind; /* "activations" (and their gradients), "saved", "inputs and outputs",
+                         "cast copies", "gradients" (of parameters) */
+    size_t n_nodes;
+    const size_t *nodes; /* indices into nodes: the node that made it, or whose gradient it is;
+                            an input of the model: a node that reads it */
+    size_t n_from;
+    const size_t *from; /* first position at which it is alive */
+    size_t n_to;
+    const size_t *to; /* last such position */
+    size_t n_bytes;
+    const size_t *bytes;
+};
+
+/*
+ * Memory over a training step. At position i node order[i] runs: forward, then recomputation
+ * and backward. The last position, n_order, is the optimizer's update, when model_state_bytes
+ * are alive. At any other position the tensors are alive that have it in their range, and
+ * besides them held_bytes.
+ */
+struct cm_step_curve {
+    int64_t n_forward;  /* of the positions: the forward pass */
+    int64_t held_bytes; /* weights, states, copies, gathered and sharded gradients */
+    size_t n_order;
+    const size_t *order; /* indices into nodes */
+    size_t n_tensors;
+    const struct cm_step_tensors *tensors;
+};
+
 /*
  * One training step: forward, backward and optimizer step (docs/training.md). Sums skip
  * unknown operators and shapes; `coverage` counts them.
@@ -368,6 +398,8 @@ struct cm_training {
     int64_t peak_bytes;               /* peak of weights, states, gradients and activations */
     const char *peak_phase;           /* "forward", "recompute", "backward", "step" */
     size_t peak_node;                 /* index into nodes; CM_NO_INDEX: in the optimizer step */
+    const struct cm_step_curve *curve; /* NULL unless cm_options.memory_curve; or peak_bytes is
+                                          unknown */
 };
 
 /* A summand `factor * count`. */

@@ -39,6 +39,7 @@ struct training_block {
     uint32_t to;
     int64_t bytes;
     uint32_t users; /* of a gradient, while blocks are listed: further values that share it */
+    uint32_t node;  /* makes the bytes, or has this gradient; ID_NONE: an unused input */
 };
 
 /* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */

@@ -213,10 +213,10 @@ static bool note_cell(struct timeline *timeline, struct operation *operation,
     return has_extra;
 }
 
-/* Adds a block that is alive from event `from` to event `to`, inclusive. Returns its number,
- * from 1; 0 if it has no bytes, or out of memory. */
-static uint32_t add_block(struct timeline *timeline, enum training_part part, uint32_t from,
-                          uint32_t to, int64_t bytes) {
+/* Adds a block of a node that is alive from event `from` to event `to`, inclusive. Returns its
+ * number, from 1; 0 if it has no bytes, or out of memory. */
+static uint32_t add_block(struct timeline *timeline, enum training_part part, uint32_t node,
+                          uint32_t from, uint32_t to, int64_t bytes) {
     struct training_table *table = timeline->training->table;
     if (bytes == DIM_UNKNOWN || bytes == 0) return 0;
     struct training_block *blocks =
@@ -224,7 +224,7 @@ static uint32_t add_block(struct timeline *timeline, enum training_part part, ui
                    &timeline->blocks_capacity, sizeof *blocks);
     if (!blocks) return 0; /* the arena has failed */
     table->blocks = blocks;
-    blocks[table->n_blocks++] = (struct training_block){part, from, to, bytes, 0};
+    blocks[table->n_blocks++] = (struct training_block){part, from, to, bytes, 0, node};
     return (uint32_t)table->n_blocks;
 }
 
@@ -266,15 +266,16 @@ static void add_gradient(struct timeline *timeline, const struct operation *oper
         block->users++;
         span->gradient = passed;
     } else if (!before) {
-        span->gradient = add_block(timeline, PART_ACTIVATION, now, end, training->bytes[root]);
+        span->gradient =
+            add_block(timeline, PART_ACTIVATION, node, now, end, training->bytes[root]);
     } else if (before->from != now) { /* the operand has two uses */
         const bool is_shared = before->users > 0;
         if (is_shared) before->users--;
         if (!passed)
-            (void)add_block(timeline, PART_ACTIVATION, now, now, training->bytes[root]);
+            (void)add_block(timeline, PART_ACTIVATION, node, now, now, training->bytes[root]);
         if (is_shared)
             span->gradient =
-                add_block(timeline, PART_ACTIVATION, now, end, training->bytes[root]);
+                add_block(timeline, PART_ACTIVATION, node, now, end, training->bytes[root]);
     }
 }
 
@@ -326,7 +327,7 @@ static void note_gradients(struct timeline *timeline) {
             !training->operations[node].has_backward || timeline->spans[root].gradient)
             continue;
         timeline->spans[root].gradient =
-            add_block(timeline, PART_ACTIVATION, training->table->first_back,
+            add_block(timeline, PART_ACTIVATION, node, training->table->first_back,
                       training->operations[node].backward, training->bytes[root]);
     }
     for (uint32_t step = liveness->n_steps; step-- > 0;)
@@ -356,11 +357,13 @@ static void live_value(struct timeline *timeline, uint32_t root) {
         checked_mul(once, training_runs_once(training, training->model->values[root].graph));
     enum training_part part = span->saved ? PART_SAVED : PART_ACTIVATION;
     if (span->used == training->table->n_events - 1) part = PART_HELD;
-    (void)add_block(timeline, part, created, later(span->used, span->saved),
+    const struct value *value = &training->model->values[root];
+    const uint32_t of = node == ID_NONE && value->n_uses > 0 ? value->uses[0].node : node;
+    (void)add_block(timeline, part, of, created, later(span->used, span->saved),
                     span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
     if (made && training_is_recomputed(training, made))
-        (void)add_block(timeline, PART_ACTIVATION, made->recomputation,
+        (void)add_block(timeline, PART_ACTIVATION, node, made->recomputation,
                         later(made->recomputation, span->recomputation), all);
 }
 
@@ -372,18 +375,20 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
                                                                       : operation->forward;
     if (!operation->has_backward || bytes == 0) return;
     if (from == operation->forward) add_saved_bytes(training, id, bytes);
-    (void)add_block(timeline, PART_SAVED, from, operation->backward, operation->extra);
-    (void)add_block(timeline, PART_CAST, from, operation->backward, operation->copies);
+    (void)add_block(timeline, PART_SAVED, id, from, operation->backward, operation->extra);
+    (void)add_block(timeline, PART_CAST, id, from, operation->backward, operation->copies);
 }
 
 /* Adds the gradient of a parameter, which is alive until the optimizer step; the second of
  * several micro-batches finds that of the first, and adds its own to it. */
 static void live_gradient(struct timeline *timeline, uint32_t since, int64_t bytes) {
     const bool is_second = pass_micro_batches(timeline->training->analysis) > 1;
-    if (since == 0 || timeline->training->table->whole_gradient_bytes == 0) return;
-    (void)add_block(timeline, PART_GRADIENT, is_second ? 1 : since,
-                    timeline->training->table->n_events - 1, bytes);
-    if (is_second) (void)add_block(timeline, PART_ACTIVATION, since, since, bytes);
+    const struct training_table *table = timeline->training->table;
+    if (since == 0 || table->whole_gradient_bytes == 0) return;
+    const uint32_t node = table->node_at[since];
+    (void)add_block(timeline, PART_GRADIENT, node, is_second ? 1 : since, table->n_events - 1,
+                    bytes);
+    if (is_second) (void)add_block(timeline, PART_ACTIVATION, node, since, since, bytes);
 }
 
 /* Finds the peak over all events and the optimizer step, which needs all gradients of

@@ -71,6 +71,18 @@ static int check_operators(const struct cm_result *result, struct arena *arena,
     return CM_OK;
 }
 
+/* Requires lists of equal length, as cm_step_tensors promises. */
+static int check_step(const struct cm_step_curve *curve, struct cm_diagnostics *diag) {
+    for (size_t i = 0; curve && i < curve->n_tensors; i++) {
+        const struct cm_step_tensors *tensors = &curve->tensors[i];
+        const size_t n = tensors->n_nodes;
+        if (tensors->n_from != n || tensors->n_to != n || tensors->n_bytes != n)
+            return diag_error(diag, DIAG_FORMAT,
+                              "training.curve.tensors[%zu]: lists differ in length", i);
+    }
+    return CM_OK;
+}
+
 static int by_batch(const void *a, const void *b) {
     const int64_t left = *(const int64_t *)a;
     const int64_t right = *(const int64_t *)b;
@@ -111,5 +123,6 @@ int json_check(const struct cm_result *result, struct arena *arena,
     int status = check_totals(&result->totals, diag);
     if (status == CM_OK) status = check_tree(result, arena, diag);
     if (status == CM_OK) status = check_operators(result, arena, diag);
+    if (status == CM_OK) status = check_step(result->training.curve, diag);
     return status;
 }

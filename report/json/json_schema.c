@@ -192,6 +192,19 @@ const struct json_record json_losses = RECORD(struct cm_losses, "losses", "Parts
     VALUE("utilization_ps", JSON_COUNT, struct cm_losses, utilization_ps, "compute and memory below the rates of the lower bound: tiles, waves, efficiency of kernels"),
     VALUE("bound_ps", JSON_COUNT, struct cm_losses, bound_ps, "the lower bound"));
 
+static const struct json_record step_tensors_record = RECORD(struct cm_step_tensors, "step_tensors", "Tensors of one kind that are alive for a part of a training step: lists of equal length. Tensors of one node with equal positions are one entry",
+    VALUE("kind", JSON_TEXT, struct cm_step_tensors, kind, "`activations` (and their gradients), `saved` for backward, `inputs and outputs`, `cast copies` (saved, made by autocast) or `gradients` (of parameters)"),
+    MANY("nodes", JSON_INDICES, struct cm_step_tensors, nodes, n_nodes, "indices into nodes: the node that made it, or whose gradient it is; of an input of the model a node that reads it"),
+    MANY("from", JSON_INDICES, struct cm_step_tensors, from, n_from, "first positions at which they are alive"),
+    MANY("to", JSON_INDICES, struct cm_step_tensors, to, n_to, "last positions"),
+    MANY("bytes", JSON_INDICES, struct cm_step_tensors, bytes, n_bytes, "sizes"));
+
+static const struct json_record step_curve_record = RECORD(struct cm_step_curve, "step_curve", "Memory over a training step. A position is the run of a node; the last one is the update, when model_state_bytes are alive",
+    VALUE("forward", JSON_COUNT, struct cm_step_curve, n_forward, "number of positions of the forward pass, the first ones"),
+    VALUE("held_bytes", JSON_COUNT, struct cm_step_curve, held_bytes, "what is alive at every position besides the tensors: weights, optimizer states, fp32 copies, gathered weights and sharded gradients"),
+    MANY("order", JSON_INDICES, struct cm_step_curve, order, n_order, "index of the node that runs at each position before the update"),
+    LIST("tensors", struct cm_step_curve, tensors, n_tensors, step_tensors_record, "all other memory, by kind"));
+
 #define FIGURE(member, about) VALUE(#member, JSON_COUNT, struct cm_training, member, about)
 
 const struct json_record json_training = RECORD(struct cm_training, "training", "One training step",
@@ -230,7 +243,8 @@ const struct json_record json_training = RECORD(struct cm_training, "training", 
     VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "saved activations, inputs and statistics"),
     FIGURE(peak_bytes, "peak of all of the above"),
     VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "phase of the peak: `forward`, `recompute`, `backward` or `step`"),
-    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"));
+    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"),
+    POINTER("curve", struct cm_training, curve, step_curve_record, "with --memory-curve"));
 
 static const struct json_record memory_part_record = RECORD(struct cm_memory_part, "memory_part", "A part of the device memory, when most bytes are allocated",
     VALUE("name", JSON_TEXT, struct cm_memory_part, name, "`weights`, `saved activations`, `allocator`, `context`, …"),

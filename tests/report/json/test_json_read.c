@@ -290,6 +290,28 @@ static void locates_errors_in_times(void **state) {
     }
 }
 
+static void lists_of_a_step_must_have_equal_lengths(void **state) {
+    static const size_t numbers[] = {0, 1};
+    static const struct cm_step_tensors tensors[] = {
+        {"saved", 2, numbers, 2, numbers, 2, numbers, 2, numbers},
+        {"gradients", 2, numbers, 2, numbers, 1, numbers, 2, numbers}};
+    struct cm_step_curve curve = {1, 7, 2, numbers, 1, tensors};
+    struct cm_result original = fixture_pointnet;
+    (void)state;
+    original.training = (struct cm_training){
+        .present = true, .optimizer = "sgd", .peak_phase = "step", .curve = &curve};
+    char *json = fixture_json(&original);
+    struct cm_result *result = read_back(json);
+    assert_int_equal(result->training.curve->held_bytes, 7);
+    assert_int_equal(result->training.curve->tensors[0].to[1], 1);
+    drop(result);
+    free(json);
+    curve.n_tensors = 2;
+    json = fixture_json(&original);
+    expect_refusal(json, strlen(json), "training.curve.tensors[1]: lists differ in length");
+    free(json);
+}
+
 static void ratios_round_trip_exactly(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
@@ -584,6 +606,7 @@ int main(void) {
         cmocka_unit_test(types_round_trip),
         cmocka_unit_test(locates_errors),
         cmocka_unit_test(locates_errors_in_times),
+        cmocka_unit_test(lists_of_a_step_must_have_equal_lengths),
         cmocka_unit_test(ratios_round_trip_exactly),
         cmocka_unit_test(kernel_rows_round_trip),
         cmocka_unit_test(refuses_documents_that_are_not_profiles),
