@@ -218,6 +218,16 @@ class Losses(Record):
     bound_ps: int | None  # the lower bound
 
 
+class StepTensors(Record):
+    """Tensors of one kind that are alive for a part of a training step: lists of equal length.."""
+
+    kind: str
+    nodes: list[int]
+    from_: list[int]  # first positions at which they are alive
+    to: list[int]  # last positions
+    bytes: list[int]  # sizes
+
+
 class MemoryPart(Record):
     """A part of the device memory, when most bytes are allocated."""
 
@@ -772,46 +782,14 @@ class Memory(Record):
     plan: Rows[Placed]  # with --memory-plan: the arena offset of each value
 
 
-class Training(Record):
-    """One training step."""
+class StepCurve(Record):
+    """Memory over a training step. A position is the run of a node; the last one is the update."""
 
-    _nested = {"losses": Losses}
-    optimizer: str  # name of the optimizer (docs/training.md)
-    shard_gpus: int | None
-    zero_stage: int | None  # with --shard: stage of ZeRO, else 0
-    offload: str  # with --shard: optimizer or all if the host keeps them
-    micro_batches: int | None
-    freeze: list[str]  # patterns of frozen parameters
-    trainable: list[str]
-    checkpoint: list[str]  # patterns of modules with activation checkpointing
-    restored_norms: int | None
-    learned: int | None  # number of learned parameters that are not frozen
-    frozen: int | None  # number of frozen parameters
-    backward_macs: int | None  # MACs of all required gradients
-    backward_flops: int | None  # the corresponding FLOPs, by the convention
-    recompute_macs: int | None  # MACs of recomputing checkpointed modules
-    recompute_flops: int | None  # the corresponding FLOPs, by the convention
-    recompute_int_ops: int | None  # the corresponding integer operations
-    step_flops: int | None  # FLOPs of the optimizer
-    iteration_flops: int | None  # FLOPs of forward, recomputation, backward and optimizer step
-    iteration_int_ops: int | None
-    backward_ps: int | None
-    update_ps: int | None  # the same of the optimizer
-    iteration_ps: int | None  # the same of forward, backward and optimizer
-    iteration_lower_bound_ps: int | None
-    losses: Losses  # parts of iteration_ps; the rest of it is the wait for the host
-    weight_bytes: int | None  # params and buffers
-    gradient_bytes: int | None  # gradients of params
-    optimizer_bytes: int | None  # optimizer states on the device
-    host_bytes: int | None  # what the host keeps: paged states, and with --shard what is offloaded
-    master_bytes: int | None  # with --shard: fp32 copies of weights of 16 bits
-    gather_bytes: int | None
-    model_state_bytes: int | None
-    weight_copy_bytes: int | None
-    saved_bytes: int | None  # saved activations, inputs and statistics
-    peak_bytes: int | None  # peak of all of the above
-    peak_phase: str  # phase of the peak: forward, recompute, backward or step
-    peak_node: int | None  # index of the node that runs at the peak; None during step
+    _nested = {"tensors": StepTensors}
+    forward: int | None  # number of positions of the forward pass, the first ones
+    held_bytes: int | None
+    order: list[int]  # index of the node that runs at each position before the update
+    tensors: Rows[StepTensors]  # all other memory, by kind
 
 
 class DeviceMemory(Record):
@@ -1078,6 +1056,49 @@ class Polynomial(Record):
     terms: Rows[Monomial]  # highest degree first; an empty list is 0
     largest_of: Rows[Alternative]  # the figure is the maximum of these sums
     samples: Rows[Sample]  # sampled figures; only if no polynomial fits all profiles
+
+
+class Training(Record):
+    """One training step."""
+
+    _nested = {"losses": Losses, "curve": StepCurve}
+    optimizer: str  # name of the optimizer (docs/training.md)
+    shard_gpus: int | None
+    zero_stage: int | None  # with --shard: stage of ZeRO, else 0
+    offload: str  # with --shard: optimizer or all if the host keeps them
+    micro_batches: int | None
+    freeze: list[str]  # patterns of frozen parameters
+    trainable: list[str]
+    checkpoint: list[str]  # patterns of modules with activation checkpointing
+    restored_norms: int | None
+    learned: int | None  # number of learned parameters that are not frozen
+    frozen: int | None  # number of frozen parameters
+    backward_macs: int | None  # MACs of all required gradients
+    backward_flops: int | None  # the corresponding FLOPs, by the convention
+    recompute_macs: int | None  # MACs of recomputing checkpointed modules
+    recompute_flops: int | None  # the corresponding FLOPs, by the convention
+    recompute_int_ops: int | None  # the corresponding integer operations
+    step_flops: int | None  # FLOPs of the optimizer
+    iteration_flops: int | None  # FLOPs of forward, recomputation, backward and optimizer step
+    iteration_int_ops: int | None
+    backward_ps: int | None
+    update_ps: int | None  # the same of the optimizer
+    iteration_ps: int | None  # the same of forward, backward and optimizer
+    iteration_lower_bound_ps: int | None
+    losses: Losses  # parts of iteration_ps; the rest of it is the wait for the host
+    weight_bytes: int | None  # params and buffers
+    gradient_bytes: int | None  # gradients of params
+    optimizer_bytes: int | None  # optimizer states on the device
+    host_bytes: int | None  # what the host keeps: paged states, and with --shard what is offloaded
+    master_bytes: int | None  # with --shard: fp32 copies of weights of 16 bits
+    gather_bytes: int | None
+    model_state_bytes: int | None
+    weight_copy_bytes: int | None
+    saved_bytes: int | None  # saved activations, inputs and statistics
+    peak_bytes: int | None  # peak of all of the above
+    peak_phase: str  # phase of the peak: forward, recompute, backward or step
+    peak_node: int | None  # index of the node that runs at the peak; None during step
+    curve: StepCurve  # with --memory-curve
 
 
 class Explanation(Record):

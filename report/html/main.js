@@ -3,6 +3,7 @@
 
 const views = [
   {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
+  {key: 'step', label: 'Training step', draw: drawTraining, isWhole: true, isFor: report => report.profile && report.profile.training},
   {key: 'modules', label: 'Modules', draw: drawModules},
   {key: 'dataflow', label: 'Dataflow', draw: drawDataflow, isWhole: true},
   {key: 'operators', label: 'Operators', draw: drawOperators},

@@ -5,7 +5,9 @@
 const maxRectangles = 600;
 const minArea = 24; /* px^2; smaller tensors are merged */
 /* Colours of the parts of the device memory. */
-const partColours = ['kind-0', 'kind-1', 'kind-3', 'kind-2', 'kind-4', 'on-memory', 'on-compute', 'on-leaf', 'on-none', 'kind-5'];
+const partColours = {weights: 'kind-0', 'master weights': 'on-compute', 'gathered weights': 'on-leaf', 'optimizer states': 'kind-2',
+  'other activations': 'kind-3', 'saved activations': 'on-memory', 'cast copies': 'kind-4', gradients: 'kind-1', update: 'on-leaf',
+  workspace: 'kind-2', allocator: 'on-none'};
 
 /*
  * Returns the values of the memory plan, computed once. A value is live from position value.from
@@ -60,7 +62,7 @@ function peakPosition(profile, range) {
 function peakTitle(profile, position) {
   const memory = profile.memory;
   const node = profile.order[position];
-  const start = `Memory${profile.device_memory ? ' of inference' : ''} peaks at ${short(memory.curve[position].bytes, 'bytes')} in ${nodeLabel(node)}`;
+  const start = `Memory${profile.training ? ' of one inference pass' : ''} peaks at ${short(memory.curve[position].bytes, 'bytes')} in ${nodeLabel(node)}`;
   if (!memory.plan) return start;
   const sums = {read: 0, written: 0, kept: 0};
   for (const value of liveAt(profile, node.position)) sums[value.role.split(' ')[0]] += +value.bytes;
@@ -221,8 +223,8 @@ function addDeviceMemory(parent, profile) {
   const section = addSection(parent, `Device memory of a training process: ${short(device.bytes, 'bytes')}, ${intervalText(device)}`,
     [`The bracket spans 9 of 10 processes${isDrawn ? ', the dashed line is the limit' : ''}`, fitText(profile.memory)].filter(Boolean).join('; '));
   const full = d3.max([device.bytes, device.high_bytes, isDrawn ? limit : 0], Number);
-  const parts = device.parts.map((part, i) => ({label: part.name, value: part.bytes, source: part.source,
-    colour: partColours[i % partColours.length]}));
+  const parts = device.parts.map(part => ({label: part.name, value: part.bytes, source: part.source,
+    colour: partColours[part.name] || 'on-launch'}));
   const bar = addStack(section, 'When most bytes are allocated', parts, 'bytes', device.bytes, full).classed('bounded', true);
   const addMark = (name, text, from, to) => add(bar, 'div', {class: name, role: 'img', 'aria-label': text, title: text})
     .style('left', `${100 * from / full}%`).style('width', `${100 * (to - from) / full}%`);
@@ -236,6 +238,7 @@ function drawMemory(parent, report) {
   const profile = report.profile;
   const memory = profile.memory || {};
   addDeviceMemory(parent, profile);
+  addTraining(parent, profile, 'h2');
   if (!memory.curve || !isKnown(memory.peak_node)) {
     addMissing(parent, 'No memory curve', 'The page was made without the live bytes of each node.',
       'costmodel MODEL.onnx --format html');

@@ -260,30 +260,17 @@ function omissions(profile) {
   return lines;
 }
 
-function addTraining(parent, profile) {
-  const step = profile.training;
-  if (!step) return;
-  const section = addSection(parent, `A training step with ${step.optimizer}${step.shard_gpus > 0 ? ` on one of ${step.shard_gpus} GPUs (ZeRO ${step.zero_stage})` : ''}${step.micro_batches > 1 ? ` in ${step.micro_batches} micro-batches` : ''} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, step.restored_norms > 0 ? `${plural(step.restored_norms, 'folded norm')} restored` : '', 'h3');
-  const parts = [['weights', 'weight_bytes'], ['gradients', 'gradient_bytes'], ['optimizer state', 'optimizer_bytes'],
-    ['saved activations', 'saved_bytes'], ['fp32 weights', 'master_bytes'], ['gathered', 'gather_bytes']]
-    .filter((part, i) => i < 4 || step[part[1]] > 0).map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
-  addStack(section, 'Memory of the step', parts, 'bytes', d3.sum(parts, part => +part.value || 0));
-  const times = [['forward', step.iteration_ps - step.backward_ps - step.update_ps], ['backward', step.backward_ps],
-    ['optimizer', step.update_ps]].map((part, i) => ({label: part[0], value: part[1], colour: `kind-${i}`}));
-  if (step.iteration_ps > 0) addStack(section, 'Expected time of the step', times, 'ps', step.iteration_ps);
-}
-
 function drawOverview(parent, report) {
   const profile = report.profile;
   parent.append('h2').text(overviewTitle(profile));
   addTiles(parent, profile);
   drawLadder(parent, profile);
+  addTraining(parent, profile);
   const columns = add(parent, 'div', {class: 'columns'});
   addBreakdown(columns, profile);
   addAdvice(columns, profile);
   addComparison(parent, profile);
   addPeakSummary(parent, profile);
-  addTraining(parent, profile);
   const lines = omissions(profile);
   const section = addSection(parent, lines.length ? 'Not included, and notes' : 'Nothing is left out', '', 'h3');
   if (lines.length === 0) section.append('p').text('Every operator and every shape is known.');

@@ -2,7 +2,7 @@
 /* The state of the page, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0 */
 
 const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide', 'across',
-  'device', 'batch', 'precision', 'loss', 'open', 'expand', 'digits'];
+  'device', 'batch', 'precision', 'loss', 'step', 'open', 'expand', 'digits'];
 const state = {};
 let redraw = null; /* draws the page */
 

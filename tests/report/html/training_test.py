@@ -18,9 +18,7 @@ class Training(Page):
         rate = float(tiles["Throughput"][0].split()[0])
         self.assertAlmostEqual(rate * step["iteration_ps"] / 32e12, 1, 9)
         self.assertNotIn(str(forward), [value for value, _ in tiles.values()])
-        parts = self.js("""const bar = [...document.querySelectorAll('.stack')].find(figure =>
-              figure.textContent.startsWith('Expected time of the step'));
-            return [...bar.querySelectorAll('.piece')].map(piece => +piece.dataset.value)""")
+        parts = self.js("return [...document.querySelectorAll('.phase')].map(e => +e.dataset.value)")
         self.assertEqual(parts, [forward, step["backward_ps"], step["update_ps"]])
         self.open(path, "view=timeline")
         self.assertIn("Expected forward time", self.find("#view .subtitle").text)
