@@ -2,7 +2,7 @@
 # cmake -DSTYLES=a.css;b.css -DSCRIPTS=a.js;b.js -DDIFF=c.js -DSWEEP=d.js -DD3=d3.min.js
 # -DLICENSE=file -DOUTPUT=assets.c -P EmbedPage.cmake: writes the styles and scripts of HTML pages as
 # byte arrays (ISO C guarantees only 4095 bytes in a string literal), and their hashes for the
-# Content-Security-Policy. d3 is compressed (unpack.js runs it), which saves half the bytes of a small page; its hash is that
+# Content-Security-Policy. d3 is compressed (main.js runs it), which saves half the bytes of a small page; its hash is that
 # of the unpacked script. D3 may be empty.
 
 # Sets `ret` to the base64, without padding, of bytes that are given as hexadecimal digits.
@@ -53,7 +53,7 @@ function(strip file tag)
 endfunction()
 
 # Concatenates the files as the content of an element `tag`: appends its array to `arrays` and sets
-# NAME_hash. d3 is embedded as base64 of gzip without its header of 10 bytes, which holds the time of the build.
+# NAME_hash. d3 is embedded as base64 of gzip, with a header of 10 bytes that has no time: builds are equal.
 function(embed name tag)
   set(joined ${OUTPUT}.${name})
   execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${ARGN} OUTPUT_FILE ${joined}
@@ -75,7 +75,7 @@ function(embed name tag)
     file(ARCHIVE_CREATE OUTPUT ${joined}.gz PATHS ${joined} FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
     file(READ ${joined}.gz bytes HEX)
     string(SUBSTRING ${bytes} 20 -1 bytes)
-    base64(${bytes} text64)
+    base64(1f8b0800000000000203${bytes} text64)
     file(WRITE ${joined} "${text64}")
   endif()
   file(READ ${joined} bytes HEX)

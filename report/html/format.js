@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats numbers as the program does (report/number.c): three digits, half to even. */
+'use strict';
 
 const baseUnits = {elements: '', macs: 'MACs', flops: '', bytes: 'B', ps: 's', flops_per_s: 'FLOPS', bytes_per_s: 'B/s'};
 const decimalPrefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];

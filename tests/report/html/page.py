@@ -117,6 +117,10 @@ class Page(unittest.TestCase):
         for log in ("browser", "performance"):
             self.browser.get_log(log)
         self.browser.get(f"{path.as_uri()}#{fragment}")
+        self.browser.execute_async_script("""
+            const done = arguments[0];
+            const wait = () => document.querySelector('#view') ? done() : setTimeout(wait, 5);
+            wait();""")
 
     def data(self, path):
         return Data(path.read_text(encoding="utf-8"))
