@@ -3,7 +3,7 @@
 set(html_styles report/html/report.css)
 # The scripts of every page, in this order; then the additional ones of diff and of sweep pages.
 set(html_scripts format data parts state widgets search drawer ladder overview modules dataflow operators kernels timeline
-  memory training roofline sweep main)
+  measured memory training roofline sweep main)
 set(html_scripts_of_diff review diff)
 set(html_scripts_of_sweep campaign)
 

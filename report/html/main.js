@@ -8,6 +8,7 @@ const views = [
   {key: 'dataflow', label: 'Dataflow', draw: drawDataflow, isWhole: true},
   {key: 'operators', label: 'Operators', draw: drawOperators},
   {key: 'kernels', label: 'Kernels', draw: drawKernels},
+  {key: 'measured', label: 'Measured', draw: drawMeasured, isFor: hasLayers},
   {key: 'timeline', label: 'Timeline', draw: drawTimeline},
   {key: 'memory', label: 'Memory', draw: drawMemory},
   {key: 'roofline', label: 'Roofline', draw: drawRoofline},
