@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "backends/times/times.h"
+#include "backends/times/times_names.h"
 #include "passes/memory/liveness.h"
 #include "passes/walk/walk.h"
 #include "support/arena.h"
@@ -37,7 +38,8 @@ struct item {
     uint32_t class; /* of its types; of its operator */
     bool is_product;
     bool many;
-    int64_t sizes[3]; /* elements of the first operands; 0: unknown */
+    bool is_copy;
+    int64_t sizes[TIMES_MAX_SIZES]; /* elements of the operands; 0: unknown */
 };
 
 struct aligner {
@@ -59,19 +61,13 @@ struct aligner {
 
 enum { LEFT = 1, PAIR = 2, MORE = 4, TAKEN = 8 };
 
-bool times_may_run(const char *types, const char *operator) {
-    const size_t n = strlen(operator);
-    for (const char *at = types; n > 0 && (at = strstr(at, operator)) != NULL; at += n)
-        if ((at == types || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
-    return false;
-}
-
 /* Scores of a layer and a node, by their operands' numbers of elements. */
 enum {
     OTHER_SIZES = 1, /* another batch, for example */
     SOME_SIZES = 2,
     UNKNOWN_SIZES = 3,
     EQUAL_SIZES = 6,
+    FIRST_SIZES = 8,   /* equal, and of the first operands of a layer that may have more */
     KNOWN_PAIR = 1000, /* the node is known to be the layer's own */
 };
 
@@ -88,13 +84,13 @@ static int score(const struct aligner *aligner, uint32_t layer, uint32_t node) {
         int k = next;
         if (b->sizes[i] <= 1) continue;
         n_known++;
-        while (k < 3 && a->sizes[k] != b->sizes[i]) k++;
-        if (k == 3) continue;
+        while (k < TIMES_MAX_SIZES && a->sizes[k] != b->sizes[i]) k++;
+        if (k == TIMES_MAX_SIZES) continue;
         next = k + 1;
         n_found++;
     }
     if (n_known == 0) return UNKNOWN_SIZES;
-    if (n_found == n_known) return EQUAL_SIZES;
+    if (n_found == n_known) return next == n_found ? FIRST_SIZES : EQUAL_SIZES;
     if (n_found > 0) return SOME_SIZES;
     return a->many ? 0 : OTHER_SIZES;
 }
@@ -157,8 +153,9 @@ static int align_lists(struct aligner *aligner, const uint32_t *a, size_t n_a,
             if (points >= aligner->least) {
                 int32_t sum = before[j - 1] + points;
                 char more = 0;
-                if (aligner->a[a[i - 1]].many && taken + points > sum && taken >= 0) {
-                    sum = taken + points;
+                /* A further node counts less than the first one of another layer. */
+                if (aligner->a[a[i - 1]].many && taken >= 0 && taken + (points + 1) / 2 > sum) {
+                    sum = taken + (points + 1) / 2;
                     more = MORE;
                 }
                 if (sum > best) {
@@ -222,8 +219,27 @@ static void mark_layers(const struct aligner *aligner, const uint32_t *index_of,
             has_node[index_of[aligner->layers[aligner->b[i].id]]] = true;
 }
 
-/* Aligns products, then the items between them, then the products that are left: a tool may run
- * two branches in another order than the model has. */
+/* Aligns what is left on both sides, except copies: a tool may run two branches in another
+ * order than the model has. Without products: only items of equal sizes. */
+static int align_rest(struct aligner *aligner, const uint32_t *index_of, bool *has_node,
+                      bool products) {
+    uint32_t *left = aligner->picked;
+    uint32_t *right = left + aligner->n_a;
+    size_t n_left = 0;
+    size_t n_right = 0;
+    mark_layers(aligner, index_of, has_node);
+    for (uint32_t i = 0; i < aligner->n_a; i++)
+        if (!has_node[i] && !aligner->a[i].is_copy && aligner->a[i].is_product == products)
+            left[n_left++] = i;
+    for (uint32_t i = 0; i < aligner->n_b; i++)
+        if (aligner->layers[aligner->b[i].id] == ID_NONE &&
+            aligner->owner[aligner->b[i].id] == ID_NONE && aligner->b[i].is_product == products)
+            right[n_right++] = i;
+    aligner->least = products ? UNKNOWN_SIZES : EQUAL_SIZES;
+    return align_lists(aligner, left, n_left, right, n_right);
+}
+
+/* Aligns products, then the items between them, then what is left. */
 static int align(struct aligner *aligner, const uint32_t *index_of) {
     struct arena *scratch = aligner->timing->core.scratch;
     bool *has_node = arena_array(scratch, aligner->n_a, sizeof(*has_node));
@@ -242,19 +258,9 @@ static int align(struct aligner *aligner, const uint32_t *index_of) {
         a[0] = layer == ID_NONE ? a[1] : a[1] + 1;
     }
     if (status < 0) return status;
-    mark_layers(aligner, index_of, has_node);
-    size_t n_left = 0;
-    size_t n_right = 0;
-    uint32_t *left = aligner->picked;
-    uint32_t *right = left + aligner->n_a;
-    for (uint32_t i = 0; i < aligner->n_a; i++)
-        if (aligner->a[i].is_product && !has_node[i]) left[n_left++] = i;
-    for (uint32_t i = 0; i < aligner->n_b; i++)
-        if (aligner->b[i].is_product && aligner->layers[aligner->b[i].id] == ID_NONE &&
-            aligner->owner[aligner->b[i].id] == ID_NONE)
-            right[n_right++] = i;
-    aligner->least = UNKNOWN_SIZES;
-    return align_lists(aligner, left, n_left, right, n_right);
+    for (int products = 1; products >= 0 && status == CM_OK; products--)
+        status = align_rest(aligner, index_of, has_node, products);
+    return status;
 }
 
 /* Returns the class of a text in the map: a number from 0. */
@@ -287,7 +293,10 @@ static int list_items(struct aligner *aligner, const struct imported *imported,
         const struct times_layer *from = imported->layers[i].from;
         struct item *item = &aligner->a[aligner->n_a];
         if (from->types == NULL || from->types[0] == '\0') continue;
-        *item = (struct item){.id = i, .is_product = from->is_product, .many = from->many};
+        *item = (struct item){.id = i,
+                              .is_product = from->is_product,
+                              .many = from->many,
+                              .is_copy = from->role == TIMES_COPIES};
         memcpy(item->sizes, from->sizes, sizeof(item->sizes));
         if (find_class(&classes, from->types, &item->class) < 0) return CM_NO_MEMORY;
         index_of[i] = (uint32_t)aligner->n_a++;
@@ -319,7 +328,7 @@ static int list_items(struct aligner *aligner, const struct imported *imported,
         if (done[item->class] && !item->is_product) continue;
         done[item->class] = true;
         for (size_t k = 0; k < types.n_entries; k++) {
-            if (!times_may_run(names, types.entries[k].key)) continue;
+            if (!times_has_word(names, types.entries[k].key, types.entries[k].length)) continue;
             may_run[item->class * types.n_entries + types.entries[k].value] = 1;
             is_product[types.entries[k].value] |= item->is_product;
         }

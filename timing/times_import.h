@@ -25,9 +25,6 @@ int times_import(const struct timing *timing, struct estimate_table *ret) CM_MUS
 int times_compare_shapes(const struct timing *timing, const struct map *nodes,
                          const struct map *values, struct imported *imported) CM_MUST_CHECK;
 
-/* Returns true if the operator is one of `types`, "MatMul Gemm". */
-bool times_may_run(const char *types, const char *operator);
-
 /*
  * Aligns the layers that have operators of ONNX with the nodes in execution order. Sets
  * *ret_layer, by node: the layer that runs it; ID_NONE if none. `owner`, by node: the layer

@@ -27,6 +27,7 @@
 
 #include "backends/primitive.h"
 #include "backends/times/times.h"
+#include "backends/times/times_names.h"
 #include "passes/memory/liveness.h"
 #include "passes/walk/walk.h"
 #include "support/arena.h"
@@ -207,7 +208,8 @@ static int mark_blocks(struct matching *matching) {
 /* Returns true if the operator name of the layer contains that of the node: "FusedConv" and
  * "QLinearConv" contain "Conv". */
 static bool has_operator(const struct times_layer *layer, const struct node *node) {
-    if (layer->types != NULL) return times_may_run(layer->types, node->type);
+    if (layer->types != NULL)
+        return times_has_word(layer->types, node->type, strlen(node->type));
     return strstr(layer->op, node->type) != NULL;
 }
 

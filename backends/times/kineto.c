@@ -48,105 +48,46 @@ static const struct {
 };
 
 /* Operators of ATen, without "aten::" and the "_" of those that work in place. */
+/* clang-format off */
 static const struct times_operator operators[] = {
-    {"conv1d", "Conv", TIMES_PRODUCT},
-    {"conv2d", "Conv", TIMES_PRODUCT},
-    {"conv3d", "Conv", TIMES_PRODUCT},
-    {"convolution", "Conv ConvTranspose", TIMES_PRODUCT},
-    {"_convolution", "Conv ConvTranspose", TIMES_PRODUCT},
-    {"conv_transpose1d", "ConvTranspose", TIMES_PRODUCT},
-    {"conv_transpose2d", "ConvTranspose", TIMES_PRODUCT},
-    {"conv_transpose3d", "ConvTranspose", TIMES_PRODUCT},
-    {"linear", "MatMul Gemm", TIMES_PRODUCT},
-    {"addmm", "MatMul Gemm", TIMES_PRODUCT},
-    {"mm", "MatMul Gemm", TIMES_PRODUCT},
-    {"bmm", "MatMul Gemm", TIMES_PRODUCT},
-    {"baddbmm", "MatMul Gemm", TIMES_PRODUCT},
-    {"matmul", "MatMul Gemm", TIMES_PRODUCT},
-    {"einsum", "MatMul Gemm Einsum", TIMES_PRODUCT},
-    {"bilinear", "MatMul Gemm Einsum", TIMES_PRODUCT | TIMES_MANY},
-    {"scaled_dot_product_attention", "MatMul Attention", TIMES_PRODUCT | TIMES_MANY},
-    {"_native_multi_head_attention", "MatMul Gemm Attention", TIMES_PRODUCT | TIMES_MANY},
-    {"_transformer_encoder_layer_fwd", "MatMul Gemm Attention", TIMES_PRODUCT | TIMES_MANY},
-    {"lstm", "LSTM", TIMES_PRODUCT | TIMES_MANY},
-    {"gru", "GRU", TIMES_PRODUCT | TIMES_MANY},
-    {"rnn_tanh", "RNN", TIMES_PRODUCT | TIMES_MANY},
-    {"rnn_relu", "RNN", TIMES_PRODUCT | TIMES_MANY},
+    {"conv1d conv2d conv3d", "Conv", TIMES_PRODUCT},
+    {"convolution _convolution", "Conv ConvTranspose", TIMES_PRODUCT},
+    {"conv_transpose1d conv_transpose2d conv_transpose3d", "ConvTranspose", TIMES_PRODUCT},
+    {"linear addmm mm bmm baddbmm matmul", "MatMul Gemm", TIMES_PRODUCT},
+    {"einsum bilinear", "MatMul Gemm Einsum", TIMES_PRODUCT | TIMES_MANY},
+    {"scaled_dot_product_attention _native_multi_head_attention _transformer_encoder_layer_fwd",
+     "MatMul Gemm Attention", TIMES_PRODUCT | TIMES_MANY},
+    {"lstm", "LSTM", TIMES_PRODUCT | TIMES_MANY}, {"gru", "GRU", TIMES_PRODUCT | TIMES_MANY},
+    {"rnn_tanh rnn_relu", "RNN", TIMES_PRODUCT | TIMES_MANY},
     {"batch_norm", "BatchNormalization", 0},
-    {"instance_norm", "InstanceNormalization", 0},
-    {"group_norm", "GroupNormalization InstanceNormalization", 0},
+    {"instance_norm group_norm", "InstanceNormalization GroupNormalization", 0},
     {"layer_norm", "LayerNormalization ReduceMean", TIMES_MANY},
-    {"rms_norm", "RMSNormalization ReduceMean", 0},
-    {"softmax", "Softmax", 0},
-    {"log_softmax", "LogSoftmax", 0},
-    {"gelu", "Gelu Erf", 0},
-    {"silu", "Swish Sigmoid", 0},
-    {"relu", "Relu", 0},
-    {"relu6", "Clip", 0},
-    {"hardtanh", "Clip", 0},
-    {"clamp", "Clip", 0},
-    {"hardswish", "HardSwish", 0},
-    {"hardsigmoid", "HardSigmoid", 0},
-    {"leaky_relu", "LeakyRelu", 0},
-    {"prelu", "PRelu", 0},
-    {"elu", "Elu", 0},
-    {"sigmoid", "Sigmoid", 0},
-    {"tanh", "Tanh", 0},
-    {"erf", "Erf", 0},
-    {"exp", "Exp", 0},
-    {"log", "Log", 0},
-    {"sin", "Sin", 0},
-    {"cos", "Cos", 0},
-    {"neg", "Neg", 0},
-    {"abs", "Abs", 0},
-    {"sqrt", "Sqrt", 0},
-    {"rsqrt", "Sqrt Reciprocal", TIMES_MANY},
-    {"reciprocal", "Reciprocal", 0},
-    {"pow", "Pow", 0},
-    {"add", "Add", 0},
-    {"sub", "Sub", 0},
-    {"rsub", "Sub", 0},
-    {"mul", "Mul", 0},
-    {"div", "Div Mul", 0},
-    {"where", "Where", 0},
-    {"masked_fill", "Where", 0},
-    {"max_pool1d", "MaxPool", 0},
-    {"max_pool2d", "MaxPool", 0},
-    {"max_pool3d", "MaxPool", 0},
-    {"avg_pool1d", "AveragePool", 0},
-    {"avg_pool2d", "AveragePool", 0},
-    {"adaptive_avg_pool1d", "GlobalAveragePool AveragePool ReduceMean", 0},
-    {"adaptive_avg_pool2d", "GlobalAveragePool AveragePool ReduceMean", 0},
-    {"mean", "ReduceMean GlobalAveragePool", 0},
-    {"sum", "ReduceSum", 0},
-    {"max", "ReduceMax Max", 0},
-    {"amax", "ReduceMax", 0},
-    {"argmax", "ArgMax", 0},
-    {"topk", "TopK", 0},
-    {"cumsum", "CumSum", 0},
-    {"embedding", "Gather", 0},
-    {"index_select", "Gather", 0},
-    {"index", "Gather GatherND", 0},
-    {"gather", "GatherElements", 0},
-    {"cat", "Concat", 0},
-    {"stack", "Concat", 0},
-    {"pad", "Pad", 0},
-    {"constant_pad_nd", "Pad", 0},
-    {"upsample_nearest2d", "Resize Upsample", 0},
-    {"upsample_bilinear2d", "Resize Upsample", 0},
-    {"copy", "Cast", TIMES_COPY},
-    {"to", "Cast", TIMES_COPY},
-    {"_to_copy", "Cast", TIMES_COPY},
-    {"clone", "Transpose", TIMES_COPY},
-    {"contiguous", "Transpose", TIMES_COPY},
-    {"transpose", "Transpose", TIMES_COPY},
-    {"permute", "Transpose", TIMES_COPY},
-    {"reshape", "Reshape", TIMES_COPY},
-    {"expand", "Expand", TIMES_COPY},
-    {"slice", "Slice", TIMES_COPY},
-    {"split", "Split", TIMES_COPY},
-    {"chunk", "Split", TIMES_COPY},
+    {"rms_norm", "RMSNormalization ReduceMean", 0}, {"softmax", "Softmax", 0},
+    {"log_softmax", "LogSoftmax", 0}, {"gelu", "Gelu Erf", 0}, {"silu", "Swish Sigmoid", 0},
+    {"relu", "Relu", 0}, {"relu6 hardtanh clamp", "Clip", 0}, {"hardswish", "HardSwish", 0},
+    {"hardsigmoid", "HardSigmoid", 0}, {"leaky_relu", "LeakyRelu", 0}, {"prelu", "PRelu", 0},
+    {"elu", "Elu", 0}, {"sigmoid", "Sigmoid", 0}, {"tanh", "Tanh", 0}, {"erf", "Erf", 0},
+    {"exp", "Exp", 0}, {"log", "Log", 0}, {"sin", "Sin", 0}, {"cos", "Cos", 0},
+    {"neg", "Neg", 0}, {"abs", "Abs", 0}, {"sqrt", "Sqrt", 0},
+    {"rsqrt", "Sqrt Reciprocal", TIMES_MANY}, {"reciprocal", "Reciprocal", 0},
+    {"pow", "Pow", 0}, {"add", "Add", 0}, {"sub rsub", "Sub", 0}, {"mul", "Mul", 0},
+    {"div", "Div Mul", 0}, {"where masked_fill", "Where", 0},
+    {"max_pool1d max_pool2d max_pool3d", "MaxPool", 0},
+    {"avg_pool1d avg_pool2d", "AveragePool", 0},
+    {"adaptive_avg_pool1d adaptive_avg_pool2d",
+     "GlobalAveragePool AveragePool ReduceMean", 0},
+    {"mean", "ReduceMean GlobalAveragePool", 0}, {"sum", "ReduceSum", 0},
+    {"max amax", "ReduceMax Max", 0}, {"argmax", "ArgMax", 0}, {"topk", "TopK", 0},
+    {"cumsum", "CumSum", 0}, {"embedding index_select index", "Gather GatherND", 0},
+    {"gather", "GatherElements", 0}, {"cat stack", "Concat", 0},
+    {"pad constant_pad_nd", "Pad", 0},
+    {"upsample_nearest2d upsample_bilinear2d", "Resize Upsample", 0},
+    {"copy to _to_copy", "Cast", TIMES_COPY},
+    {"clone contiguous transpose permute", "Transpose", TIMES_COPY},
+    {"reshape", "Reshape", TIMES_COPY}, {"expand", "Expand", TIMES_COPY},
+    {"slice", "Slice", TIMES_COPY}, {"split chunk", "Split", TIMES_COPY},
 };
+/* clang-format on */
 
 struct event {
     enum kind kind;
@@ -215,9 +156,7 @@ static const struct times_operator *find_row(struct reader *reader, const char *
     const size_t n = strlen(stem);
     const size_t length = n > 1 && stem[n - 1] == '_' ? n - 1 : n;
     const size_t n_rows = sizeof(operators) / sizeof(*operators);
-    while (row < n_rows && (strncmp(operators[row].name, stem, length) != 0 ||
-                            operators[row].name[length] != '\0'))
-        row++;
+    while (row < n_rows && !times_has_word(operators[row].names, stem, length)) row++;
     if (row == n_rows) return NULL;
     /* If out of memory, the arena has failed. */
     (void)!map_set(&reader->rows, name, (uint32_t)row + 1);
@@ -362,23 +301,23 @@ static int link_device(struct reader *reader) {
     return CM_OK;
 }
 
-/* Appends the dims of the operands that have any, "[1, 3, 224, 224] [64, 3, 7, 7]", and sets
- * the sizes of the first ones. */
+/* Appends the dims of the first three operands that have any, "[1, 3, 224, 224] [64, 3, 7, 7]",
+ * and sets the sizes of these and of further ones. */
 static void print_dims(const struct json_value *list, struct text *text, int64_t *sizes,
                        size_t *n) {
     json_each(operand, list) {
         const struct json_value *first = json_first(operand);
         if (json_is_array(first)) print_dims(operand, text, sizes, n); /* a list of tensors */
-        if (first == NULL || json_is_array(first) || *n == 3) continue;
+        if (first == NULL || json_is_array(first) || *n == TIMES_MAX_SIZES) continue;
         double size = 1;
-        text_append(text, text->length > 0 ? " [" : "[");
+        if (*n < 3) text_append(text, text->length > 0 ? " [" : "[");
         json_each(dim, operand) {
             int64_t value = 0;
             (void)json_to_int64(dim, &value);
             size *= (double)value;
-            text_printf(text, "%s%lld", dim == first ? "" : ", ", (long long)value);
+            if (*n < 3) text_printf(text, "%s%lld", dim == first ? "" : ", ", (long long)value);
         }
-        text_append(text, "]");
+        if (*n < 3) text_append(text, "]");
         sizes[(*n)++] = size > 0 && size < 9e15 ? (int64_t)size : 0;
     }
 }
@@ -403,7 +342,7 @@ static int list_instances(struct reader *reader) {
         struct instance *instance = &reader->instances[i];
         const struct event *event = &reader->events[instance->event];
         struct text dims = {.arena = reader->scratch};
-        int64_t sizes[3] = {0};
+        int64_t sizes[TIMES_MAX_SIZES] = {0};
         size_t n = 0;
         print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, sizes, &n);
         const char *key = arena_printf(reader->scratch, "%s%s%s", name_of(event),
@@ -509,7 +448,7 @@ static int add_layers(struct reader *reader) {
         const struct event *event = &reader->events[instance->event];
         const uint32_t name = instance->name;
         struct text text = {.arena = times->arena};
-        int64_t sizes[3];
+        int64_t sizes[TIMES_MAX_SIZES];
         size_t n_sizes = 0;
         if (instance->run < first) continue;
         if (latest[name] != instance->run) n_equal[name] = 0;

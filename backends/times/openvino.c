@@ -25,11 +25,9 @@
 #include "support/text.h"
 
 static const struct times_operator operators[] = {
-    {"Convolution", "Conv", TIMES_PRODUCT},
-    {"GroupConvolution", "Conv", TIMES_PRODUCT},
+    {"Convolution GroupConvolution", "Conv", TIMES_PRODUCT},
     {"Deconvolution", "ConvTranspose", TIMES_PRODUCT},
-    {"FullyConnected", "MatMul Gemm", TIMES_PRODUCT},
-    {"MatMul", "MatMul Gemm", TIMES_PRODUCT},
+    {"FullyConnected MatMul", "MatMul Gemm", TIMES_PRODUCT},
     {"ScaledDotProductAttention", "MatMul Attention", TIMES_PRODUCT | TIMES_MANY},
     {"RNNSeq", "LSTM GRU RNN", TIMES_PRODUCT | TIMES_MANY},
     {"Subgraph", "MatMul", TIMES_MANY},
@@ -80,7 +78,7 @@ static int add_row(struct reader *reader, const struct row *row, const char *whe
     if (at == MAP_NONE) {
         at = (uint32_t)times->n++;
         const size_t n = sizeof(operators) / sizeof(*operators);
-        while (i < n && !text_equal(operators[i].name, row->type)) i++;
+        while (i < n && !times_has_word(operators[i].names, row->type, strlen(row->type))) i++;
         times->layers[at] =
             (struct times_layer){.name = row->name, .op = row->type, .rank = -1};
         times_set_operator(&times->layers[at], i < n ? &operators[i] : NULL);

@@ -22,6 +22,9 @@ enum times_role {
     TIMES_CONTAINS, /* is an opaque block that contains this and other nodes */
 };
 
+/* Number of operands whose sizes are kept: those of a whole transformer layer. */
+#define TIMES_MAX_SIZES 12
+
 /* Reference to a node: its name, or the name of a value that it computes. */
 struct times_ref {
     const char *name;
@@ -42,9 +45,9 @@ struct times_layer {
                           found by its order and sizes; NULL: only by its name */
     bool many;         /* with types: may run several nodes that have them */
     bool is_product;   /* with types: a convolution or matrix product */
-    int64_t sizes[3];  /* with types: elements of its first operands; 0: unknown */
-    const char *output; /* name of the first output; NULL if unknown */
-    int32_t rank;       /* rank of the first output; -1 if unknown */
+    int64_t sizes[TIMES_MAX_SIZES]; /* with types: elements of its operands; 0: unknown */
+    const char *output;             /* name of the first output; NULL if unknown */
+    int32_t rank;                   /* rank of the first output; -1 if unknown */
     int64_t dims[CM_MAX_RANK];
 };
 

@@ -132,6 +132,15 @@ struct times_layer *times_add_layer(struct cm_times *times, const char *name,
     return arena_failed(times->arena) ? NULL : layer;
 }
 
+bool times_has_word(const char *words, const char *word, size_t length) {
+    while (words[0] != '\0') {
+        const size_t n = strcspn(words, " ");
+        if (n == length && memcmp(words, word, n) == 0) return true;
+        words += n + (words[n] == ' ');
+    }
+    return false;
+}
+
 void times_set_operator(struct times_layer *layer, const struct times_operator *row) {
     layer->types = row ? row->types : "";
     layer->many = row && (row->flags & TIMES_MANY);

@@ -36,11 +36,15 @@ void times_read_dims(const struct json_value *dims, struct times_layer *layer);
 
 /* A row of a table of operators of a tool. */
 struct times_operator {
-    const char *name;
+    const char *names; /* words */
     const char *types; /* operators of ONNX, "MatMul Gemm" */
     int flags;         /* TIMES_PRODUCT | .. */
 };
 enum { TIMES_PRODUCT = 1, TIMES_MANY = 2, TIMES_COPY = 4 };
+
+/* Returns true if one of the words, which blanks separate, is the first `length` bytes of
+ * `word`. */
+bool times_has_word(const char *words, const char *word, size_t length);
 
 /* Sets types, many, is_product and role of the layer; the row NULL: unknown. */
 void times_set_operator(struct times_layer *layer, const struct times_operator *row);

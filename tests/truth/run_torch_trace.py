@@ -52,6 +52,9 @@ MODELS = [  # the exported file, its options, the module, its inputs
     ("torch/gpt_torchscript.onnx", [], GPT, lambda: (torch.randint(0, 1000, (1, 64)),)),
     ("bert_mini.onnx", ["--dim", "seq=64"], nets.BertMini, lambda: nets.bert_inputs(1)),
     ("siamese.onnx", [], nets.Siamese, lambda: nets.pair(1)),
+    ("gpt_mini_tied.onnx", ["--dim", "seq=128"], nets.GptMini, lambda: (torch.randint(0, 100, (1, 128)),)),
+    ("lstm.onnx", ["--dim", "seq=40"], nets.Rnn, lambda: (torch.randn(1, 40, 64),)),
+    ("unet.onnx", ["--dim", "h=128", "--dim", "w=128"], nets.UNet, lambda: (torch.randn(1, 3, 128, 128),)),
     ("odd_conv.onnx", [], nets.OddConv, lambda: (torch.randn(1, 16, 37, 41),)),
 ]
 PRODUCTS = ("aten::conv", "aten::linear", "aten::matmul", "aten::addmm", "aten::mm", "aten::bmm",
