@@ -106,8 +106,8 @@ function addDumbbells(parent, rows) {
     if (row.bound > 0) add(group, 'line', {class: 'bound', x1: x(row.bound), x2: x(row.bound), y1: y - 7, y2: y + 7});
     add(group, 'circle', {class: 'modelled', cx: x(row.expected), cy: y, r: 5});
     add(group, 'circle', {class: 'measured', cx: x(row.measured), cy: y, r: 6});
-    add(group, 'text', {class: 'ratio', x: width - 4, y: y + 4, 'text-anchor': 'end'},
-      `${isNarrow ? '' : `${short(row.measured, 'ps')}  `}${ratioText(row.ratio)}\u00d7`);
+    if (!isNarrow) add(group, 'text', {x: width - 72, y: y + 4, 'text-anchor': 'end'}, short(row.measured, 'ps'));
+    add(group, 'text', {class: 'ratio', x: width - 4, y: y + 4, 'text-anchor': 'end'}, `${ratioText(row.ratio)}\u00d7`);
     addAction(group, `${row.name}: measured ${short(row.measured, 'ps')}, modelled ${short(row.expected, 'ps')}`, `layer-${row.layer.primitive}`,
       () => openDetails('node', row.node.index));
     addArrows(group, (datum, key) => {
