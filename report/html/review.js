@@ -21,7 +21,7 @@ function unitOf(key) {
 
 function figureName(report, key) {
   if (key === 'latency_ps') return report.profile ? report.profile.timeName : 'Time';
-  const text = figureNames[key] || key.replace(/_ps$/, '').replace(/[._]/g, ' ');
+  const text = figureNames[key] || key.replace(/_ps$/, '').replace(/[._]/g, ' ').replace(/^kv /, 'KV ');
   return text[0].toUpperCase() + text.slice(1);
 }
 
@@ -357,6 +357,7 @@ function drawFigures(parent, report, figures, batch, current) {
   const right = isWide ? width - 284 : width - 10;
   const x = hasOld ? changeScale(rows, left, right)
     : d3.scaleLinear().domain([0, 1.1 * d3.max(rows.map(row => row.now / row.allowed).concat(1))]).range([left, right]);
+  const isFar = row => hasOld && Math.abs(row.allowed / row.old - 1) > 1.001 * d3.max(x.domain(), Math.abs);
   const svg = addChart(section, width, rows.length * height + 24, heading);
   const bottom = rows.length * height;
   const ticks = x.ticks(Math.max(2, Math.floor((right - left) / 75)));
@@ -379,7 +380,8 @@ function drawFigures(parent, report, figures, batch, current) {
     if (isKnown(row.allowed)) {
       const limit = hasOld ? x(relativeChange({old: row.old, now: row.allowed})) : x(1);
       add(cell, 'rect', {class: 'beyond', x: limit, y: y - 11, width: Math.max(0, right - limit + 4), height: 22});
-      add(cell, 'line', {class: 'tick', x1: limit, x2: limit, y1: y - 11, y2: y + 11});
+      if (isFar(row)) add(cell, 'path', {class: 'far', d: `M${limit - 4},${y - 5}l6,5l-6,5`});
+      else add(cell, 'line', {class: 'tick', x1: limit, x2: limit, y1: y - 11, y2: y + 11});
     }
     const from = x(0);
     const to = isFinite(share) ? x(share) : right;
@@ -402,6 +404,7 @@ function drawFigures(parent, report, figures, batch, current) {
   addActions(choices, rows, current);
   addLegend(section, (hasOld ? [['ring-swatch', 'old'], ['dot-swatch', 'new']] : []).concat(
     rows.some(row => isKnown(row.allowed)) ? [['tick-swatch', 'limit']] : [],
+    rows.some(isFar) ? [['no-swatch', '\u203a limit beyond the axis']] : [],
     hasOld ? [['on-grows', '\u25b2 worse'], ['on-shrinks', '\u25bc better']] : []));
 }
 

@@ -143,6 +143,12 @@ class Diff(Page):
         self.assertEqual(self.steps()[0][0], "layer3.*.conv2 (6 modules): 256 \u2192 320 channels")
         self.assert_quiet(path)
 
+    def test_a_limit_beyond_the_axis_is_no_tick(self):
+        self.open(self.check("far", "--limit", "macs <= +1%", "--limit", "params <= 300M"))
+        self.assertEqual(self.js("""return [...document.querySelectorAll('.figure')].map(row =>
+            [row.querySelectorAll('.tick').length, row.querySelectorAll('.far').length])""")[:2], [[0, 1], [1, 0]])
+        self.assertIn("limit beyond the axis", self.find(".review .legend").text)
+
     def test_a_pass_is_green(self):
         self.open(self.check("pass", model="models/resnet50.onnx", status=0))
         self.assertEqual(self.browser.title, "\u2713 check of resnet50.onnx - costmodel")
