@@ -12,6 +12,7 @@ The package runs the program ``costmodel``, which it contains, and reads its JSO
 """
 from ._api import (check, compare, conventions, device_memory, diff, fit, llm, profile, quantize, sweep,
                    version)
+from ._counters import CounterComparison, compare_counters
 from ._export import export
 from ._program import CostmodelError, CostmodelWarning
 from ._record import Map, Record, Rows
@@ -21,10 +22,10 @@ from ._schema import (Coverage, DeviceMemory, Diagnostic, LlmCapacity, LlmFigure
                       Training, Value)
 
 __all__ = [
-    "Comparison", "CostmodelError", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic",
+    "Comparison", "CostmodelError", "CounterComparison", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic",
     "Diff", "Llm", "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Map", "Memory",
     "Metric", "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep",
-    "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "compare", "conventions",
+    "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "compare", "compare_counters", "conventions",
     "device_memory", "diff", "export", "fit", "llm", "profile", "quantize", "sweep", "version",
 ]
 __version__ = version()
