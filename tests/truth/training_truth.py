@@ -4,12 +4,14 @@
 Measures what PyTorch saves and computes in a training step: the reference of run_training.py.
 
     training_truth.py measure FILE.csv     writes tests/truth/training_truth.csv anew
+    training_truth.py curve FILE.csv       writes tests/truth/training_curve.csv anew
     training_truth.py export FOLDER        exports the models that are made here, in training mode
 
 Saved bytes are those of the storages that autograd saves (torch.autograd.graph.saved_tensors_hooks),
 by the ATen operator that wrote them last; each storage counts once, parameters and buffers do not.
 FLOPs are those of torch.utils.flop_counter, separately for forward and backward. The peak is the largest
-sum of storages alive after an operator, without parameters, buffers and workspaces. Attention is computed
+sum of storages alive after an operator, without parameters, buffers and workspaces. The curve has this sum after
+each operator, by phase and operator, in order. Attention is computed
 by its plain formula (SDPBackend.MATH), as the exporter writes it. Needs PyTorch and torchvision; no test
 runs this script. The file states the versions.
 """
@@ -32,7 +34,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import make_models
-from training_cases import CASES, OPTIMIZERS
+from training_cases import CASES, CURVE_CASES, CURVES, OPTIMIZERS
 
 FIELDS = ("case", "quantity", "operator", "value", "torch")
 OPSET = 17  # LayerNormalization is one operator, GELU is five
@@ -138,7 +140,7 @@ class Alive(TorchDispatchMode):
 
     def __init__(self, own, sample):
         super().__init__()
-        self.own, self.storages, self.peak = own, {}, 0
+        self.own, self.storages, self.peak, self.sums = own, {}, 0, []
         self.note(sample)
 
     def note(self, tensor):
@@ -152,7 +154,8 @@ class Alive(TorchDispatchMode):
             if isinstance(value, torch.Tensor):
                 self.note(value)
         self.storages = {k: v for k, v in self.storages.items() if not v[0].expired()}
-        self.peak = max(self.peak, sum(size for _, size in self.storages.values()))
+        self.sums.append((function._schema.name[6:], sum(size for _, size in self.storages.values())))
+        self.peak = max(self.peak, self.sums[-1][1])
         return result
 
 
@@ -219,13 +222,15 @@ def flops(module, sample):
             for mode in (forward, backward)]
 
 
-def peak(module, sample):
+def step(module, sample):
+    """Returns what was alive, and the number of operators in forward."""
     module.zero_grad()
     with Alive(storages(module), sample) as alive:
         outputs = module(sample)
+        n_forward = len(alive.sums)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         torch.autograd.backward(outputs, [torch.ones_like(output) for output in outputs])
-    return alive.peak
+    return alive, n_forward
 
 
 def optimizers(module):
@@ -246,6 +251,21 @@ def optimizers(module):
                         if isinstance(value, torch.Tensor) and key != "step")
 
 
+def curve(case):
+    file, batch, _ = CASES[case]
+    make, sample = MODELS[file]
+    torch.manual_seed(0)
+    with sdpa_kernel(SDPBackend.MATH):
+        alive, n_forward = step(make().train(), sample(batch))
+    found = {}
+    for i, (operator, size) in enumerate(alive.sums):
+        found.setdefault(("forward" if i < n_forward else "backward", operator), []).append(str(size))
+    for phase, operators in CURVES.items():
+        for operator in operators:
+            if (phase, operator) in found:
+                yield phase, operator, " ".join(found[phase, operator])
+
+
 def measure(case):
     file, batch, frozen = CASES[case]
     make, sample = MODELS[file]
@@ -259,7 +279,7 @@ def measure(case):
         for phase, counts in zip(("forward", "backward"), flops(module, sample(batch))):
             for op, n in sorted(counts.items()):
                 yield f"{phase}_flops", op, n
-        yield "peak_bytes", "", peak(module, sample(batch))
+        yield "peak_bytes", "", step(module, sample(batch))[0].peak
         yield "autocast_saved_bytes", "", autocast_bytes(module, sample(batch))
     learned = [p for p in module.parameters() if p.requires_grad]
     yield "learned", "", sum(p.numel() for p in learned)
@@ -284,12 +304,16 @@ def export(folder):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("measure", "export"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("measure", "curve", "export"):
         sys.exit(__doc__)
     if sys.argv[1] == "export":
         return export(sys.argv[2])
     with open(sys.argv[2], "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
+        if sys.argv[1] == "curve":
+            writer.writerow(("case", "phase", "operator", "bytes", "torch"))
+            writer.writerows((case, *row, torch.__version__) for case in CURVE_CASES for row in curve(case))
+            return None
         writer.writerow(FIELDS)
         for case in CASES:
             for row in measure(case):
