@@ -498,6 +498,7 @@ function drawItems(svg, flow, metric, open) {
     const cell = d3.select(this);
     addAction(cell, describeItem(item, metric).join('; '), `flow-${item.key}`, () =>
       canOpen(item) && !d3.event.shiftKey ? open(item) : setState({open: itemDetails(item)}, true));
+    cell.attr('data-open', itemDetails(item));
     if (canOpen(item)) cell.attr('aria-expanded', Boolean(item.items));
   });
   addTip(cells, item => describeItem(item, metric).concat(canOpen(item) ? `Click to ${item.items ? 'close' : 'open'}` : []));

@@ -364,8 +364,10 @@ function drawModuleDetails(parent, profile, module) {
     ({open: `module:${child.path}`, name: displayName(profile, child), value: child[metric.key]})), {value: row => row.value}), module[metric.key], metric.unit);
   addShares(parent, `Its ${plural(nodes.length, 'node')}, most expensive first`, sortRows(nodes.filter(node => node[metric.key] > 0).map(node =>
     ({open: openNode(node), name: nodeLabel(node), value: node[metric.key], colour: `on-${node.limited || 'leaf'}`})), {value: row => row.value}), module[metric.key], metric.unit);
+  const shared = d3.sum(module.children, i => +profile.modules[i].params || 0) - module.params;
   const all = key => percent(module[key], profile.totals[key], key === 'latency_ps' ? 'ps' : '');
-  addFacts(addSection(parent, 'Figures', '', 'h3'), [['Calls', module.calls, 'elements'], ['Nodes', nodes.length, 'count']].concat(
+  addFacts(addSection(parent, 'Figures', '', 'h3'), [['Calls', module.calls, 'count'], ['Nodes', nodes.length, 'count'],
+    ['Parameters that children share', shared > 0 ? shared : null, 'elements']].concat(
     figureRows(profile, module)).concat(profile.metrics.filter(each => module[each.key] > 0).map(each => [`Share of the ${each.noun}`, all(each.key)])));
   addTensors(parent, profile, 'Outputs', (module.outputs || []).map(value => value.name));
 }

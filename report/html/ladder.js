@@ -158,11 +158,10 @@ function drawLossTable(parent, profile, split) {
   const total = d3.sum(rows, row => row[key]);
   const section = addSection(parent, lossTableTitle(rows, key, noun), split.isStep ? 'Nodes of the forward pass.' : '', 'h4');
   addTable(section, 'Nodes by loss', [
-    field('name', 'Node', {isName: true, value: row => nodeLabel(row.node), draw: (cell, row) =>
-      addButton(cell, `lost-${row.node.index}`, nodeLabel(row.node), () => setState({open: `node:${row.node.index}`}, true)).attr('class', 'link')}),
+    field('name', 'Node', {isName: true, value: row => nodeLabel(row.node), open: row => openNode(row.node)}),
     field('time', profile.timeName, {unit: 'ps', value: row => row.time}),
     field('lower', 'Lower bound', {isNumber: true, value: row => row.lower, draw: (cell, row) =>
-      cell.attr('data-value', row.lower).attr('title', exact(row.lower, 'ps')).text(isKnown(row.lower) ? short(row.lower, 'ps') : '\u2013')}),
+      cell.attr('data-value', row.lower).attr('title', exact(row.lower, 'ps')).text(isKnown(row.lower) ? numberText(row.lower, 'ps') : '\u2013')}),
     field('loss', !kind || kind.key === 'bound' ? 'Above the bound' : kind.label, {unit: 'ps', value: row => row[key === 'bound' ? 'loss' : key]}),
     shareColumn(row => row[key], total, row => kind ? kind.colour : row.what.colour, 'ps'),
     field('what', 'Mostly', {value: row => row.what.label}),

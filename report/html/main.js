@@ -73,7 +73,7 @@ function drawPage(frame, report) {
   const current = available.find(view => view.key === state.view) || available[0];
   const focused = document.activeElement && document.activeElement.getAttribute('data-key');
   tip.property('hidden', true);
-  frame.main.style('min-height', `${frame.main.node().offsetHeight}px`); /* keeps the scroll position */
+  frame.main.classed('exact', state.digits === 'all').style('min-height', `${frame.main.node().offsetHeight}px`); /* keeps the scroll position */
   frame.header.selectAll('*').remove();
   frame.main.selectAll('*').remove();
   d3.select(document.body).classed('with-drawer', Boolean(openItem(report.profile)));

@@ -146,7 +146,7 @@ function labelPoints(svg, points, x, y, radius, frame, lines, labels) {
 function nodeLabelOf(point) {
   const n = point.kernel.nodes.length;
   const path = point.first.module || point.first.op;
-  return `${path.length < 24 ? path : path.split('.').slice(-2).join('.')}${n > 1 ? ` \u00d7${n}` : ''}`;
+  return `${path.length < 24 ? path : fit(path.split('.').slice(-2).join('.'), maxName)}${n > 1 ? ` \u00d7${n}` : ''}`;
 }
 
 function addKindFilter(parent, profile, points) {
