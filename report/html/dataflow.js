@@ -480,7 +480,7 @@ function drawItems(svg, flow, metric, open) {
   const selected = selectedModule(graph.profile);
   const cells = svg.selectAll('.item').data(flow.frames.slice(1).concat(flow.boxes)).join('g')
     .attr('transform', item => `translate(${item.left},${item.y})`)
-    .attr('class', item => `item flow-${item.items || item.end ? 'end' : item.share > 0 ? d3.bisectRight(shareSteps, item.share) : 'none'}`)
+    .attr('class', item => `item cost-${item.items || item.end ? 'end' : item.share > 0 ? d3.bisectRight(shareSteps, item.share) : 'none'}`)
     .classed('selected', item => selected && item.module === selected);
   const closed = cells.filter(item => !item.items);
   for (const back of [6, 3, 0])
@@ -558,7 +558,7 @@ function drawDataflow(parent, report) {
   const width = widthOf(section);
   const fitted = Math.max(0.6, Math.min(1, width / root.w));
   const height = Math.ceil(Math.min(root.h * fitted + 14, Math.max(360, window.innerHeight - 150)));
-  const svg = add(section, 'svg', {class: 'chart flow', width, height, role: 'group',
+  const svg = add(section, 'svg', {class: 'chart graph', width, height, role: 'group',
     'aria-label': `Graph of ${flow.boxes.length} boxes. Arrow keys follow the edges, Enter opens or closes a module, Shift + Enter shows its details`});
   add(add(svg.append('defs'), 'marker', {id: 'flow-arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 8, markerHeight: 8,
     orient: 'auto', markerUnits: 'userSpaceOnUse'}), 'path', {d: 'M0,0.5L8,4L0,7.5z'});
@@ -602,5 +602,5 @@ function drawDataflow(parent, report) {
   addButton(tools, 'flow-close', 'Close all', () => setState({expand: '0', zoom: ''}, true));
   addButton(tools, 'flow-reset', 'Reset', () => setState({expand: '', zoom: ''}, true));
   add(tools, 'span', {class: 'faint'}, `${flow.boxes.length} boxes for ${plural(graph.nNodes, 'node')}${flow.nEdges > maxEdges ? `, the ${maxEdges} largest of ${flow.nEdges} edges` : ''}`);
-  addLegend(section, shareSteps.map((step, i) => [`flow-${i + 1}`, `\u2265 ${100 * step}%`]));
+  addLegend(section, shareSteps.map((step, i) => [`cost-${i + 1}`, `\u2265 ${100 * step}%`]));
 }

@@ -81,12 +81,14 @@ class Dataflow(Page):
                     found.push(`${edge.dataset.edge} through ${box.key}`);
               }
             }
-            const texts = [...document.querySelectorAll('.flow text')].filter(e => e.textContent)
+            const texts = [...document.querySelectorAll('.graph text')].filter(e => e.textContent)
               .map(e => ({text: e.textContent, box: e.getBoundingClientRect()}))
               .map(({text, box}) => ({text, rect: [box.left, box.top, box.right, box.bottom]}));
             texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
               if (covers(a.rect, b.rect, 1)) found.push(`${a.text} over ${b.text}`);
             }));
+            for (const text of document.querySelectorAll('.graph .item text'))
+              if (getComputedStyle(text).stroke !== 'none') found.push(`${text.textContent} has an outline`);
             if (document.documentElement.scrollWidth > innerWidth) found.push('the page is too wide');
             return found.slice(0, 5);""", step), [])
 
@@ -250,5 +252,5 @@ class Dataflow(Page):
                 self.assertLessEqual(len(self.find_all(".item")) - len(self.find_all(".frame")), 400)
                 self.assertLess(self.js("return document.querySelectorAll('#app *').length"), MAX_ELEMENTS)
                 self.assertLessEqual(len(re.search("expand=([^&]*)", self.fragment())[1].split("%2C")), 30)
-                self.assertLess(best, 300)
+                self.assertLess(best, 100)  # ms of the fastest: others share the machine
                 self.assert_drawn_well(step=200)
