@@ -2,6 +2,8 @@
 /* --batch 1,8,32 and campaigns: one profile per point, and a table of them. */
 #include "api/sweep.h"
 
+#include <string.h>
+
 #include "api/assemble.h"
 #include "api/profiling.h"
 #include "costmodel/costmodel.h"
@@ -12,6 +14,8 @@
 #include "support/diag.h"
 #include "support/option_names.h"
 #include "support/text.h"
+
+#define MAX_NODES 30000 /* of the results of a sweep, except the first */
 
 struct sweeping {
     struct cm_model *model;
@@ -24,7 +28,9 @@ struct sweeping {
     struct cm_diagnostics *messages; /* messages of the profiles */
     size_t n_lost;                   /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
-    struct cm_result **first;   /* the first profile; NULL: not requested */
+    struct cm_result **results; /* of the rows: sweep->results */
+    size_t n_left;              /* results to keep */
+    size_t nodes_left;          /* of these; SIZE_MAX: any number of the first */
     struct sweep_layers layers; /* arena NULL: not requested */
     bool failed;                /* out of memory */
 };
@@ -188,7 +194,7 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
         diag_repeat(diag, cm_diagnostics_get(sweeping->analysis_messages, k));
     diag->n_dropped += sweeping->analysis_messages->n_dropped;
     if (sweeping->analysed != CM_OK) return sweeping->analysed;
-    sweeping->profiling.of_sweep = sweeping->first == NULL || *sweeping->first != NULL;
+    sweeping->profiling.of_sweep = sweeping->n_left == 0;
     return profiling_finish(&sweeping->profiling, &sweeping->options, diag, 0, ret);
 }
 
@@ -199,6 +205,21 @@ static void drop_details(struct cm_options *options) {
     options->fit_device = false;
     options->memory_curve = false;
     options->memory_plan = false;
+}
+
+/* Keeps the result of point i beyond the next point. */
+static void keep(struct sweeping *sweeping, size_t i, struct cm_result *result) {
+    const bool fits = result->n_nodes <= sweeping->nodes_left;
+    sweeping->n_left = fits ? sweeping->n_left - 1 : 0;
+    if (fits) {
+        sweeping->results[i] = result;
+        sweeping->nodes_left = sweeping->nodes_left == SIZE_MAX
+                                   ? MAX_NODES
+                                   : sweeping->nodes_left - result->n_nodes;
+        sweeping->profiling.result_arena = NULL;
+        end_analysis(sweeping);
+    }
+    if (sweeping->n_left == 0) drop_details(&sweeping->options); /* of the other points */
 }
 
 static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnostics *diag,
@@ -218,12 +239,7 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
     } else {
         row->problem = copy(sweeping, sweep_first_message(diag));
     }
-    if (status != CM_OK || sweeping->first == NULL || *sweeping->first != NULL) return;
-    /* Keep the first result beyond the next point; the other points need no details. */
-    *sweeping->first = result;
-    sweeping->profiling.result_arena = NULL;
-    end_analysis(sweeping);
-    drop_details(&sweeping->options);
+    if (status == CM_OK && sweeping->n_left > 0) keep(sweeping, i, result);
 }
 
 struct cm_sweep_row sweep_empty_row(int64_t batch) {
@@ -264,6 +280,19 @@ static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
     end_analysis(sweeping);
 }
 
+/* If the points have several backends, sets the device of each row to what its backend names:
+ * "t4" of "roofline:device=t4". Rows without figures have no device else. */
+static void name_devices(struct sweeping *sweeping, struct cm_sweep_row *rows) {
+    const struct cm_sweep_point *points = sweeping->points;
+    bool is_one = true;
+    for (size_t i = 1; i < sweeping->ret->n_rows && is_one; i++)
+        is_one = text_equal(points[0].backend, points[i].backend);
+    for (size_t i = 0; i < sweeping->ret->n_rows && !is_one; i++) {
+        const char *equals = points[i].backend ? strrchr(points[i].backend, '=') : NULL;
+        rows[i].device = copy(sweeping, equals ? equals + 1 : points[i].backend);
+    }
+}
+
 /* Copies the messages that are not the problem of a row into the sweep. */
 static int keep_messages(struct sweeping *sweeping) {
     struct message_list list;
@@ -280,16 +309,19 @@ static int keep_messages(struct sweeping *sweeping) {
     return CM_OK;
 }
 
-static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
+static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows,
+                                  struct cm_result ***ret_results) {
     struct arena *arena = arena_new("result", 0);
     struct cm_sweep *sweep = arena ? arena_alloc(arena, sizeof(*sweep)) : NULL;
     *ret_rows = arena ? arena_array(arena, n, sizeof(**ret_rows)) : NULL;
-    if (sweep == NULL || *ret_rows == NULL) {
+    *ret_results = arena ? arena_array(arena, n, sizeof(struct cm_result *)) : NULL;
+    if (sweep == NULL || *ret_rows == NULL || *ret_results == NULL) {
         arena_free(arena);
         return NULL;
     }
     *sweep = (struct cm_sweep){.device = "", .times = "", .n_rows = n, .rows = *ret_rows};
     sweep->arena = arena;
+    sweep->results = *ret_results;
     return sweep;
 }
 
@@ -298,7 +330,8 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     struct cm_sweep_row *rows = NULL;
     const struct cm_options *options = &sweeping->options;
     sweeping->messages = cm_diagnostics_new();
-    struct cm_sweep *sweep = sweeping->messages ? new_sweep(n, &rows) : NULL;
+    struct cm_sweep *sweep =
+        sweeping->messages ? new_sweep(n, &rows, &sweeping->results) : NULL;
     sweeping->ret = sweep;
     if (sweep == NULL) {
         cm_diagnostics_free(sweeping->messages);
@@ -308,12 +341,15 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     sweep->model = copy(sweeping, cm_model_path(sweeping->model));
     sweep->convention = copy(sweeping, options->convention);
     sweep->backend = copy(sweeping, options->backend);
-    if (sweeping->first == NULL) drop_details(&sweeping->options);
+    sweeping->n_left = options->sweep_results;
+    sweeping->nodes_left = SIZE_MAX;
+    if (sweeping->n_left == 0) drop_details(&sweeping->options);
     struct arena *layers = options->sweep_layers ? arena_new("layers", 0) : NULL;
     if (options->sweep_layers && layers == NULL) sweeping->failed = true;
     sweeping->layers =
         (struct sweep_layers){.arena = layers, .result_arena = sweep->arena, .n_rows = n};
     sweep_all(sweeping, rows);
+    name_devices(sweeping, rows);
     if (layers != NULL) sweep_layers_finish(&sweeping->layers, rows, sweep);
     if (layers != NULL && arena_failed(layers)) sweeping->failed = true;
     arena_free(layers);
@@ -345,7 +381,6 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
 int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
-    struct cm_result *first = NULL;
     const bool others = model && (batches || n == 0) && ret_sweep;
     options = ARGUMENTS_TAKE(cm_options, options, others, diagnostics);
     if (options == NULL) return CM_USAGE;
@@ -362,16 +397,16 @@ int cm_model_sweep_first(struct cm_model *model, const struct cm_options *option
     if (status == CM_OK && options->n_times > 0 && n > 1)
         status =
             diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu", n);
-    struct sweeping sweeping = {.model = model,
-                                .options = *options,
-                                .points = points,
-                                .first = ret_first == NULL ? NULL : &first};
+    struct sweeping sweeping = {.model = model, .options = *options, .points = points};
+    if (ret_first != NULL) sweeping.options.sweep_results = 1;
     if (status == CM_OK) status = sweep_points(&sweeping, n, diagnostics, ret_sweep);
     arena_free(arena);
-    if (status < 0)
-        cm_result_free(first);
-    else if (ret_first != NULL)
-        *ret_first = first;
+    if (status < 0 || ret_first == NULL) return status;
+    *ret_first = NULL;
+    for (size_t i = 0; i < n && *ret_first == NULL; i++) {
+        *ret_first = sweeping.results[i]; /* the caller frees it */
+        sweeping.results[i] = NULL;
+    }
     return status;
 }
 
@@ -382,5 +417,8 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
 }
 
 void cm_sweep_free(struct cm_sweep *sweep) {
-    if (sweep) arena_free(sweep->arena);
+    if (sweep == NULL) return;
+    for (size_t i = 0; i < sweep->n_rows && sweep->results != NULL; i++)
+        cm_result_free(sweep->results[i]);
+    arena_free(sweep->arena);
 }

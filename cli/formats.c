@@ -79,11 +79,9 @@ int format_write(const void *context, FILE *out) {
     struct cm_text_options text = text_options(report->request, out);
     text.llm = report->llm;
     struct cm_table_options table = table_options(report->request);
-    const struct cm_report_options options = {&text, &table, report->sweep};
+    const struct cm_report_options options = {&text, &table, NULL};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
         table.depth = format->of.depth;
-    if (report->sweep && format->of.is_page)
-        return cm_result_write(report->result, format->of.name, &options, report->diag, out);
     if (report->sweep)
         return cm_sweep_write(report->sweep, format->of.name, &options, report->diag, out);
     if (report->formula && text_equal(format->of.name, "json"))

@@ -145,6 +145,26 @@ static int read_name(const struct parse *parse, const struct option *row, const 
     return refuse_value(parse, row, &names, value, strlen(value));
 }
 
+int options_split(const struct invocation *call, const char *option, const char *text,
+                  size_t *ret_n, const char *const **ret) {
+    const char **items = arena_array(call->arena, MAX_ITEMS, sizeof(*items));
+    if (items == NULL) return diag_no_memory(call->diag);
+    for (const char *at = text; at != NULL; ++*ret_n) {
+        const size_t length = strcspn(at, ",");
+        if (*ret_n == MAX_ITEMS)
+            return options_fault(call, "option --%s takes at most %d values", option,
+                                 MAX_ITEMS);
+        if (length == 0)
+            return options_fault(
+                call, "option --%s requires names separated by commas, got '%s'", option, text);
+        items[*ret_n] = arena_strndup(call->arena, at, length);
+        if (items[*ret_n] == NULL) return diag_no_memory(call->diag);
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *ret = items;
+    return CM_OK;
+}
+
 /* Parses "fp32,fp16". */
 static int read_choices(const struct parse *parse, const struct option *row, const char *value,
                         struct option_choices *ret) {

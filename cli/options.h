@@ -45,6 +45,7 @@ struct option_integers {
 };
 
 #define MAX_CHOICES 16
+#define MAX_ITEMS   1024 /* of options_split */
 
 struct option_choices {
     size_t n; /* >= 1, each once */
@@ -102,6 +103,11 @@ int options_parse(const struct option *table, const struct invocation *call, voi
  * none. Compares the options with one of these rules only (0: all options). */
 const char *options_changed(const struct option *table, const void *target,
                             const void *defaults, unsigned rules);
+
+/* Splits the value of `option` at commas into at most MAX_ITEMS copies; *ret_n must be 0. `text`
+ * NULL: none. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+int options_split(const struct invocation *call, const char *option, const char *text,
+                  size_t *ret_n, const char *const **ret) __attribute__((warn_unused_result));
 
 /* Calls `visit` for each option of the table and of the tables that it includes, in order. */
 void options_visit(const struct option *table,

@@ -17,6 +17,8 @@
 #include "support/diag.h"
 #include "support/text.h"
 
+#define MAX_VARIANTS 32 /* whose views a page has */
+
 /* Reads the path of the model; --calibrate has none. */
 static int read_operand(const struct invocation *call, const struct option_list *operands,
                         struct request *request) {
@@ -164,15 +166,24 @@ static int warn_of_weights(const struct run *run) {
     return CM_OK;
 }
 
-static int sweep_precisions(const struct option_choices *precisions, struct cm_model *model,
-                            const struct cm_options *options, struct cm_diagnostics *diag,
-                            struct cm_sweep **ret) {
-    struct cm_sweep_point points[MAX_CHOICES];
-    for (size_t i = 0; i < precisions->n; i++)
-        points[i] =
-            (struct cm_sweep_point){options->batch, options->n_dims, options->dims,
-                                    (enum cm_precision)precisions->values[i], options->backend};
-    return cm_model_sweep_points(model, options, points, precisions->n, diag, ret);
+/* Profiles the model at each precision, batch and device, the device changing first. */
+static int sweep(struct run *run, const struct cm_options *options) {
+    const struct request *request = run->request;
+    const struct option_choices *precisions = &request->timing.precisions;
+    const struct option_integers *batches = &request->binding.batches;
+    const size_t n_batches = batches->n > 0 ? batches->n : 1;
+    const size_t n_devices = request->n_devices > 0 ? request->n_devices : 1;
+    const size_t n = precisions->n * n_batches * n_devices;
+    struct cm_sweep_point *points = arena_array(run->call->arena, n, sizeof(*points));
+    if (points == NULL) return diag_no_memory(run->diag);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = i / n_devices;
+        points[i] = (struct cm_sweep_point){
+            batches->n > 0 ? batches->values[at % n_batches] : options->batch, options->n_dims,
+            options->dims, (enum cm_precision)precisions->values[at / n_batches],
+            request->n_devices > 0 ? request->devices[i % n_devices] : options->backend};
+    }
+    return cm_model_sweep_points(run->model, options, points, n, run->diag, &run->sweep);
 }
 
 /* A file of --annotate. */
@@ -209,7 +220,6 @@ static int make(struct run *run) {
     const struct request *request = run->request;
     const struct cm_options *options = run->options;
     struct cm_diagnostics *diag = run->diag;
-    const struct option_integers *batches = &request->binding.batches;
     struct cm_options shown = *options;
     struct progress progress;
     int status = cm_load_file(request->model, diag, &run->model, &run->result);
@@ -231,13 +241,8 @@ static int make(struct run *run) {
     progress_begin(&progress, &request->timing, request->output, &shown);
     if (!request_is_sweep(request))
         status = cm_model_profile(run->model, &shown, diag, &run->result);
-    else if (batches->n > 1)
-        status =
-            cm_model_sweep_first(run->model, &shown, batches->values, batches->n, diag,
-                                 &run->sweep, request->format.of.is_page ? &run->result : NULL);
     else
-        status = sweep_precisions(&request->timing.precisions, run->model, &shown, diag,
-                                  &run->sweep);
+        status = sweep(run, &shown);
     progress_end(&progress);
     run->is_interrupted = progress.is_interrupted;
     if (status != CM_OK || request->annotate == NULL) return status;
@@ -293,24 +298,29 @@ static size_t end_of(const struct cm_sweep_row *row) {
     return end;
 }
 
-/* Reports how many batches or precisions failed, and why the first of them did. */
-static void report_failures(const struct request *request, const struct cm_sweep *sweep,
-                            struct cm_diagnostics *diag) {
+/* Reports how many rows failed, and why the first of them did. */
+static void report_failures(const struct invocation *call, const struct request *request,
+                            const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
     const struct cm_sweep_row *first = NULL;
+    const bool has_precisions = request->timing.precisions.n > 1;
+    const bool has_batches = request->binding.batches.n > 1;
     size_t n = 0;
     for (size_t i = 0; i < sweep->n_rows; i++) {
         if (ends[end_of(&sweep->rows[i])].code == DIAG_N_CODES) continue;
         if (n++ == 0) first = &sweep->rows[i];
     }
     if (first == NULL) return;
-    if (request->timing.precisions.n > 1)
-        (void)diag_error(diag, ends[end_of(first)].code,
-                         "%zu of %zu precisions failed, the first is %s: %s", n, sweep->n_rows,
-                         first->precision, first->problem);
-    else
-        (void)diag_error(diag, ends[end_of(first)].code,
-                         "%zu of %zu batches failed, the first is %" PRId64 ": %s", n,
-                         sweep->n_rows, first->batch, first->problem);
+    const char *what = has_precisions ? "precisions" : has_batches ? "batches" : "devices";
+    struct text name;
+    text_init(&name, call->arena);
+    if (has_precisions) text_append(&name, first->precision);
+    if (has_batches) text_printf(&name, "%s%" PRId64, name.length ? ", " : "", first->batch);
+    if (request->n_devices > 1)
+        text_printf(&name, "%s%s", name.length ? ", " : "", first->device);
+    if (has_precisions + has_batches + (request->n_devices > 1) > 1) what = "variants";
+    (void)diag_error(diag, ends[end_of(first)].code,
+                     "%zu of %zu %s failed, the first is %s: %s", n, sweep->n_rows, what,
+                     text_string(&name), first->problem);
 }
 
 /* Divides the language model as --parallel requires. */
@@ -336,10 +346,13 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (status == CM_OK && request->parallel && run.model) status = divide(&run, &llm);
     cm_model_free(run.model);
     const struct cm_result *result = run.result;
-    if (run.sweep != NULL) report_failures(request, run.sweep, diag);
+    if (run.sweep != NULL) report_failures(call, request, run.sweep, diag);
     messages_print(diag, request->model, (enum color_choice)request->color);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
-    if (status == CM_OK && (result != NULL || !request->format.of.is_page)) {
+    bool has_result = result != NULL;
+    for (size_t i = 0; run.sweep != NULL && i < run.sweep->n_rows; i++)
+        has_result |= run.sweep->results[i] != NULL;
+    if (status == CM_OK && (has_result || !request->format.of.is_page)) {
         const struct report report = {request, result, run.sweep, run.formula, llm, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
@@ -366,44 +379,66 @@ static int run_report(const struct invocation *call, const struct request *reque
 }
 
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const struct format *format = &request->format;
-    const char *precisions = request->timing.precisions.text;
-    const bool is_single =
-        !format->of.of_sweeps || (format->of.is_page && request->timing.precisions.n > 1);
-    if (!request_is_sweep(request)) {
+    const struct cm_format *format = &request->format.of;
+    const bool lists_devices = request->n_devices > 1 && !format->is_page;
+    const struct {
+        const char *option, *text;
+        size_t n;
+    } lists[] = {
+        {"batch", request->binding.batches.text, request->binding.batches.n},
+        {"precision", request->timing.precisions.text, request->timing.precisions.n},
+        {"device", request->timing.device, request->n_devices},
+    };
+    size_t found[3] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (lists[i].n > 1) found[n++] = i;
+    if (n == 0) {
         if (request->rows != CM_ROWS_LAYERS) return CM_OK;
         return options_fault(call, "a table of layers requires several batches or precisions, "
                                    "--rows nodes lists the times of one");
     }
-    if (request->binding.batches.n > 1 && request->timing.precisions.n > 1)
+    if (!format->is_page && n > 1)
         return options_fault(call,
                              "only one of --batch and --precision may be a list, got '%s' and "
-                             "'%s'; `costmodel sweep` runs all combinations",
-                             request->binding.batches.text, precisions);
+                             "'%s'; `costmodel sweep` and --format html run all combinations",
+                             lists[found[0]].text, lists[found[1]].text);
     /* an option or format that requires a single profile */
     const char *single = request_given(request, ONE_BATCH);
     if (single == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
         single = "rows";
-    if (single == NULL && format->of.is_page && request->timing.plan) single = "cudnn-plan";
-    if (single == NULL && is_single) {
-        single = arena_printf(call->arena, "format %s", format->of.name);
+    if (single == NULL && (!format->of_sweeps || lists_devices)) {
+        single = arena_printf(call->arena, "format %s", format->name);
         if (single == NULL) return diag_no_memory(call->diag);
     }
-    if (single != NULL && request->timing.precisions.n > 1)
-        return options_fault(call, "option --%s requires one precision, got '%s'%s", single,
-                             precisions,
-                             format->of.is_page ? "; `costmodel sweep` and `costmodel merge "
-                                                  "--format html` compare several"
-                                                : "");
-    if (single != NULL)
-        return options_fault(call, "option --%s requires one batch, got '%s'", single,
-                             request->binding.batches.text);
-    return CM_OK;
+    if (single == NULL) return CM_OK;
+    return options_fault(call, "option --%s requires one %s, got '%s'%s", single,
+                         lists[found[0]].option, lists[found[0]].text,
+                         lists_devices ? "; `costmodel sweep` and --format html compare several"
+                                       : "");
 }
 
 static int write_calibration(const void *context, FILE *out) {
     const struct run *run = context;
     return cm_calibrate(run->options, run->diag, out);
+}
+
+/* As timing_read, for each device: request->devices becomes their backends. */
+static int read_devices(const struct invocation *call, struct request *request,
+                        struct cm_options *options) {
+    const size_t n = request->n_devices;
+    if (n == 0) return timing_read(call, &request->timing, options);
+    const char **backends = arena_array(call->arena, n, sizeof(*backends));
+    if (backends == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < n; i++) {
+        request->timing.device = request->devices[i];
+        const int status = timing_read(call, &request->timing, options);
+        if (status != CM_OK) return status;
+        backends[i] = options->backend;
+    }
+    options->backend = backends[0];
+    request->devices = backends;
+    return CM_OK;
 }
 
 static int read_request(const struct invocation *call, struct request *request,
@@ -416,6 +451,9 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK)
         status = binding_check_output(call, &request->binding, request->output);
     if (status == CM_OK) status = format_find(call, request);
+    if (status == CM_OK)
+        status = options_split(call, "device", request->timing.device, &request->n_devices,
+                               &request->devices);
     if (status == CM_OK) status = check_sweep(call, request);
     if (status == CM_OK) status = check_annotate(call, request);
     const char *barred = request_given(request, NO_FORMULA);
@@ -426,14 +464,15 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status != CM_OK) return status;
     const bool is_page = request->format.of.is_page;
     options->dump = stderr;
-    options->sweep_layers = request_lists_layers(request);
+    options->sweep_layers = request_lists_layers(request) && !is_page;
+    options->sweep_results = is_page ? MAX_VARIANTS : 0;
     options->memory_curve |= is_page || request->format.of.requires_times;
     options->memory_plan |= is_page;
     options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     status = timing_check_output(call, &request->timing, request->output);
-    if (status == CM_OK) status = timing_read(call, &request->timing, options);
+    if (status == CM_OK) status = read_devices(call, request, options);
     if (status != CM_OK) return status;
     if (request_is_sweep(request) && options->sweep_layers && options->backend == NULL)
         return times_fault(call, request->text.layers ? "layers" : "rows layers");

@@ -151,7 +151,8 @@ void request_defaults(struct request *request) {
 }
 
 bool request_is_sweep(const struct request *request) {
-    return request->binding.batches.n > 1 || request->timing.precisions.n > 1;
+    return request->binding.batches.n > 1 || request->timing.precisions.n > 1 ||
+           request->n_devices > 1;
 }
 
 bool request_lists_layers(const struct request *request) {

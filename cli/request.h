@@ -19,7 +19,7 @@
 enum request_rule {
     NEEDS_MODEL = 1, /* not with a profile as input */
     NO_FORMULA = 2,  /* not with --formula */
-    ONE_BATCH = 4,   /* not with several batches or precisions */
+    ONE_BATCH = 4,   /* not with several batches, precisions or devices */
     TAKES_REPORT = TAKES(CM_USES_SECTIONS),
     TAKES_ROWS = TAKES(CM_USES_ROWS), /* --rows, --sort, --filter */
     TAKES_COLUMNS = TAKES(CM_USES_COLUMNS),
@@ -52,6 +52,8 @@ struct request {
     struct binding binding;
     struct option_list explain;
     struct timing timing;
+    size_t n_devices;           /* of --device; 0: not given */
+    const char *const *devices; /* their names */
     const char *parallel;
     const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
@@ -73,7 +75,7 @@ struct request {
 /* Sets the defaults of the library. */
 void request_defaults(struct request *request);
 
-/* Returns true if the model is profiled at several batches or precisions. */
+/* Returns true if the model is profiled at several batches, precisions or devices. */
 bool request_is_sweep(const struct request *request);
 
 /* Returns true if a sweep lists its layers. */
@@ -82,8 +84,7 @@ bool request_lists_layers(const struct request *request);
 /* Returns the name of a given option that has one of these rules; NULL: none. */
 const char *request_given(const struct request *request, unsigned rules);
 
-/* The report to write. One of result, sweep and formula is set, the others are NULL; the HTML
- * page of a sweep also has the result of the first batch that could be profiled. */
+/* The report to write. One of result, sweep and formula is set, the others are NULL. */
 struct report {
     const struct request *request;
     const struct cm_result *result;

@@ -14,8 +14,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-#define MAX_ITEMS 1024 /* of one list */
-
 #define PROGRESS_SECONDS 60
 
 #define PLANS 1 /* option.rules: --manifest replaces the option */
@@ -93,31 +91,10 @@ const struct option sweep_options[] = {
 };
 /* clang-format on */
 
-/* Splits `text` at commas into copies; *ret_n must be 0. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-static int read_texts(const struct invocation *call, const char *option, const char *text,
-                      size_t *ret_n, const char *const **ret) {
-    const char **items = arena_array(call->arena, MAX_ITEMS, sizeof(*items));
-    if (items == NULL) return diag_no_memory(call->diag);
-    for (const char *at = text; at != NULL; ++*ret_n) {
-        const size_t length = strcspn(at, ",");
-        if (*ret_n == MAX_ITEMS)
-            return options_fault(call, "option --%s takes at most %d values", option,
-                                 MAX_ITEMS);
-        if (length == 0)
-            return options_fault(
-                call, "option --%s requires names separated by commas, got '%s'", option, text);
-        items[*ret_n] = arena_strndup(call->arena, at, length);
-        if (items[*ret_n] == NULL) return diag_no_memory(call->diag);
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    *ret = items;
-    return CM_OK;
-}
-
 static int read_sizes(const struct invocation *call, const char *option, const char *text,
                       size_t *ret_n, const size_t **ret) {
     const char *const *texts = NULL;
-    const int status = read_texts(call, option, text, ret_n, &texts);
+    const int status = options_split(call, option, text, ret_n, &texts);
     if (status < 0) return status;
     size_t *sizes = arena_array(call->arena, *ret_n, sizeof(*sizes));
     if (sizes == NULL) return diag_no_memory(call->diag);
@@ -170,11 +147,11 @@ static int plan(const struct invocation *call, const struct request *request,
             read_sizes(call, "batch", request->batches, &wanted.n_batches, &wanted.batches);
     const char *precisions = request->amp ? "amp" : request->precisions;
     if (status == CM_OK && precisions)
-        status =
-            read_texts(call, "precision", precisions, &wanted.n_precisions, &wanted.precisions);
+        status = options_split(call, "precision", precisions, &wanted.n_precisions,
+                               &wanted.precisions);
     if (status == CM_OK && request->devices)
         status =
-            read_texts(call, "device", request->devices, &wanted.n_devices, &wanted.devices);
+            options_split(call, "device", request->devices, &wanted.n_devices, &wanted.devices);
     if (status < 0) return status;
     if (before != NULL)
         return cm_campaign_extend(before, &wanted, dims, request->dims.n, call->diag, ret);

@@ -63,7 +63,8 @@ const struct option timing_options[] = {
              "processors of this machine (cpu)"},
     {.name = "device", .common = true, INTO(TEXT, device), .rules = NO_FORMULA, .value = "NAME",
      .help = "model each layer's time with the roofline of a device, e.g. h200\n"
-             "(listed by `costmodel backends`), or of a device description (.json)"},
+             "(listed by `costmodel backends`), or of a device description (.json);\n"
+             "`costmodel profile --format html` compares a list such as h200,t4"},
     {.name = "backend", INTO(TEXT, backend), .rules = NO_FORMULA, .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
     {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Embeds the styles, the scripts and d3 in the program, for the pages of report/html/.
 set(html_styles report/html/report.css)
-# The scripts of every page, in this order; then the additional ones of diff and of sweep pages.
+# The scripts of every page, in this order; then the additional ones of pages of diff, and of several
+# profiles.
 set(html_scripts format data parts state widgets search drawer ladder overview modules dataflow operators kernels timeline
-  measured memory training roofline sweep main)
+  measured memory training roofline main)
 set(html_scripts_of_diff review diff)
-set(html_scripts_of_sweep campaign)
+set(html_scripts_of_sweep sweep variants campaign)
 
 # d3 5 of Debian's node-d3; without it the program writes no pages (cm_html_check).
 find_file(COSTMODEL_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH

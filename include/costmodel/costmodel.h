@@ -220,6 +220,9 @@ struct cm_options {
     /* Of the device, for result->price: per hour, and drawn. 0: unknown. */
     double price;
     double watts;
+    /* Of a sweep: keep the results of the first rows that have figures in sweep->results, at
+     * most this many, with at most 30,000 nodes after the first. */
+    size_t sweep_results;
 };
 
 CM_API void cm_options_init_sized(struct cm_options *options, size_t size);
@@ -542,8 +545,9 @@ CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
                                struct cm_result **ret_result) CM_MUST_CHECK;
 
 /* As cm_result_write, with a row per batch or combination; "html" is a page that opens without
- * network access: a heat map of models by devices, the fastest device of each model, all rows.
- * CM_USAGE also if the format is not of sweeps. */
+ * network access: if the sweep has results, the views of each of them, else a heat map of
+ * models by devices, the fastest device of each model, all rows. CM_USAGE also if the format is
+ * not of sweeps. */
 CM_API int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
                           const struct cm_report_options *options,
                           struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;

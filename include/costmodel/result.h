@@ -874,10 +874,10 @@ struct cm_sweep_row {
     int64_t device_bytes;    /* memory of the device */
     size_t combination;      /* number in the campaign; CM_NO_INDEX: of no campaign */
     const char *model;       /* path; NULL: that of the sweep */
-    const char *device;      /* of the times; NULL: none */
-    const char *times;       /* as in struct cm_sweep; NULL: none */
-    const char *precision;   /* NULL: as in the file, without times */
-    size_t n_dims;           /* symbolic dims that the sweep varies */
+    const char *device;    /* of the times; of several backends: as named in them; NULL: none */
+    const char *times;     /* as in struct cm_sweep; NULL: none */
+    const char *precision; /* NULL: as in the file, without times */
+    size_t n_dims;         /* symbolic dims that the sweep varies */
     const struct cm_named_size *dims;
     /* Ratio: samples per second / those of the first row. CM_UNKNOWN unless the sweep lists its
      * layers and the same nodes have a time in both rows. */
@@ -933,6 +933,8 @@ struct cm_sweep {
     size_t n_layers;                     /* 0 unless cm_options.sweep_layers */
     const struct cm_sweep_layer *layers; /* longest in the first row first */
     void *arena;                         /* private */
+    /* By row: its result; NULL: not kept (cm_options.sweep_results). */
+    struct cm_result *const *results;
 };
 
 /* Returns true if times were requested, but there are none: cm_measure.problem states why. */

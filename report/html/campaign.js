@@ -22,16 +22,7 @@ const campaignMetrics = [
   {key: 'params', label: 'Parameters', value: row => row.params, text: value => short(value, 'elements')},
 ];
 
-function timeOf(row) { return row.latency_ps > 0 ? row.latency_ps : null; }
-
-/* Returns the samples per second, null without a time; models without a batch axis count as one sample. */
-function throughput(row) { return timeOf(row) === null ? null : (row.batch || 1) / (row.latency_ps * 1e-12); }
-
 function factorText(value) { return `${value.toFixed(2)}\u00d7`; }
-
-function rateText(value) { return value < 100 ? value.toPrecision(3) : short(value, 'elements'); }
-
-function isTooLarge(row) { return isKnown(row.device_bytes) && +row.required_bytes > +row.device_bytes; }
 
 /* Returns the time per sample relative to the fastest combination of the line; null if either is unknown. */
 function slowdown(row, line) {

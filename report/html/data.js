@@ -165,6 +165,7 @@ function loadReport() {
     check: readJson('costmodel-check'),
   };
   report.profile = indexProfile(readJson('costmodel-profile') || readJson('costmodel-new'));
+  if (report.sweep && report.profile) indexVariants(report);
   return report;
 }
 
@@ -191,4 +192,14 @@ function timeByResource(profile, nodes) {
   for (const node of nodes)
     if (node.latency_ps > 0) sums.set(node.limited || 'unknown', (sums.get(node.limited || 'unknown') || 0) + +node.latency_ps);
   return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
+}
+
+/* Returns "batch 65 is the largest that fits 4.29 GB; 51 fits with 90 % confidence"; "" without a limit. */
+function fitText(memory) {
+  const fits = (memory || {}).fit;
+  if (!fits) return '';
+  const confident = isKnown(fits.confident_batch) ? `; ${fits.confident_batch === 0 ? 'none' : exact(fits.confident_batch)} fits with 90 % confidence` : '';
+  if (fits.largest_batch === 0) return `no batch fits ${short(fits.limit_bytes, 'bytes')}`;
+  return isKnown(fits.largest_batch) ? `batch ${exact(fits.largest_batch)} is the largest that fits ${short(fits.limit_bytes, 'bytes')}${confident}`
+    : `the batch that profiles show ${fits.fits ? 'fits' : 'does not fit'} ${short(fits.limit_bytes, 'bytes')}`;
 }

@@ -335,33 +335,50 @@ static int depth_of_rows(const struct cm_result *result) {
     return depth;
 }
 
-/* Writes the page of a profile; `sweep` adds a table of several batches, NULL none. */
+/* Writes the profiles of the rows after that of `first`, as data scripts with the index of the
+ * row in their id: "costmodel-profile-3". */
+static int put_variants(struct html *html, int status, const struct cm_sweep *sweep,
+                        const struct cm_result *first) {
+    char id[sizeof JSON_PAGE_PROFILE + 24];
+    for (size_t i = 0; sweep->results != NULL && i < sweep->n_rows; i++) {
+        if (sweep->results[i] == NULL || sweep->results[i] == first) continue;
+        (void)snprintf(id, sizeof id, JSON_PAGE_PROFILE "-%zu", i);
+        status = put_data(html, status, id, &json_profile, sweep->results[i]);
+    }
+    return status;
+}
+
+/* Writes the page of a profile; `sweep` adds a table of several variants, NULL none. */
 static int write_profile(const struct cm_result *result, const struct cm_sweep *sweep,
                          struct cm_diagnostics *diag, FILE *out) {
     const struct rows_of modules = {ROWS_MODULES, result, NULL};
     const struct rows_of operators = {ROWS_OPERATORS, result, NULL};
     const struct rows_of batches = {ROWS_BATCHES, NULL, sweep};
+    const char *heading = sweep && sweep->results ? "Variants" : "Batches";
     struct html html;
     int status = open_page(&html, diag, out);
     if (status < 0) return status;
     append_file(&html, result->model.path); /* title "resnet50.onnx, batch 32, NVIDIA H200" */
-    if (is_known(result->options.batch))
+    const bool has_variants = sweep != NULL && sweep->results != NULL;
+    if (has_variants) text_printf(&html.words, ", %zu variants", sweep->n_rows);
+    if (is_known(result->options.batch) && !has_variants)
         text_printf(&html.words, ", batch %" PRId64, result->options.batch);
-    if (cm_result_timed(result) && result->measure->device[0] != '\0') {
+    if (!has_variants && cm_result_timed(result) && result->measure->device[0] != '\0') {
         text_append(&html.words, ", ");
         text_append_name(&html.words, result->measure->device);
     }
-    begin_page(&html, "profile", NULL);
+    begin_page(&html, "profile", sweep != NULL ? &html_assets.sweep_script : NULL);
     status = put_overview(&html, result);
     put_device_memory(&html, &result->device_memory);
     if (sweep != NULL)
-        status = put_table_section(&html, status, &batches, "batches", "Batches", -1);
+        status = put_table_section(&html, status, &batches, "batches", heading, -1);
     status =
         put_table_section(&html, status, &modules, "modules", "Modules", depth_of_rows(result));
     status = put_table_section(&html, status, &operators, "operators", "Operators", -1);
     end_report(&html);
     status = put_data(&html, status, JSON_PAGE_PROFILE, &json_profile, result);
     if (sweep != NULL) status = put_data(&html, status, DATA_SWEEP, &json_sweep, sweep);
+    if (sweep != NULL) status = put_variants(&html, status, sweep, result);
     return end_page(&html, status);
 }
 
@@ -380,7 +397,11 @@ static int write_sweep(const struct cm_sweep *sweep, struct cm_diagnostics *diag
 }
 
 int report_write_html(const struct report *report) {
-    if (report->result == NULL) return write_sweep(report->sweep, report->diag, report->out);
+    const struct cm_sweep *sweep = report->sweep;
+    for (size_t i = 0; report->result == NULL && sweep->results && i < sweep->n_rows; i++)
+        if (sweep->results[i] != NULL)
+            return write_profile(sweep->results[i], sweep, report->diag, report->out);
+    if (report->result == NULL) return write_sweep(sweep, report->diag, report->out);
     return write_profile(report->result, report->sweep, report->diag, report->out);
 }
 

@@ -14,7 +14,7 @@ struct html_assets {
     const char *d3_license;
     struct html_asset script;
     struct html_asset diff_script;  /* additional script of pages of diff and check */
-    struct html_asset sweep_script; /* additional script of pages of sweep and merge */
+    struct html_asset sweep_script; /* additional script of pages with a sweep */
 };
 
 extern const struct html_assets html_assets;

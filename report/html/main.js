@@ -12,7 +12,6 @@ const views = [
   {key: 'timeline', label: 'Timeline', draw: drawTimeline},
   {key: 'memory', label: 'Memory', draw: drawMemory},
   {key: 'roofline', label: 'Roofline', draw: drawRoofline},
-  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => report.sweep && report.profile},
 ];
 
 function pageTitle(report) {
@@ -24,6 +23,7 @@ function pageSubtitle(report) {
   const profile = report.profile;
   if (report.kind === 'sweep') return campaignSubtitle(report.sweep);
   if (!profile) return '';
+  if (report.variant && report.variant.isMissing) return report.variant.name;
   const measure = profile.measure || {};
   const facts = profile.options.precision ? [profile.options.precision] : [];
   if (isKnown(profile.options.batch)) facts.push(`batch ${profile.options.batch}`);
@@ -69,6 +69,7 @@ let openedBy = ''; /* data-key of the element that opened the drawer */
 
 /* Draws header, view and drawer from the state; the focus stays on the element with the same data-key. */
 function drawPage(frame, report) {
+  if (report.variants) selectVariant(report);
   const available = views.filter(view => view.isFor ? view.isFor(report) : report.profile);
   const current = available.find(view => view.key === state.view) || available[0];
   const focused = document.activeElement && document.activeElement.getAttribute('data-key');
@@ -87,11 +88,14 @@ function drawPage(frame, report) {
       .attr('aria-pressed', String(state.digits === 'all'));
   }
   if (report.profile) addWarnings(frame.header, report.profile);
+  if (report.variants) drawVariantSwitches(frame.header, report);
   drawTabs(frame.header, available, current);
   const main = add(frame.main, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
     'aria-labelledby': `tab-${current.key}`, tabindex: -1});
   drawFilter(main, report, current);
-  current.draw(main, report);
+  if (report.variants && current.key === 'overview') drawVariantStrip(main, report);
+  if (report.variant && report.variant.isMissing && current.key !== 'sweep') drawMissingVariant(main, report.variant);
+  else current.draw(main, report);
   frame.main.style('min-height', null);
   drawDrawer(frame.drawer, report);
   if (report.profile) markOpen(report.profile);

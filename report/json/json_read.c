@@ -568,6 +568,7 @@ static const char *find_tag(const char *text, size_t size, const char *tag) {
 static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
                      struct cm_result **ret) {
     static const char begin[] = JSON_PAGE_BEGIN JSON_PAGE_PROFILE JSON_PAGE_OPEN;
+    static const char next[] = JSON_PAGE_BEGIN JSON_PAGE_PROFILE "-"; /* other variants */
     const char *tag = find_tag(text, size, begin);
     if (tag == NULL) {
         const int status = diag_error(diag, DIAG_FORMAT, "the page has no script element '%s'",
@@ -587,7 +588,15 @@ static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
                           JSON_PAGE_PROFILE, line);
     char place[64];
     (void)snprintf(place, sizeof place, JSON_PAGE_PROFILE ", from line %zu", line);
-    return parse_as(place, &json_profile, data, (size_t)(end - data), diag, ret);
+    const int status = parse_as(place, &json_profile, data, (size_t)(end - data), diag, ret);
+    if (status < 0) return status;
+    size_t n = 1;
+    for (const char *at = end; at != NULL;
+         at = find_tag(at + 1, size - (size_t)(at + 1 - text), next))
+        n += at != end;
+    if (n > 1)
+        diag_warn(diag, DIAG_FORMAT, "the page has %zu profiles, only the first is read", n);
+    return CM_OK;
 }
 
 int json_line_read(const struct json_record *record, const char *text, size_t size,

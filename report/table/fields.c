@@ -340,17 +340,26 @@ static bool is_campaign(const struct rows_of *of) {
     return of->sweep->model[0] == '\0';
 }
 
-/* Returns true for a campaign, and for a sweep with several precisions. */
-static bool has_precisions(const struct rows_of *of) {
+/* Returns true for a campaign, and for a sweep with several texts at this offset of its rows.
+ */
+static bool has_several(const struct rows_of *of, size_t offset) {
     const char *first = NULL;
     if (is_campaign(of)) return true;
     for (size_t i = 0; i < of->sweep->n_rows; i++) {
-        const char *precision = of->sweep->rows[i].precision;
-        if (precision == NULL) continue;
-        if (first != NULL && !text_equal(first, precision)) return true;
-        first = precision;
+        const char *text = *(const char *const *)((const char *)&of->sweep->rows[i] + offset);
+        if (text == NULL) continue;
+        if (first != NULL && !text_equal(first, text)) return true;
+        first = text;
     }
     return false;
+}
+
+static bool has_precisions(const struct rows_of *of) {
+    return has_several(of, offsetof(struct cm_sweep_row, precision));
+}
+
+static bool has_devices(const struct rows_of *of) {
+    return has_several(of, offsetof(struct cm_sweep_row, device));
 }
 
 static bool has_speedups(const struct rows_of *of) {
@@ -379,6 +388,7 @@ static const struct requirement model = {"modelled times: --device", is_modelled
 static const struct requirement training = {"a training step: --optimizer", has_training};
 static const struct requirement limit = {"a limit: --memory-limit", has_limit};
 static const struct requirement campaign = {"a merged campaign", is_campaign};
+static const struct requirement devices = {"several devices", has_devices};
 static const struct requirement precisions = {"several precisions: --precision A,B", has_precisions};
 static const struct requirement layers = {"layers: several precisions, or --layers", has_speedups};
 static const struct requirement plans = {"plans: --cudnn-plan", has_plans};
@@ -399,7 +409,7 @@ static const struct requirement dims = {"dims of a campaign: --dim NAME=A,B", ha
 static const struct field before_metrics[] = {
     /* key        heading      rows                         text   empty     needs, get */
     {"model",     "model",     BATCHES,                     true,  NULL,     &campaign, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, model)},
-    {"device",    "device",    BATCHES,                     true,  NULL,     &campaign, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
+    {"device",    "device",    BATCHES,                     true,  NULL,     &devices, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
     {"type",      "type",      LAYERS,                      true,  NULL,     NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, op)},
     {"path",      "path",      LAYERS,                      true,  "(root)", NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, path)},
     {"name",      "name",      LAYERS,                      true,  NULL,     NULL, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, node)},

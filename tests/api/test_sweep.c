@@ -133,6 +133,34 @@ static void keeps_the_profile_of_the_first_batch_that_succeeds(void **state) {
     tear_down(&f);
 }
 
+static void keeps_the_results_of_the_first_rows_with_figures(void **state) {
+    static const struct cm_sweep_point points[] = {
+        {.batch = INT64_MAX / 2, .backend = "roofline:device=t4"},
+        {.batch = 2, .backend = "roofline:device=h200"},
+        {.batch = 2, .backend = "roofline:device=t4"},
+        {.batch = 3, .backend = "roofline:device=t4"},
+    };
+    static const char *const devices[] = {"t4", "h200", "t4", "t4"};
+    struct fixture f;
+    struct cm_sweep *sweep = NULL;
+    (void)state;
+    set_up(&f);
+    f.options.sweep_results = 2;
+    f.options.memory_curve = true;
+    assert_int_equal(cm_model_sweep_points(f.model, &f.options, points, 4, f.diag, &sweep),
+                     CM_OK);
+    for (size_t i = 0; i < 4; i++) {
+        const struct cm_result *result = sweep->results[i];
+        assert_string_equal(sweep->rows[i].device, devices[i]);
+        assert_true((result != NULL) == (i == 1 || i == 2));
+        if (result == NULL) continue;
+        assert_int_equal(result->totals.latency_ps, sweep->rows[i].costs.latency_ps);
+        assert_int_equal(result->memory.n_curve, result->n_nodes);
+    }
+    cm_sweep_free(sweep);
+    tear_down(&f);
+}
+
 static void has_no_first_profile_if_every_batch_fails(void **state) {
     static const int64_t batches[] = {INT64_MAX / 2};
     struct fixture f;
@@ -188,6 +216,7 @@ int main(void) {
         cmocka_unit_test(counts_proxies_separately_from_times),
         cmocka_unit_test(continues_after_a_batch_that_fails),
         cmocka_unit_test(keeps_the_profile_of_the_first_batch_that_succeeds),
+        cmocka_unit_test(keeps_the_results_of_the_first_rows_with_figures),
         cmocka_unit_test(has_no_first_profile_if_every_batch_fails),
         cmocka_unit_test(reports_each_assumption_once),
         cmocka_unit_test(refuses_batch_zero),

@@ -67,7 +67,8 @@ class Sweep(Page):
         path = self.sweep()
         rows = json.loads(self.data(path).texts["costmodel-sweep"])["sweep"]
         self.open(path, "view=sweep")
-        for heading, key in (("Batch", "batch"), ("MACs", "macs"), ("Required memory", "required_bytes"),
+        self.assertEqual(self.column("Variant"), [f"batch {row['batch']}" for row in rows])
+        for heading, key in (("MACs", "macs"), ("Required memory", "required_bytes"),
                              ("Expected time", "latency_ps")):
             self.assertEqual([int(value) for value in self.column(heading)], [row[key] for row in rows])
         self.assertEqual(len(self.find_all("#view svg")), 3)
