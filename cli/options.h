@@ -104,8 +104,8 @@ int options_parse(const struct option *table, const struct invocation *call, voi
 const char *options_changed(const struct option *table, const void *target,
                             const void *defaults, unsigned rules);
 
-/* Splits the value of `option` at commas into at most MAX_ITEMS copies; *ret_n must be 0. `text`
- * NULL: none. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Splits the value of `option` at commas into at most MAX_ITEMS copies; *ret_n must be 0.
+ * `text` NULL: none. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int options_split(const struct invocation *call, const char *option, const char *text,
                   size_t *ret_n, const char *const **ret) __attribute__((warn_unused_result));
 

@@ -106,7 +106,8 @@ static void end_report(struct html *html) {
  * Returns `status`, CM_IO or CM_NO_MEMORY. */
 static int end_page(struct html *html, int status) {
     if (status == CM_OK) {
-        fprintf(html->out, "<!--\n%s-->\n<script type=\"text/plain\" id=\"packed-d3\">%s</script>\n"
+        fprintf(html->out,
+                "<!--\n%s-->\n<script type=\"text/plain\" id=\"packed-d3\">%s</script>\n"
                 "<script>%s</script>\n",
                 html_assets.d3_license, html_assets.d3.text, html_assets.script.text);
         if (html->script != NULL)

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
 struct losses_case {

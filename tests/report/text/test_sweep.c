@@ -108,9 +108,9 @@ static const struct cm_sweep_layer layers[] = {
     {"MatMul", "c\nd", "", 1, 1, &times[3]},
 };
 
-static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d",    "invented",
-                                    5,           3,       rows,     2,      ops,
-                                    2,           notes,   2,        layers, NULL, NULL};
+static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented", 5,
+                                    3,           rows,    2,        ops, 2,          notes,
+                                    2,           layers,  NULL,     NULL};
 
 static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) {
     char *text = NULL;
