@@ -150,7 +150,9 @@ static enum cm_measure_state state_of(enum times_role role) {
 static void match_names(struct matching *matching, uint32_t layer) {
     struct imported_layer *imported = &matching->imported->layers[layer];
     const struct times_layer *from = imported->from;
-    const uint32_t detail = map_get(&matching->details, from->name);
+    /* Layers of TensorRT have no operators, so that their names differ. */
+    const uint32_t detail =
+        from->op[0] == '\0' ? map_get(&matching->details, from->name) : MAP_NONE;
     const uint32_t same = map_get(&matching->nodes, from->name);
     imported->state = state_of(from->role);
     if (same != MAP_NONE) {
@@ -453,7 +455,7 @@ static int make_tables(struct matching *matching) {
     struct arena *scratch = matching->timing->core.scratch;
     size_t n = n_nodes + 3 * imported->n;
     for (size_t i = 0; i < imported->n; i++) n += imported->layers[i].from->n_refs;
-    for (size_t i = 0; i < matching->details.n_entries; i++) /* layer names are distinct */
+    for (size_t i = 0; i < matching->details.n_entries; i++) /* each has at most one layer */
         n += matching->detailed[matching->details.entries[i].value]->n_refs;
     matching->owner = arena_array(scratch, n_nodes, sizeof(*matching->owner));
     matching->stamps = arena_array(scratch, n_nodes, sizeof(*matching->stamps));

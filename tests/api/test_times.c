@@ -203,6 +203,38 @@ static void reads_metadata_of_a_million_nodes(void **state) {
 #define RUN  "{\"cat\": \"Session\", \"name\": \"model_run\"},"
 #define LAST "{\"cat\": \"Session\", \"name\": \"model_run\"}]"
 
+/* Layer information is of TensorRT, whose layers have different names. */
+static void ignores_layer_information_of_layers_with_operators(void **state) {
+    static const char *const nodes[] = {"/conv1/Conv", "/conv2/Conv", "/conv3/Conv",
+                                        "/Relu",       "/Relu_1",     "/Relu_2"};
+    char *texts[2] = {NULL, NULL};
+    size_t size = 0;
+    FILE *out = open_memstream(&texts[0], &size);
+    (void)state;
+    assert_non_null(out);
+    fputs("[", out);
+    for (int i = 0; i < 1000; i++)
+        fprintf(out,
+                "{\"cat\": \"Node\", \"name\": \"x\", \"ts\": %d, \"dur\": 1, "
+                "\"args\": {\"op_name\": \"Op%d\"}},",
+                i, i);
+    fputs(LAST, out);
+    assert_int_equal(fclose(out), 0);
+    out = open_memstream(&texts[1], &size);
+    assert_non_null(out);
+    fputs("{\"Layers\": [{\"Name\": \"x\", \"Metadata\": \"", out);
+    for (size_t i = 0; i < 6; i++) fprintf(out, "[ONNX Layer: " STN "%s]", nodes[i]);
+    fputs("\"}]}", out);
+    assert_int_equal(fclose(out), 0);
+    struct cm_result *result = profile_well(texts[0], texts[1]);
+    size_t n = 0;
+    for (size_t i = 0; i < 1000; i++) n += result->measure->primitives[i].n_nodes;
+    assert_in_range(n, 1, result->n_nodes);
+    cm_result_free(result);
+    free(texts[0]);
+    free(texts[1]);
+}
+
 /* conv1, then norm and relu as one operator, then conv2, which reads
  * the result, or, if that has no layer, conv3 */
 static void assigns_an_unnamed_layer_by_dataflow_and_shape(void **state) {
@@ -386,6 +418,7 @@ int main(void) {
         cmocka_unit_test(only_the_module_of_a_block_has_its_whole_time),
         cmocka_unit_test(lists_copies_and_unknown_layers_as_rows_of_their_own),
         cmocka_unit_test(takes_nodes_from_layer_information),
+        cmocka_unit_test(ignores_layer_information_of_layers_with_operators),
         cmocka_unit_test(reads_metadata_of_a_million_nodes),
         cmocka_unit_test(assigns_an_unnamed_layer_by_dataflow_and_shape),
         cmocka_unit_test(refuses_times_that_contradict),
