@@ -97,19 +97,19 @@ struct event {
     int64_t start, end; /* nanoseconds */
     int64_t correlation, external;
     const struct json_value *from;
-    const struct times_operator *row; /* NULL: none */
-    uint32_t parent;                  /* index of the event around it; NONE */
-    uint32_t root;                    /* index of the layer's event that it belongs to; NONE */
-    int64_t device;                   /* of a layer's event: nanoseconds of its kernels */
+    uint32_t parent; /* index of the event around it; NONE */
+    uint32_t root;   /* index of the layer's event that it belongs to; NONE */
+    double device;   /* of a layer's event: nanoseconds of its kernels */
+    int64_t run;     /* of a layer's event; -1: none */
 };
 
 /* One run of a layer. */
 struct instance {
     uint32_t event;
-    uint32_t name; /* equal for equal names and dims */
+    uint32_t name; /* index of the first instance with equal name and dims */
     int64_t start;
-    int64_t time; /* nanoseconds */
-    int64_t run;
+    const char *key;  /* name and dims, "aten::linear [1, 3] [3, 4]" */
+    const char *dims; /* the end of key; "" */
 };
 
 /* A time in which a layer runs, or the host runs an operator. */
@@ -127,13 +127,12 @@ struct reader {
     struct cm_times *times;
     struct cm_diagnostics *diag;
     struct arena *scratch;
-    struct map rows; /* by operator name: index + 1 into operators; 0: none */
     struct event *events;
     size_t n;
     bool has_device;
     struct event *steps;
     size_t n_steps;
-    struct instance *instances;
+    struct instance *instances; /* in the order of their start */
     size_t n_instances;
 };
 
@@ -145,45 +144,32 @@ static bool is_aten(const struct event *event) {
     return event->kind == OPERATOR && text_starts_with(name_of(event), "aten::");
 }
 
-static const struct times_operator *find_row(struct reader *reader, const char *name) {
-    static const char prefix[] = "aten::";
-    uint32_t known = 0;
-    size_t row = 0;
-    if (!text_starts_with(name, prefix)) return NULL;
-    if (map_add(&reader->rows, name, 0, &known) != CM_OK) return NULL;
-    if (known != MAP_NONE) return known > 0 ? &operators[known - 1] : NULL;
-    const char *stem = name + strlen(prefix);
-    const size_t n = strlen(stem);
-    const size_t length = n > 1 && stem[n - 1] == '_' ? n - 1 : n;
-    const size_t n_rows = sizeof(operators) / sizeof(*operators);
-    while (row < n_rows && !times_has_word(operators[row].names, stem, length)) row++;
-    if (row == n_rows) return NULL;
-    /* If out of memory, the arena has failed. */
-    (void)!map_set(&reader->rows, name, (uint32_t)row + 1);
-    return &operators[row];
+/* Sets the kind of an event. Returns false if it is of no use. */
+static bool classify(const char *category, const char *name, struct event *event) {
+    const size_t n = sizeof(categories) / sizeof(*categories);
+    size_t i = 0;
+    if (category == NULL || text_equal(category, "gpu_user_annotation")) return false;
+    while (i < n && !text_equal(categories[i].category, category)) i++;
+    event->kind = i < n ? categories[i].kind : OPERATOR;
+    if (name == NULL) return i < n;
+    event->is_outside =
+        text_starts_with(name, "autograd::") || text_starts_with(name, "Optimizer.");
+    if (text_starts_with(name, "ProfilerStep#")) event->kind = STEP;
+    return i < n || event->is_outside || event->kind == STEP;
 }
 
 /* Reads an event; leaves out those of other categories. */
 static int read_event(struct reader *reader, const struct json_value *from, size_t index) {
-    const char *category = json_string(json_get(from, "cat"));
     const char *name = json_string(json_get(from, "name"));
     const struct json_value *args = json_get(from, "args");
-    struct event event = {.from = from, .parent = NONE, .root = NONE};
-    size_t i = 0;
+    struct event event = {.from = from, .parent = NONE, .root = NONE, .run = -1};
     double start = 0;
     double duration = 0;
-    if (category == NULL || !text_equal(json_string(json_get(from, "ph")), "X")) return CM_OK;
-    const size_t n = sizeof(categories) / sizeof(*categories);
-    while (i < n && !text_equal(categories[i].category, category)) i++;
-    event.is_outside = name != NULL && (text_starts_with(name, "autograd::") ||
-                                        text_starts_with(name, "Optimizer."));
-    const bool is_step = name != NULL && text_starts_with(name, "ProfilerStep#");
-    if (text_equal(category, "gpu_user_annotation") ||
-        (i == n && !is_step && !event.is_outside))
+    if (!text_equal(json_string(json_get(from, "ph")), "X") ||
+        !classify(json_string(json_get(from, "cat")), name, &event))
         return CM_OK;
     if (name == NULL)
         return diag_error(reader->diag, DIAG_FORMAT, "event %zu must have a name", index);
-    event.kind = is_step ? STEP : i < n ? categories[i].kind : OPERATOR;
     if (!json_to_double(json_get(from, "ts"), &start) ||
         !json_to_double(json_get(from, "dur"), &duration) || !(start >= 0 && start < MAX_US) ||
         !(duration >= 0 && duration < MAX_US))
@@ -197,7 +183,6 @@ static int read_event(struct reader *reader, const struct json_value *from, size
     (void)json_to_int64(json_get(from, "tid"), &event.thread);
     (void)json_to_int64(json_get(args, "correlation"), &event.correlation);
     (void)json_to_int64(json_get(args, "External id"), &event.external);
-    if (event.kind == OPERATOR && !event.is_outside) event.row = find_row(reader, name);
     reader->has_device |= event.kind == DEVICE;
     if (event.kind == STEP)
         reader->steps[reader->n_steps++] = event;
@@ -210,12 +195,12 @@ static int read_event(struct reader *reader, const struct json_value *from, size
     if ((a) != (b)) return (a) < (b) ? -1 : 1
 
 /* Orders events of the host by thread and time, an enclosing event before its nested ones;
- * then those of the device. */
+ * then those of the device. Steps have no thread. */
 static int compare_events(const void *left, const void *right) {
     const struct event *a = left;
     const struct event *b = right;
     COMPARE(a->kind == DEVICE, b->kind == DEVICE);
-    if (a->kind != DEVICE) COMPARE(a->thread, b->thread);
+    if (a->kind < DEVICE) COMPARE(a->thread, b->thread);
     COMPARE(a->start, b->start);
     COMPARE(b->end, a->end);
     return 0;
@@ -296,7 +281,7 @@ static int link_device(struct reader *reader) {
         event->root = root_of(reader, calls, n_calls, event->correlation);
         if (event->root == NONE) event->root = root_of(reader, ops, n_ops, event->external);
         if (event->root == NONE) event->root = i;
-        reader->events[event->root].device += event->end - event->start;
+        reader->events[event->root].device += (double)(event->end - event->start);
     }
     return CM_OK;
 }
@@ -330,10 +315,9 @@ static int list_instances(struct reader *reader) {
     if (reader->instances == NULL) return diag_no_memory(reader->diag);
     for (uint32_t i = 0; i < reader->n; i++) {
         const struct event *event = &reader->events[i];
-        if (event->root != i || (reader->has_device && event->device == 0)) continue;
-        reader->instances[reader->n_instances++] = (struct instance){
-            i, 0, event->start, reader->has_device ? event->device : event->end - event->start,
-            0};
+        if (event->root == i && !(reader->has_device && event->device <= 0))
+            reader->instances[reader->n_instances++] =
+                (struct instance){.event = i, .start = event->start};
     }
     if (reader->n_instances > 0)
         qsort(reader->instances, reader->n_instances, sizeof(*reader->instances),
@@ -342,14 +326,16 @@ static int list_instances(struct reader *reader) {
         struct instance *instance = &reader->instances[i];
         const struct event *event = &reader->events[instance->event];
         struct text dims = {.arena = reader->scratch};
-        int64_t sizes[TIMES_MAX_SIZES] = {0};
+        int64_t sizes[TIMES_MAX_SIZES];
         size_t n = 0;
-        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, sizes, &n);
-        const char *key = arena_printf(reader->scratch, "%s%s%s", name_of(event),
-                                       dims.length > 0 ? " " : "", text_string(&dims));
         uint32_t known = 0;
-        if (dims.failed || !key || map_add(&names, key, (uint32_t)i, &known) != CM_OK)
+        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, sizes, &n);
+        instance->key = arena_printf(reader->scratch, "%s%s%s", name_of(event),
+                                     dims.length > 0 ? " " : "", text_string(&dims));
+        if (dims.failed || !instance->key ||
+            map_add(&names, instance->key, (uint32_t)i, &known) != CM_OK)
             return diag_no_memory(reader->diag);
+        instance->dims = instance->key + strlen(instance->key) - dims.length;
         instance->name = known == MAP_NONE ? (uint32_t)i : known;
     }
     return CM_OK;
@@ -359,74 +345,64 @@ static int list_instances(struct reader *reader) {
  * repeats. */
 static int find_runs(struct reader *reader) {
     const size_t n = reader->n_instances;
-    struct instance *items = reader->instances;
-    for (size_t i = 0; reader->n_steps > 0 && i < n; i++) {
-        items[i].run = -1;
-        for (size_t lower = 0, upper = reader->n_steps; lower < upper;) {
-            const size_t middle = lower + (upper - lower) / 2;
-            if (items[i].start < reader->steps[middle].start) {
-                upper = middle;
-            } else {
-                lower = middle + 1;
-                items[i].run =
-                    items[i].start < reader->steps[middle].end ? (int64_t)middle : -1;
-            }
-        }
-    }
+    const struct instance *items = reader->instances;
+    size_t period = n;
     reader->times->runs = reader->n_steps > 0 ? (int64_t)reader->n_steps : 1;
-    if (reader->n_steps > 0 || n == 0) return CM_OK;
-    /* border[i]: length of the longest proper prefix of items[0..i] that is also its end */
-    size_t *border = arena_array(reader->scratch, n, sizeof(*border));
-    if (border == NULL) return diag_no_memory(reader->diag);
-    for (size_t i = 1; i < n; i++) {
-        size_t length = border[i - 1];
-        while (length > 0 && items[i].name != items[length].name) length = border[length - 1];
-        border[i] = length + (items[i].name == items[length].name);
+    if (reader->n_steps == 0 && n > 0) {
+        /* border[i]: length of the longest proper prefix of items[0..i] that is also its end */
+        size_t *border = arena_array(reader->scratch, n, sizeof(*border));
+        if (border == NULL) return diag_no_memory(reader->diag);
+        for (size_t i = 1; i < n; i++) {
+            size_t length = border[i - 1];
+            while (length > 0 && items[i].name != items[length].name)
+                length = border[length - 1];
+            border[i] = length + (items[i].name == items[length].name);
+        }
+        if (n % (n - border[n - 1]) == 0) period = n - border[n - 1];
+        reader->times->runs = (int64_t)(n / period);
     }
-    const size_t period = n - border[n - 1];
-    if (n % period != 0) return CM_OK;
-    reader->times->runs = (int64_t)(n / period);
-    for (size_t i = 0; i < n; i++) items[i].run = (int64_t)(i / period);
+    for (size_t i = 0, step = 0; i < n; i++) {
+        struct event *event = &reader->events[items[i].event];
+        while (step < reader->n_steps && reader->steps[step].end <= event->start) step++;
+        if (reader->n_steps == 0)
+            event->run = (int64_t)(i / period);
+        else if (step < reader->n_steps && reader->steps[step].start <= event->start)
+            event->run = (int64_t)step;
+    }
     return CM_OK;
 }
 
 /* Counts the runs in which an operand with these dims is read: "[1, 3] [3, 4]". */
-static int count_reads(struct reader *reader, struct map *read_in, const char *dims,
-                       int64_t run) {
-    while (dims != NULL && (dims = strchr(dims, '[')) != NULL) {
+static void count_reads(struct reader *reader, struct map *read_in, const char *dims,
+                        int64_t run) {
+    for (; dims[0] == '['; dims += strspn(dims, " ")) {
         const size_t length = strcspn(dims, "]") + 1;
-        const char *key = arena_strndup(reader->times->arena, dims, length);
-        const uint32_t latest = key ? map_get(read_in, key) : 0;
+        const char *shape = arena_strndup(reader->scratch, dims, length);
+        if (shape != NULL) times_count_read(reader->times, read_in, shape, run);
         dims += length;
-        if (latest == (uint32_t)run) continue;
-        const uint32_t n = key ? map_get(&reader->times->reads, key) : 0;
-        if (!key || map_set(read_in, key, (uint32_t)run) != CM_OK ||
-            map_set(&reader->times->reads, key, n == MAP_NONE ? 1 : n + 1) != CM_OK)
-            return diag_no_memory(reader->diag);
     }
-    return CM_OK;
 }
 
-/* Adds the layer of the k-th instance with this name in a run. */
-static int add_layer(struct reader *reader, const struct instance *instance, const char *name) {
-    const struct event *event = &reader->events[instance->event];
+/* Adds the layer of an instance. */
+static void add_layer(struct reader *reader, const struct event *event, const char *name) {
     struct cm_times *times = reader->times;
     struct times_layer *layer = &times->layers[times->n++];
     struct text dims = {.arena = reader->scratch};
     size_t n = 0;
     *layer = (struct times_layer){.name = name, .rank = -1};
     layer->op = arena_strdup(times->arena, name_of(event));
-    if (event->kind == DEVICE) {
-        if (text_starts_with(name, "Mem")) layer->role = TIMES_COPIES;
-    } else if (!event->is_outside) {
-        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, layer->sizes,
-                   &n);
-        times_set_operator(layer, event->row);
-    }
-    return arena_failed(times->arena) ? diag_no_memory(reader->diag) : CM_OK;
+    if (event->kind == DEVICE && text_starts_with(name, "Mem")) layer->role = TIMES_COPIES;
+    if (event->kind == DEVICE || event->is_outside) return;
+    print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &dims, layer->sizes, &n);
+    const char *stem = is_aten(event) ? name_of(event) + strlen("aten::") : "";
+    const size_t length = strlen(stem);
+    const bool is_in_place = length > 1 && stem[length - 1] == '_';
+    (void)times_set_operator(layer, operators, sizeof(operators) / sizeof(*operators), stem,
+                             length - is_in_place);
 }
 
-/* Adds the layers, and their times in the runs that count. */
+/* Adds the layers, and their times in the runs that count. The k-th instance with a name in a
+ * run is a layer of its own. */
 static int add_layers(struct reader *reader) {
     const size_t n = reader->n_instances;
     struct cm_times *times = reader->times;
@@ -441,95 +417,90 @@ static int add_layers(struct reader *reader) {
     map_init(&layers, reader->scratch);
     map_init(&read_in, reader->scratch);
     times->layers = arena_array(times->arena, n, sizeof(*times->layers));
-    if (!samples || !scratch || !n_equal || !latest || !times->layers)
-        return diag_no_memory(reader->diag);
+    if (arena_failed(reader->scratch) || !times->layers) return diag_no_memory(reader->diag);
     for (size_t i = 0; i < n; i++) {
         const struct instance *instance = &reader->instances[i];
         const struct event *event = &reader->events[instance->event];
-        const uint32_t name = instance->name;
-        struct text text = {.arena = times->arena};
-        int64_t sizes[TIMES_MAX_SIZES];
-        size_t n_sizes = 0;
-        if (instance->run < first) continue;
-        if (latest[name] != instance->run) n_equal[name] = 0;
-        latest[name] = instance->run;
-        print_dims(json_get(json_get(event->from, "args"), "Input Dims"), &text, sizes,
-                   &n_sizes);
-        int status = count_reads(reader, &read_in, text_string(&text), instance->run);
-        const char *key = arena_printf(times->arena, "%s%s%s", name_of(event),
-                                       text.length > 0 ? " " : "", text_string(&text));
-        if (n_equal[name]++ > 0 && key != NULL)
-            key = arena_printf(times->arena, "%s #%u", key, n_equal[name]);
         uint32_t at = 0;
-        if (status < 0 || !key || map_add(&layers, key, (uint32_t)times->n, &at) != CM_OK)
+        if (event->run < first) continue;
+        if (latest[instance->name] != event->run) n_equal[instance->name] = 0;
+        latest[instance->name] = event->run;
+        count_reads(reader, &read_in, instance->dims, event->run);
+        const uint32_t k = ++n_equal[instance->name];
+        const char *key = k > 1 ? arena_printf(times->arena, "%s #%u", instance->key, k)
+                                : arena_strdup(times->arena, instance->key);
+        if (!key || map_add(&layers, key, (uint32_t)times->n, &at) != CM_OK)
             return diag_no_memory(reader->diag);
         if (at == MAP_NONE) {
             at = (uint32_t)times->n;
-            status = add_layer(reader, instance, key);
-            if (status < 0) return status;
+            add_layer(reader, event, key);
         }
-        samples[n_samples++] =
-            (struct times_sample){at, instance->run, (double)instance->time * 1e-9};
+        const double time =
+            reader->has_device ? event->device : (double)(event->end - event->start);
+        samples[n_samples++] = (struct times_sample){at, event->run, time * 1e-9};
     }
     times_sum_samples(times, samples, n_samples, first, scratch);
     return CM_OK;
 }
 
-/* Sets the medians over the runs of the whole time, of the time in which no layer runs, and of
- * that part of it in which the host runs operators. */
+enum { WHOLE, GAP, HOST, N_SPANS };
+
+/* Sets the seconds of a run, of the time in which no layer runs, and of that part of it in
+ * which the host runs operators. Without `step`, the run lasts from its first layer to its
+ * last. The n intervals are in the order of their start. */
+static void measure_run(const struct interval *items, size_t n, const struct event *step,
+                        double *ret) {
+    int64_t from = step ? step->start : INT64_MAX;
+    int64_t until = step ? step->end : INT64_MIN;
+    for (size_t i = 0; i < n && !step; i++) {
+        if (items[i].is_host) continue;
+        if (items[i].start < from) from = items[i].start;
+        if (items[i].end > until) until = items[i].end;
+    }
+    int64_t covered[2] = {0, 0}; /* by layers; by layers and operators of the host */
+    int64_t at[2] = {from, from};
+    for (size_t i = 0; i < n; i++)
+        for (int k = items[i].is_host; k < 2; k++) {
+            const int64_t start = items[i].start > at[k] ? items[i].start : at[k];
+            const int64_t stop = items[i].end < until ? items[i].end : until;
+            if (stop > start) covered[k] += stop - start;
+            if (stop > at[k]) at[k] = stop;
+        }
+    ret[WHOLE] = (double)(until - from) * 1e-9;
+    ret[GAP] = (double)(until - from - covered[0]) * 1e-9;
+    ret[HOST] = (double)(covered[1] - covered[0]) * 1e-9;
+}
+
+/* Sets the medians over the runs of what measure_run measures. */
 static int measure_gaps(struct reader *reader) {
     struct cm_times *times = reader->times;
     const size_t n_runs = (size_t)times->runs;
-    const size_t first = n_runs - (size_t)times_n_counted(times);
-    struct interval *items = arena_array(reader->scratch, 2 * reader->n + 1, sizeof(*items));
-    int64_t *run_of = arena_array(reader->scratch, reader->n, sizeof(*run_of));
-    double *values[3];
+    const size_t n_counted = (size_t)times_n_counted(times);
+    struct interval *items = arena_array(reader->scratch, reader->n + 1, sizeof(*items));
+    double(*spans)[N_SPANS] = arena_array(reader->scratch, n_runs, sizeof(*spans));
+    double *values = arena_array(reader->scratch, n_runs, sizeof(*values));
+    double *const medians[N_SPANS] = {&times->run, &times->gap, &times->host};
     size_t n = 0;
-    for (size_t i = 0; i < 3; i++)
-        values[i] = arena_array(reader->scratch, n_runs, sizeof(**values));
     if (arena_failed(reader->scratch)) return diag_no_memory(reader->diag);
-    for (size_t i = 0; i < reader->n; i++) run_of[i] = -1;
-    for (size_t i = 0; i < reader->n_instances; i++)
-        run_of[reader->instances[i].event] = reader->instances[i].run;
     for (uint32_t i = 0; i < reader->n; i++) {
         const struct event *event = &reader->events[i];
         const bool is_device = event->kind == DEVICE;
-        if (event->root == NONE || run_of[event->root] < 0) continue;
-        if (is_device || event->root == i)
-            items[n++] = (struct interval){run_of[event->root], event->start, event->end,
+        const int64_t run = event->root == NONE ? -1 : reader->events[event->root].run;
+        if (run >= 0 && (is_device || event->root == i))
+            items[n++] = (struct interval){run, event->start, event->end,
                                            reader->has_device && !is_device};
     }
     if (n > 0) qsort(items, n, sizeof(*items), compare_intervals);
-    for (size_t i = 0; i < n;) {
-        const size_t run = (size_t)items[i].run;
+    for (size_t i = 0, end = 0; i < n; i = end) {
+        const int64_t run = items[i].run;
         const bool has_step = !reader->has_device && reader->n_steps > 0;
-        int64_t from = INT64_MAX;
-        int64_t until = INT64_MIN;
-        size_t end = i;
-        for (; end < n && items[end].run == items[i].run; end++) {
-            if (items[end].is_host) continue;
-            if (items[end].start < from) from = items[end].start;
-            if (items[end].end > until) until = items[end].end;
-        }
-        if (has_step) from = reader->steps[run].start;
-        if (has_step) until = reader->steps[run].end;
-        int64_t covered[2] = {0, 0}; /* by layers; by layers and operators of the host */
-        int64_t at[2] = {from, from};
-        for (; i < end; i++)
-            for (int k = items[i].is_host; k < 2; k++) {
-                const int64_t start = items[i].start > at[k] ? items[i].start : at[k];
-                const int64_t stop = items[i].end < until ? items[i].end : until;
-                if (stop > start) covered[k] += stop - start;
-                if (stop > at[k]) at[k] = stop;
-            }
-        values[0][run] = (double)(until - from) * 1e-9;
-        values[1][run] = (double)(until - from - covered[0]) * 1e-9;
-        values[2][run] = (double)(covered[1] - covered[0]) * 1e-9;
+        while (end < n && items[end].run == run) end++;
+        measure_run(items + i, end - i, has_step ? &reader->steps[run] : NULL, spans[run]);
     }
-    times->run = times_summarize(values[0] + first, n_runs - first, n_runs - first).median;
-    times->gap = times_summarize(values[1] + first, n_runs - first, n_runs - first).median;
-    if (reader->has_device)
-        times->host = times_summarize(values[2] + first, n_runs - first, n_runs - first).median;
+    for (size_t k = 0; k < N_SPANS; k++) {
+        for (size_t i = 0; i < n_counted; i++) values[i] = spans[n_runs - n_counted + i][k];
+        *medians[k] = times_summarize(values, n_counted, n_counted).median;
+    }
     return CM_OK;
 }
 
@@ -561,7 +532,6 @@ int times_read_kineto(const struct json_value *trace, struct cm_diagnostics *dia
                       struct cm_times *ret) {
     struct reader reader = {.times = ret, .diag = diag, .scratch = arena_new("trace", 0)};
     if (reader.scratch == NULL) return diag_no_memory(diag);
-    map_init(&reader.rows, reader.scratch);
     map_init(&ret->reads, ret->arena);
     ret->tool = "pytorch";
     ret->has_times = true;

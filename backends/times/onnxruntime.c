@@ -56,7 +56,7 @@ struct reader {
     bool has_kernels;      /* the profile has events of kernels */
     const char *last_node; /* name of the latest event of a node */
     struct map read_in;    /* by shape: the latest run in which a layer reads it */
-    uint32_t latest;       /* run of the latest event of a node */
+    int64_t latest;        /* run of the latest event of a node */
     struct event *events;
     size_t n;
 };
@@ -124,7 +124,7 @@ static void add_refs(struct times_refs *refs, char *name, const char *op) {
  * out, as it is from the times. If out of memory, the arena of the reader has failed. */
 static void count_reads(struct reader *reader, const struct json_value *args) {
     struct map *reads = &reader->times->reads;
-    const uint32_t run = (uint32_t)reader->times->runs;
+    const int64_t run = reader->times->runs;
     if (run == 1 && reader->latest == 0) map_init(reads, reader->times->arena);
     if (run == 1 && reader->latest == 0) map_init(&reader->read_in, reader->scratch);
     reader->latest = run;
@@ -137,13 +137,8 @@ static void count_reads(struct reader *reader, const struct json_value *args) {
             text_printf(&text, "%s%lld", text.length > 1 ? ", " : "", (long long)size);
         }
         text_append(&text, "]");
-        const char *key = text_string(&text);
-        if (text.failed || map_get(&reader->read_in, key) == run) continue;
-        const uint32_t n = map_get(reads, key);
-        const char *kept = n == MAP_NONE ? arena_strdup(reader->times->arena, key) : key;
-        if (!kept || map_set(&reader->read_in, key, run) != CM_OK ||
-            map_set(reads, kept, n == MAP_NONE ? 1 : n + 1) != CM_OK)
-            return;
+        if (!text.failed)
+            times_count_read(reader->times, &reader->read_in, text_string(&text), run);
     }
 }
 

@@ -58,7 +58,6 @@ struct reader {
 static int add_row(struct reader *reader, const struct row *row, const char *where) {
     struct cm_times *times = reader->times;
     double ms = 0;
-    size_t i = 0;
     uint32_t at = 0;
     if (row->name == NULL || row->name[0] == '\0' || !row->status || !row->type)
         return diag_error(reader->diag, DIAG_FORMAT, "%s must have a name, a status and a type",
@@ -77,12 +76,12 @@ static int add_row(struct reader *reader, const struct row *row, const char *whe
         return diag_no_memory(reader->diag);
     if (at == MAP_NONE) {
         at = (uint32_t)times->n++;
-        const size_t n = sizeof(operators) / sizeof(*operators);
-        while (i < n && !times_has_word(operators[i].names, row->type, strlen(row->type))) i++;
         times->layers[at] =
             (struct times_layer){.name = row->name, .op = row->type, .rank = -1};
-        times_set_operator(&times->layers[at], i < n ? &operators[i] : NULL);
-        if (i == n) times->layers[at].types = row->type;
+        if (!times_set_operator(&times->layers[at], operators,
+                                sizeof(operators) / sizeof(*operators), row->type,
+                                strlen(row->type)))
+            times->layers[at].types = row->type;
         reader->refs[at].arena = times->arena;
         times_refs_add(&reader->refs[at], row->name, strlen(row->name), times->layers[at].role);
     }

@@ -141,11 +141,17 @@ bool times_has_word(const char *words, const char *word, size_t length) {
     return false;
 }
 
-void times_set_operator(struct times_layer *layer, const struct times_operator *row) {
-    layer->types = row ? row->types : "";
-    layer->many = row && (row->flags & TIMES_MANY);
-    layer->is_product = row && (row->flags & TIMES_PRODUCT);
-    if (row && (row->flags & TIMES_COPY)) layer->role = TIMES_COPIES;
+bool times_set_operator(struct times_layer *layer, const struct times_operator *rows, size_t n,
+                        const char *name, size_t length) {
+    size_t i = 0;
+    layer->types = "";
+    while (i < n && !times_has_word(rows[i].names, name, length)) i++;
+    if (i == n) return false;
+    layer->types = rows[i].types;
+    layer->many = rows[i].flags & TIMES_MANY;
+    layer->is_product = rows[i].flags & TIMES_PRODUCT;
+    if (rows[i].flags & TIMES_COPY) layer->role = TIMES_COPIES;
+    return true;
 }
 
 void times_read_dims(const struct json_value *dims, struct times_layer *layer) {

@@ -46,7 +46,9 @@ enum { TIMES_PRODUCT = 1, TIMES_MANY = 2, TIMES_COPY = 4 };
  * `word`. */
 bool times_has_word(const char *words, const char *word, size_t length);
 
-/* Sets types, many, is_product and role of the layer; the row NULL: unknown. */
-void times_set_operator(struct times_layer *layer, const struct times_operator *row);
+/* Sets types, many, is_product and role of a layer whose operator is the first `length` bytes
+ * of `name`. Returns false, with types "", if none of the n rows names it. */
+bool times_set_operator(struct times_layer *layer, const struct times_operator *rows, size_t n,
+                        const char *name, size_t length);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "support/arena.h"
+
 static int compare_samples(const void *left, const void *right) {
     const struct times_sample *a = left;
     const struct times_sample *b = right;
@@ -53,4 +55,13 @@ void times_sum_samples(struct cm_times *times, struct times_sample *samples, siz
         times->layers[layer].mean = sum / (double)n_runs;
         times->layers[layer].timing = times_summarize(runs, n_sums, n_runs);
     }
+}
+
+void times_count_read(struct cm_times *times, struct map *read_in, const char *shape,
+                      int64_t run) {
+    const uint32_t n = map_get(&times->reads, shape);
+    if (map_get(read_in, shape) == (uint32_t)run) return;
+    const char *key = n == MAP_NONE ? arena_strdup(times->arena, shape) : shape;
+    if (key != NULL && map_set(read_in, key, (uint32_t)run) == CM_OK)
+        (void)!map_set(&times->reads, key, n == MAP_NONE ? 1 : n + 1);
 }

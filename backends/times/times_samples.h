@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of layers in single runs of the model, and their summary. */
+/* Times and operands of layers in single runs of the model, and their summary. */
 #ifndef BACKENDS_TIMES_TIMES_SAMPLES_H
 #define BACKENDS_TIMES_TIMES_SAMPLES_H
 
@@ -20,5 +20,10 @@ struct cm_timing times_summarize(double *samples, size_t n, size_t runs);
  * scratch for n numbers. */
 void times_sum_samples(struct cm_times *times, struct times_sample *samples, size_t n,
                        int64_t first, double *runs);
+
+/* Counts a run in which a layer reads the shape, once; read_in: the latest run of each shape.
+ * If out of memory, the arena of one of the maps has failed. */
+void times_count_read(struct cm_times *times, struct map *read_in, const char *shape,
+                      int64_t run);
 
 #endif

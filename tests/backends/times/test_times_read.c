@@ -395,6 +395,17 @@ static void takes_the_times_of_kernels_in_a_pytorch_trace(void **state) {
     arena_free(times.arena);
 }
 
+/* The sum of the kernels of a layer exceeds the nanoseconds of int64_t. */
+static void adds_up_kernels_of_many_years(void **state) {
+    struct cm_times times = read_good(TRACE_OF(
+        CPU("aten::conv2d", 10, 40, IMAGE) LAUNCH(5, 20) DEVICE("kernel", "a", 5, 1, 39e14)
+            DEVICE("kernel", "b", 5, 2, 39e14) DEVICE("kernel", "c", 5, 3, 39e14)));
+    (void)state;
+    assert_int_equal(times.n, 1);
+    assert_true(times.layers[0].timing.median > 11.6e9);
+    arena_free(times.arena);
+}
+
 /* A layer without a kernel of its own is fused into the layer before it. */
 static void reads_counters_of_openvino(void **state) {
     static const char csv[] = COUNTERS "x;Status.NOT_RUN;Parameter;unknown_f32;0.000;0.000\r\n"
@@ -458,6 +469,7 @@ int main(void) {
         cmocka_unit_test(reads_operators_of_a_pytorch_trace),
         cmocka_unit_test(finds_the_runs_of_a_pytorch_trace),
         cmocka_unit_test(takes_the_times_of_kernels_in_a_pytorch_trace),
+        cmocka_unit_test(adds_up_kernels_of_many_years),
         cmocka_unit_test(reads_counters_of_openvino),
         cmocka_unit_test(reads_quoted_names_in_csv),
         cmocka_unit_test(skips_a_byte_order_mark),
