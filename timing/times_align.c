@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "backends/times/times.h"
-#include "backends/times/times_names.h"
 #include "passes/memory/liveness.h"
 #include "passes/walk/walk.h"
 #include "support/arena.h"
@@ -35,26 +34,26 @@
 /* A layer or a node. */
 struct item {
     uint32_t id;
-    uint32_t class; /* of its types; of its operator */
+    uint32_t class;   /* of its types; of its operator */
+    uint32_t partner; /* index of the item that it is aligned with, of a node the layer; NONE */
     bool is_product;
     bool many;
-    bool is_copy;
+    bool is_placed; /* a copy, or a node whose layer is known: only aligned in order */
     int64_t sizes[TIMES_MAX_SIZES]; /* elements of the operands; 0: unknown */
 };
 
 struct aligner {
     const struct timing *timing;
     const uint32_t *owner;
-    uint32_t *layers; /* result, by node */
     struct item *a;   /* layers */
     struct item *b;   /* nodes */
     uint32_t *picked; /* scratch: indices into a, then into b */
     size_t n_a, n_b;
     size_t n_types;
-    const char *may_run; /* by class of layer and of node */
-    char *choices;       /* scratch: by cell */
+    bool *may_run; /* by class of layer and of node */
+    char *choices; /* scratch: by cell */
     uint64_t n_choices;
-    int32_t *rows; /* scratch: 4 rows of numbers by node */
+    int64_t *rows; /* scratch: 2 rows of sums by node */
     uint64_t work;
     int least; /* smallest score of a pair */
 };
@@ -96,7 +95,8 @@ static int score(const struct aligner *aligner, uint32_t layer, uint32_t node) {
 }
 
 static void take(const struct aligner *aligner, uint32_t layer, uint32_t node) {
-    aligner->layers[aligner->b[node].id] = aligner->a[layer].id;
+    aligner->a[layer].partner = node;
+    aligner->b[node].partner = layer;
 }
 
 /* Pairs each layer with the best of the next nodes. */
@@ -117,71 +117,54 @@ static void align_greedily(const struct aligner *aligner, const uint32_t *a, siz
     }
 }
 
-/* Pairs items of two lists such that the sum of scores is largest. Returns CM_OK or
- * CM_NO_MEMORY. */
-static int align_lists(struct aligner *aligner, const uint32_t *a, size_t n_a,
-                       const uint32_t *b, size_t n_b) {
-    struct arena *scratch = aligner->timing->core.scratch;
+/* Fills the table of choices of the layers a and the nodes b. A row of sums: the largest one of
+ * the layers up to here and the nodes up to each. */
+static void choose(const struct aligner *aligner, const uint32_t *a, size_t n_a,
+                   const uint32_t *b, size_t n_b) {
     const size_t width = n_b + 1;
-    const uint64_t cells = (uint64_t)(n_a + 1) * width;
-    if (n_a == 0 || n_b == 0) return CM_OK;
-    if (cells > MAX_CELLS || aligner->work + cells > MAX_WORK) {
-        align_greedily(aligner, a, n_a, b, n_b);
-        return CM_OK;
-    }
-    aligner->work += cells;
-    if (cells > aligner->n_choices) {
-        aligner->n_choices = 2 * cells;
-        aligner->choices = arena_array(scratch, 2 * (size_t)cells, 1);
-        if (aligner->choices == NULL) return CM_NO_MEMORY;
-    }
-    int32_t *before = aligner->rows; /* sums of the row above */
-    int32_t *here = before + width;
+    int64_t *before = aligner->rows; /* the row above */
+    int64_t *here = before + width;
     memset(before, 0, width * sizeof(*before));
     for (size_t i = 1; i <= n_a; i++) {
         char *row = aligner->choices + i * width;
-        int32_t taken = -1; /* largest sum in which the layer has a node up to here */
+        int64_t taken = -1; /* largest sum in which the layer has a node up to here */
         here[0] = 0;
         for (size_t j = 1; j <= n_b; j++) {
             const int points = score(aligner, a[i - 1], b[j - 1]);
-            char choice = 0;
-            int32_t best = before[j];
-            if (here[j - 1] > best) {
-                best = here[j - 1];
-                choice = LEFT;
+            /* A further node counts less than the first one of another layer. */
+            const int64_t further = taken + (points + 1) / 2;
+            const bool is_pair = points >= aligner->least;
+            const bool is_more = is_pair && aligner->a[a[i - 1]].many && taken >= 0 &&
+                                 further > before[j - 1] + points;
+            const int64_t sum = is_more ? further : before[j - 1] + points;
+            const bool is_left = here[j - 1] > before[j];
+            int choice = is_left ? LEFT : 0;
+            here[j] = is_left ? here[j - 1] : before[j];
+            if (is_pair && sum > here[j]) {
+                here[j] = sum;
+                choice = PAIR;
             }
-            if (points >= aligner->least) {
-                int32_t sum = before[j - 1] + points;
-                char more = 0;
-                /* A further node counts less than the first one of another layer. */
-                if (aligner->a[a[i - 1]].many && taken >= 0 && taken + (points + 1) / 2 > sum) {
-                    sum = taken + (points + 1) / 2;
-                    more = MORE;
-                }
-                if (sum > best) {
-                    best = sum;
-                    choice = PAIR;
-                }
-                if (sum > taken) {
-                    taken = sum;
-                    choice = (char)(choice | TAKEN);
-                }
-                choice = (char)(choice | more);
+            if (is_pair && sum > taken) {
+                taken = sum;
+                choice |= TAKEN;
             }
-            here[j] = best;
-            row[j] = choice;
+            row[j] = (char)(choice | (is_more ? MORE : 0));
         }
-        int32_t *swap = before;
+        int64_t *swap = before;
         before = here;
         here = swap;
     }
+}
+
+/* Pairs the items that the table chose. */
+static void follow(const struct aligner *aligner, const uint32_t *a, size_t n_a,
+                   const uint32_t *b, size_t n_b) {
     for (size_t i = n_a, j = n_b; i > 0 && j > 0;) {
-        const char *row = aligner->choices + i * width;
+        const char *row = aligner->choices + i * (n_b + 1);
         if (!(row[j] & PAIR)) {
-            if (row[j] & LEFT)
-                j--;
-            else
-                i--;
+            const bool is_left = row[j] & LEFT;
+            i -= !is_left;
+            j -= is_left;
             continue;
         }
         take(aligner, a[i - 1], b[j - 1]);
@@ -193,74 +176,74 @@ static int align_lists(struct aligner *aligner, const uint32_t *a, size_t n_a,
         i--;
         j--;
     }
+}
+
+enum stage { PRODUCTS, BETWEEN, OTHER_PRODUCTS, OTHERS };
+
+/* Lists the items of a range that take part in a stage. */
+static size_t pick(const struct item *items, const size_t *range, enum stage stage,
+                   uint32_t *ret) {
+    size_t n = 0;
+    for (size_t i = range[0]; i < range[1]; i++) {
+        const struct item *item = &items[i];
+        bool is_in = item->is_product;
+        if (stage != PRODUCTS) is_in = item->partner == ID_NONE;
+        if (stage > BETWEEN && (item->is_placed || item->is_product != (stage < OTHERS)))
+            is_in = false;
+        if (is_in) ret[n++] = (uint32_t)i;
+    }
+    return n;
+}
+
+/* Pairs items of two ranges such that the sum of scores is largest. Returns CM_OK or
+ * CM_NO_MEMORY. */
+static int align_range(struct aligner *aligner, const size_t *range_a, const size_t *range_b,
+                       enum stage stage) {
+    const uint32_t *a = aligner->picked;
+    const uint32_t *b = a + aligner->n_a;
+    const size_t n_a = pick(aligner->a, range_a, stage, aligner->picked);
+    const size_t n_b = pick(aligner->b, range_b, stage, aligner->picked + aligner->n_a);
+    const uint64_t cells = (uint64_t)(n_a + 1) * (n_b + 1);
+    if (n_a == 0 || n_b == 0) return CM_OK;
+    if (cells > MAX_CELLS || aligner->work + cells > MAX_WORK) {
+        align_greedily(aligner, a, n_a, b, n_b);
+        return CM_OK;
+    }
+    aligner->work += cells;
+    if (cells > aligner->n_choices) {
+        aligner->n_choices = 2 * cells;
+        aligner->choices =
+            arena_array(aligner->timing->core.scratch, (size_t)aligner->n_choices, 1);
+        if (aligner->choices == NULL) return CM_NO_MEMORY;
+    }
+    choose(aligner, a, n_a, b, n_b);
+    follow(aligner, a, n_a, b, n_b);
     return CM_OK;
 }
 
-/* Aligns the items of both ranges; only products, or only items without a partner. */
-static int align_range(struct aligner *aligner, const size_t *a, const size_t *b,
-                       const bool *has_node, bool products) {
-    uint32_t *left = aligner->picked;
-    uint32_t *right = left + aligner->n_a;
-    size_t n_left = 0;
-    size_t n_right = 0;
-    for (size_t i = a[0]; i < a[1]; i++)
-        if (products ? aligner->a[i].is_product : !has_node[i]) left[n_left++] = (uint32_t)i;
-    for (size_t i = b[0]; i < b[1]; i++)
-        if (products ? aligner->b[i].is_product : aligner->layers[aligner->b[i].id] == ID_NONE)
-            right[n_right++] = (uint32_t)i;
-    return align_lists(aligner, left, n_left, right, n_right);
-}
-
-/* Sets whether each layer has a node. */
-static void mark_layers(const struct aligner *aligner, const uint32_t *index_of,
-                        bool *has_node) {
-    for (size_t i = 0; i < aligner->n_b; i++)
-        if (aligner->layers[aligner->b[i].id] != ID_NONE)
-            has_node[index_of[aligner->layers[aligner->b[i].id]]] = true;
-}
-
-/* Aligns what is left on both sides, except copies: a tool may run two branches in another
- * order than the model has. Without products: only items of equal sizes. */
-static int align_rest(struct aligner *aligner, const uint32_t *index_of, bool *has_node,
-                      bool products) {
-    uint32_t *left = aligner->picked;
-    uint32_t *right = left + aligner->n_a;
-    size_t n_left = 0;
-    size_t n_right = 0;
-    mark_layers(aligner, index_of, has_node);
-    for (uint32_t i = 0; i < aligner->n_a; i++)
-        if (!has_node[i] && !aligner->a[i].is_copy && aligner->a[i].is_product == products)
-            left[n_left++] = i;
-    for (uint32_t i = 0; i < aligner->n_b; i++)
-        if (aligner->layers[aligner->b[i].id] == ID_NONE &&
-            aligner->owner[aligner->b[i].id] == ID_NONE && aligner->b[i].is_product == products)
-            right[n_right++] = i;
-    aligner->least = products ? UNKNOWN_SIZES : EQUAL_SIZES;
-    return align_lists(aligner, left, n_left, right, n_right);
-}
-
-/* Aligns products, then the items between them, then what is left. */
-static int align(struct aligner *aligner, const uint32_t *index_of) {
-    struct arena *scratch = aligner->timing->core.scratch;
-    bool *has_node = arena_array(scratch, aligner->n_a, sizeof(*has_node));
-    size_t a[2] = {0, aligner->n_a};
-    size_t b[2] = {0, aligner->n_b};
-    if (has_node == NULL) return CM_NO_MEMORY;
-    int status = align_range(aligner, a, b, has_node, true);
-    mark_layers(aligner, index_of, has_node);
+/* Aligns products, then the items between them, then what is left on both sides: a tool may run
+ * two branches in another order than the model has. Of what is left, those without products
+ * need equal sizes. */
+static int align(struct aligner *aligner) {
+    const size_t all_a[2] = {0, aligner->n_a};
+    const size_t all_b[2] = {0, aligner->n_b};
+    size_t a[2] = {0, 0};
+    size_t b[2] = {0, 0};
+    int status = align_range(aligner, all_a, all_b, PRODUCTS);
     for (size_t i = 0; i <= aligner->n_b && status == CM_OK; i++) {
-        const uint32_t layer = i < aligner->n_b ? aligner->layers[aligner->b[i].id] : ID_NONE;
-        if (i < aligner->n_b && (layer == ID_NONE || !aligner->b[i].is_product)) continue;
+        const struct item *node = &aligner->b[i];
+        const bool is_end = i == aligner->n_b;
+        if (!is_end && (node->partner == ID_NONE || !node->is_product)) continue;
         b[1] = i;
-        a[1] = layer == ID_NONE ? aligner->n_a : index_of[layer];
-        if (a[1] > a[0]) status = align_range(aligner, a, b, has_node, false);
+        a[1] = is_end ? aligner->n_a : node->partner;
+        if (a[1] > a[0]) status = align_range(aligner, a, b, BETWEEN);
         b[0] = i + 1;
-        a[0] = layer == ID_NONE ? a[1] : a[1] + 1;
+        a[0] = a[1] + 1;
     }
-    if (status < 0) return status;
-    for (int products = 1; products >= 0 && status == CM_OK; products--)
-        status = align_rest(aligner, index_of, has_node, products);
-    return status;
+    aligner->least = UNKNOWN_SIZES;
+    if (status == CM_OK) status = align_range(aligner, all_a, all_b, OTHER_PRODUCTS);
+    aligner->least = EQUAL_SIZES;
+    return status == CM_OK ? align_range(aligner, all_a, all_b, OTHERS) : status;
 }
 
 /* Returns the class of a text in the map: a number from 0. */
@@ -274,33 +257,32 @@ static int find_class(struct map *map, const char *text, uint32_t *ret) {
 /* Returns the elements of an operand; 0: unknown. */
 static int64_t size_of(const struct timing *timing, const struct node *node, size_t i) {
     if (i >= node->n_inputs || node->inputs[i] == ID_NONE) return 0;
-    const struct shape *shape = &timing->core.infer->infos[node->inputs[i]].shape;
-    int64_t size = 1;
-    if (!shape_is_known(shape)) return 0;
-    for (int axis = 0; axis < shape->rank; axis++) size = checked_mul(size, shape->dims[axis]);
+    const int64_t size = shape_elements(&timing->core.infer->infos[node->inputs[i]].shape);
     return is_known(size) ? size : 0;
 }
 
-/* Lists the layers that have types, and the nodes of the same order. */
-static int list_items(struct aligner *aligner, const struct imported *imported,
-                      uint32_t *index_of) {
-    const struct analysis *core = &aligner->timing->core;
-    struct map classes; /* by types */
-    struct map types;   /* by operator */
-    map_init(&classes, core->scratch);
-    map_init(&types, core->scratch);
+/* Lists the layers that have types. */
+static int list_layers(struct aligner *aligner, const struct imported *imported,
+                       struct map *classes) {
     for (uint32_t i = 0; i < imported->n; i++) {
         const struct times_layer *from = imported->layers[i].from;
         struct item *item = &aligner->a[aligner->n_a];
         if (from->types == NULL || from->types[0] == '\0') continue;
         *item = (struct item){.id = i,
+                              .partner = ID_NONE,
                               .is_product = from->is_product,
                               .many = from->many,
-                              .is_copy = from->role == TIMES_COPIES};
+                              .is_placed = from->role == TIMES_COPIES};
         memcpy(item->sizes, from->sizes, sizeof(item->sizes));
-        if (find_class(&classes, from->types, &item->class) < 0) return CM_NO_MEMORY;
-        index_of[i] = (uint32_t)aligner->n_a++;
+        if (find_class(classes, from->types, &item->class) < 0) return CM_NO_MEMORY;
+        aligner->n_a++;
     }
+    return CM_OK;
+}
+
+/* Lists the nodes that the runtime must compute, in execution order. */
+static int list_nodes(struct aligner *aligner, struct map *types) {
+    const struct analysis *core = &aligner->timing->core;
     for (uint32_t step = 0; step < core->liveness->n_steps; step++) {
         struct item *item = &aligner->b[aligner->n_b];
         const uint32_t id = core->liveness->node_at[step];
@@ -308,34 +290,39 @@ static int list_items(struct aligner *aligner, const struct imported *imported,
         if (node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
             core->infer->infos[node->outputs[0]].is_constant)
             continue;
-        *item = (struct item){.id = id};
+        *item = (struct item){
+            .id = id, .partner = ID_NONE, .is_placed = aligner->owner[id] != ID_NONE};
         for (size_t i = 0; i < 2; i++) item->sizes[i] = size_of(aligner->timing, node, i);
-        if (find_class(&types, node->type, &item->class) < 0) return CM_NO_MEMORY;
+        if (find_class(types, node->type, &item->class) < 0) return CM_NO_MEMORY;
         aligner->n_b++;
     }
-    aligner->n_types = types.n_entries;
-    if ((uint64_t)classes.n_entries * types.n_entries > MAX_OPERATORS) {
-        aligner->n_a = 0;
-        return CM_OK;
-    }
-    char *may_run = arena_array(core->scratch, classes.n_entries * types.n_entries, 1);
-    bool *is_product = arena_array(core->scratch, types.n_entries, sizeof(*is_product));
-    bool *done = arena_array(core->scratch, classes.n_entries, sizeof(*done));
-    if (!may_run || !is_product || !done) return CM_NO_MEMORY;
+    return CM_OK;
+}
+
+/* Sets may_run, and which nodes are products: those that a layer of a product may run. */
+static int find_types(struct aligner *aligner, const struct imported *imported,
+                      const struct map *classes, const struct map *types) {
+    struct arena *scratch = aligner->timing->core.scratch;
+    bool *is_product = arena_array(scratch, types->n_entries, sizeof(*is_product));
+    bool *done = arena_array(scratch, classes->n_entries, sizeof(*done));
+    aligner->n_types = types->n_entries;
+    aligner->may_run = arena_array(scratch, classes->n_entries * types->n_entries, 1);
+    if (!aligner->may_run || !is_product || !done) return CM_NO_MEMORY;
     for (size_t i = 0; i < aligner->n_a; i++) {
         const struct item *item = &aligner->a[i];
-        const char *names = imported->layers[item->id].from->types;
-        if (done[item->class] && !item->is_product) continue;
+        const char *word = imported->layers[item->id].from->types;
+        if (done[item->class]) continue;
         done[item->class] = true;
-        for (size_t k = 0; k < types.n_entries; k++) {
-            if (!times_has_word(names, types.entries[k].key, types.entries[k].length)) continue;
-            may_run[item->class * types.n_entries + types.entries[k].value] = 1;
-            is_product[types.entries[k].value] |= item->is_product;
+        for (size_t length = 0; word[0] != '\0'; word += length + (word[length] == ' ')) {
+            length = strcspn(word, " ");
+            const uint32_t type = map_get_n(types, word, length);
+            if (type == MAP_NONE) continue;
+            aligner->may_run[item->class * types->n_entries + type] = true;
+            is_product[type] |= item->is_product;
         }
     }
     for (size_t i = 0; i < aligner->n_b; i++)
         aligner->b[i].is_product = is_product[aligner->b[i].class];
-    aligner->may_run = may_run;
     return CM_OK;
 }
 
@@ -344,16 +331,24 @@ int times_align(const struct timing *timing, const struct imported *imported,
     const size_t n_nodes = timing->core.model->n_nodes;
     const size_t n_steps = timing->core.liveness->n_steps;
     struct arena *scratch = timing->core.scratch;
-    struct aligner aligner = {
-        .timing = timing, .owner = owner, .layers = ret_layer, .least = OTHER_SIZES};
+    struct aligner aligner = {.timing = timing, .owner = owner, .least = OTHER_SIZES};
+    struct map classes; /* by types */
+    struct map types;   /* by operator */
+    map_init(&classes, scratch);
+    map_init(&types, scratch);
     for (size_t i = 0; i < n_nodes; i++) ret_layer[i] = ID_NONE;
-    uint32_t *index_of = arena_array(scratch, imported->n, sizeof(*index_of));
     aligner.a = arena_array(scratch, imported->n, sizeof(*aligner.a));
     aligner.b = arena_array(scratch, n_steps + 1, sizeof(*aligner.b));
     aligner.picked = arena_array(scratch, imported->n + n_steps, sizeof(*aligner.picked));
     aligner.rows = arena_array(scratch, 2 * (n_steps + 1), sizeof(*aligner.rows));
-    if (!index_of || !aligner.a || !aligner.b || !aligner.picked || !aligner.rows)
+    if (!aligner.a || !aligner.b || !aligner.picked || !aligner.rows ||
+        list_layers(&aligner, imported, &classes) < 0 || list_nodes(&aligner, &types) < 0)
         return CM_NO_MEMORY;
-    if (list_items(&aligner, imported, index_of) < 0) return CM_NO_MEMORY;
-    return align(&aligner, index_of);
+    if ((uint64_t)classes.n_entries * types.n_entries > MAX_OPERATORS) return CM_OK;
+    if (find_types(&aligner, imported, &classes, &types) < 0 || align(&aligner) < 0)
+        return CM_NO_MEMORY;
+    for (size_t i = 0; i < aligner.n_b; i++)
+        if (aligner.b[i].partner != ID_NONE)
+            ret_layer[aligner.b[i].id] = aligner.a[aligner.b[i].partner].id;
+    return CM_OK;
 }
