@@ -13,7 +13,7 @@ struct modelled_time;
  * sum is the time. */
 struct cm_losses losses_split(const struct modelled_time *modelled, int64_t latency_ps,
                               int64_t lower_bound_ps);
-/* Adds `runs` runs of a kernel. */
+/* Adds `runs` runs of a kernel. A sum that exceeds int64_t is not present. */
 void losses_add(struct cm_losses *sum, const struct cm_losses *kernel, int64_t runs);
 
 /* Splits the times of all primitives into ret[] and their sum over the nodes into *ret_sum;

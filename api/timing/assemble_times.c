@@ -602,7 +602,8 @@ void half_assemble(struct assembly *assembly, const struct timing *timing) {
             public_count(from->iteration_lower_bound_ps);
     }
     copy_measure(assembly);
-    if (result->training.present && timing->gradient_kernels->losses.present) {
+    if (result->losses.present && result->training.present &&
+        timing->gradient_kernels->losses.present) {
         result->training.losses = result->losses;
         losses_add(&result->training.losses, &timing->gradient_kernels->losses, 1);
     }

@@ -27,11 +27,10 @@ struct kernel_time {
     enum device_rate rate; /* of the arithmetic; RATE_NONE if it has no FLOPs */
     /* Parts of the expected time: */
     struct kernel_tiles arithmetic;
-    double memory; /* seconds */
-    double extra;  /* seconds of extra kernels, without their launches */
-    double launch; /* seconds */
-    double
-        traffic; /* seconds of memory and extra that a kernel with compulsory traffic saves */
+    double memory;  /* seconds */
+    double extra;   /* seconds of extra kernels, without their launches */
+    double launch;  /* seconds */
+    double traffic; /* seconds of memory and extra that compulsory traffic would save */
     double launches;
     double memory_bytes, cache_bytes; /* moved from memory, and from the last-level cache */
     double bandwidth_share;           /* of the peak bandwidth, for memory_bytes */

@@ -40,7 +40,7 @@ static void parts_are_taken_in_order_down_to_the_bound(void **state) {
     }
 }
 
-static void unknown_times_have_no_losses_and_add_nothing(void **state) {
+static void unknown_times_add_nothing_and_large_ones_have_no_sum(void **state) {
     const struct modelled_time time = {.expected_ps = DIM_UNKNOWN};
     const struct cm_losses none = losses_split(&time, DIM_UNKNOWN, DIM_UNKNOWN);
     const struct cm_losses kernel = {true, 1, 2, 3, 4};
@@ -54,12 +54,15 @@ static void unknown_times_have_no_losses_and_add_nothing(void **state) {
     assert_true(sum.present);
     assert_int_equal(sum.launch_ps, 3);
     assert_int_equal(sum.bound_ps, 12);
+    losses_add(&sum, &kernel, INT64_MAX);
+    losses_add(&sum, &kernel, 1);
+    assert_false(sum.present);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_taken_in_order_down_to_the_bound),
-        cmocka_unit_test(unknown_times_have_no_losses_and_add_nothing),
+        cmocka_unit_test(unknown_times_add_nothing_and_large_ones_have_no_sum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
