@@ -125,20 +125,28 @@ static int read_triple(const struct slot *slot) {
     return read_each(slot, slot->item, read_count, slot->at, sizeof(int64_t));
 }
 
-/* Reads a decimal as an integer in millionths: "12.5" as 12500000. */
+/* Reads a decimal as an integer in millionths: "12.5" as 12500000, "6.7e-05" as 67. */
 static int read_ratio(const struct slot *slot) {
     char digits[32];
     size_t n = 0;
-    size_t n_places = 0;
+    int64_t n_places = 0;
+    int64_t exponent = 0;
     int64_t value = CM_UNKNOWN;
     const char *text = json_digits(slot->item);
     bool is_valid = text != NULL;
     const char *point = is_valid ? strchr(text, '.') : NULL;
-    for (; is_valid && *text != '\0'; text++) {
+    const char *power = is_valid ? strpbrk(text, "eE") : NULL;
+    for (; is_valid && *text != '\0' && text != power; text++) {
         if (text == point) continue;
         is_valid = n + 1 < sizeof(digits) && (text_is_digit(*text) || (*text == '-' && n == 0));
         digits[n++] = *text;
         n_places += point != NULL && text > point;
+    }
+    if (power != NULL) {
+        power += power[1] == '+' ? 2 : 1;
+        is_valid = is_valid && text_to_int64(power, strlen(power), &exponent) &&
+                   exponent >= -99 && exponent <= 99;
+        n_places -= exponent;
     }
     is_valid = is_valid && n_places <= JSON_RATIO_PLACES;
     for (; is_valid && n_places < JSON_RATIO_PLACES; n_places++) {

@@ -268,8 +268,10 @@ static const struct {
 } timed_changes[] = {
     {"\"drift\":0.031", "\"drift\":0.0310001",
      "measure.primitives[0].drift: expected a decimal of at most six places, got 0.0310001"},
-    {"\"drift\":0.031", "\"drift\":3e1",
-     "measure.primitives[0].drift: expected a decimal of at most six places, got 3e1"},
+    {"\"drift\":0.031", "\"drift\":3e-7",
+     "measure.primitives[0].drift: expected a decimal of at most six places, got 3e-7"},
+    {"\"drift\":0.031", "\"drift\":3e100",
+     "measure.primitives[0].drift: expected a decimal of at most six places, got 3e100"},
     {"\"drift\":0.031", "\"drift\":99999999999999.5",
      "measure.primitives[0].drift: expected a decimal of at most six places, got "
      "99999999999999.5"},
@@ -328,6 +330,25 @@ static void ratios_round_trip_exactly(void **state) {
     assert_null(result->measure->primitives[1].achieved);
     free(json);
     drop(result);
+}
+
+/* As other programs write 0.031 and 67 millionths. */
+static void ratios_may_have_exponents(void **state) {
+    static const struct {
+        const char *text;
+        int64_t millionths;
+    } rows[] = {{"\"drift\":3.1e-2", 31000},
+                {"\"drift\":6.7e-05", 67},
+                {"\"drift\":-3E+1", -30000000},
+                {"\"drift\":1.50e1", 15000000}};
+    (void)state;
+    for (size_t i = 0; i < N(rows); i++) {
+        char *json = changed_in(&fixture_hostile, "\"drift\":0.031", rows[i].text);
+        struct cm_result *result = read_back(json);
+        assert_true(result->measure->primitives[0].drift == rows[i].millionths);
+        drop(result);
+        free(json);
+    }
 }
 
 static void kernel_rows_round_trip(void **state) {
@@ -608,6 +629,7 @@ int main(void) {
         cmocka_unit_test(locates_errors_in_times),
         cmocka_unit_test(lists_of_a_step_must_have_equal_lengths),
         cmocka_unit_test(ratios_round_trip_exactly),
+        cmocka_unit_test(ratios_may_have_exponents),
         cmocka_unit_test(kernel_rows_round_trip),
         cmocka_unit_test(refuses_documents_that_are_not_profiles),
         cmocka_unit_test(refuses_a_profile_without_modules),
