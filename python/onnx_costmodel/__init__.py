@@ -14,6 +14,7 @@ from ._api import (check, compare, conventions, device_memory, diff, fit, llm, p
                    version)
 from ._counters import CounterComparison, compare_counters
 from ._export import export
+from ._plots import Plot, Plots
 from ._program import CostmodelError, CostmodelWarning
 from ._record import Map, Record, Rows
 from ._reports import Comparison, Diff, Llm, LlmSweep, Profile, Sweep, Verdict
@@ -24,7 +25,7 @@ from ._schema import (Coverage, DeviceMemory, Diagnostic, LlmCapacity, LlmFigure
 __all__ = [
     "Comparison", "CostmodelError", "CounterComparison", "CostmodelWarning", "Coverage", "DeviceMemory", "Diagnostic",
     "Diff", "Llm", "LlmCapacity", "LlmFigures", "LlmPhase", "LlmRow", "LlmSweep", "Map", "Memory",
-    "Metric", "Model", "Module", "Node", "Operator", "Options", "Profile", "Record", "Rows", "Sweep",
+    "Metric", "Model", "Module", "Node", "Operator", "Options", "Plot", "Plots", "Profile", "Record", "Rows", "Sweep",
     "SweepRow", "Totals", "Training", "Value", "Verdict", "check", "compare", "compare_counters", "conventions",
     "device_memory", "diff", "export", "fit", "llm", "profile", "quantize", "sweep", "version",
 ]

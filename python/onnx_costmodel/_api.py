@@ -77,6 +77,12 @@ def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
         CostmodelWarning: totals leave something out, or the backend is unusable.
     """
     _check_options(options)
+
+    def page(sizes: int | Sequence[int] | None) -> str:
+        with as_file(model, example_inputs, export_options) as again:
+            given = {**again.sizes_or(sizes, dims), "input": inputs, **options}
+            return run(["profile", "--format=html", *arguments(given), "--", again.path])[0]
+
     with as_file(model, example_inputs, export_options) as file:
         given = {**file.sizes_or(batch, dims), "input": inputs, **options}
         document, _ = run_json(["profile", "--format=json", *arguments(given), "--", file.path])
@@ -85,7 +91,9 @@ def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
             document["model"]["path"] = file.name
         else:
             document["model"] = file.name
-    return cast(Union[Profile, Sweep], of_schema(document))
+    made = cast(Union[Profile, Sweep], of_schema(document))
+    made._pages = page  # pylint: disable=protected-access
+    return made
 
 
 def device_memory(model: ModelLike, *, optimizer: str = "adamw", batch: int | None = None,

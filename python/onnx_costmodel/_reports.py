@@ -8,6 +8,7 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Literal, Sequence, overload
 
+from ._plots import Plot, Plots
 from ._program import CostmodelError, arguments, run
 from ._record import Record, Rows
 from ._schema import (DiffFields, LlmFields, LlmSweepFields, ProfileFields, SweepFields,
@@ -59,6 +60,22 @@ def _table(caption: str, first: str, rows: Sequence[tuple[str, dict[str, Any]]])
 
 class Profile(ProfileFields):
     """Costs of a model (schema costmodel/profile/2, docs/json.md)."""
+
+    # the HTML report, with memory curves, at other batches
+    _pages: Callable[[int | Sequence[int] | None], str] | None = None
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures for a notebook: ``p.plot.memory()``, ``.roofline()``, ``.timeline()``, ..."""
+
+        def page(sizes: int | Sequence[int] | None) -> str:
+            if self._pages is not None:
+                return self._pages(self.options.batch if sizes is None else sizes)
+            if sizes is not None:
+                raise ValueError("a Profile that was not made from a model has one batch")
+            return self.to_html()
+
+        return Plots(page)
 
     def to_json(self) -> str:
         """Returns the report as JSON text, which the program reads in place of a model."""
@@ -116,6 +133,14 @@ class Profile(ProfileFields):
 
 class Sweep(SweepFields):
     """Costs at several batches (schema costmodel/sweep/2, docs/json.md)."""
+
+    _pages: Callable[[int | Sequence[int] | None], str] | None = None  # the HTML report
+
+    def scaling(self, height: int = 640) -> Plot:
+        """Returns a picture of time, samples per second and memory by batch."""
+        if self._pages is None:
+            raise ValueError("a Sweep of several models has no picture by batch")
+        return Plot(self._pages([row["batch"] for row in self._document["sweep"]]), "sweep", height)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Returns a data frame with a row per batch. Requires pandas."""

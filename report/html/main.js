@@ -168,12 +168,14 @@ function startPage() {
   const last = {};
   const draw = () => drawChanges(frame, report, last);
   startState(draw);
-  let width = window.innerWidth;
-  window.addEventListener('resize', () => {
-    if (window.innerWidth === width) return;
-    width = window.innerWidth;
+  let width = frame.main.node().offsetWidth;
+  const refit = () => {
+    if (frame.main.node().offsetWidth === width) return;
+    width = frame.main.node().offsetWidth;
     drawPage(frame, report);
-  });
+  };
+  window.addEventListener('resize', refit);
+  window.requestAnimationFrame(refit); /* a page within another one may be drawn before it has a size */
   window.addEventListener('beforeprint', () => printAll(frame, report));
   window.addEventListener('afterprint', () => drawPage(frame, report));
   document.addEventListener('keydown', handleKey);

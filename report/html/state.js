@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of the page, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0 */
+/*
+ * The state of the page, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0. Attributes of the html
+ * element are defaults: a notebook shows one view with data-view="memory".
+ */
 
 const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide', 'across',
   'device', 'batch', 'precision', 'loss', 'step', 'open', 'expand', 'digits'];
@@ -8,7 +11,8 @@ let redraw = null; /* draws the page */
 
 function readFragment() {
   const fragment = new URLSearchParams(window.location.hash.slice(1));
-  for (const key of stateKeys) state[key] = fragment.get(key) || '';
+  for (const key of stateKeys)
+    state[key] = fragment.get(key) || document.documentElement.getAttribute(`data-${key}`) || '';
 }
 
 function writeFragment() {
@@ -20,8 +24,12 @@ function writeFragment() {
 /* Changes the state and redraws the page. `isStep`: the back button returns to the previous state. */
 function setState(changes, isStep) {
   for (const key of Object.keys(changes)) state[key] = String(changes[key]);
-  if (isStep) window.history.pushState(null, '', writeFragment());
-  else window.history.replaceState(null, '', writeFragment());
+  try {
+    if (isStep) window.history.pushState(null, '', writeFragment());
+    else window.history.replaceState(null, '', writeFragment());
+  } catch (fault) {
+    /* a page within another one has no URL of its own */
+  }
   redraw();
 }
 
