@@ -76,10 +76,7 @@ static int write_report(struct report report, const char *name,
 int cm_result_write(const struct cm_result *result, const char *format,
                     const struct cm_report_options *options, struct cm_diagnostics *diagnostics,
                     FILE *out) {
-    const struct report report = {.result = result,
-                                  .sweep = result && options ? options->batches : NULL,
-                                  .diag = diagnostics,
-                                  .out = out};
+    const struct report report = {.result = result, .diag = diagnostics, .out = out};
     return write_report(report, format, options);
 }
 

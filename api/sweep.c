@@ -378,9 +378,9 @@ int cm_model_sweep_points(struct cm_model *model, const struct cm_options *optio
     return sweep_points(&sweeping, n, diagnostics, ret_sweep);
 }
 
-int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
-                         const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
-                         struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
+int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                   struct cm_sweep **ret_sweep) {
     const bool others = model && (batches || n == 0) && ret_sweep;
     options = ARGUMENTS_TAKE(cm_options, options, others, diagnostics);
     if (options == NULL) return CM_USAGE;
@@ -398,22 +398,9 @@ int cm_model_sweep_first(struct cm_model *model, const struct cm_options *option
         status =
             diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu", n);
     struct sweeping sweeping = {.model = model, .options = *options, .points = points};
-    if (ret_first != NULL) sweeping.options.sweep_results = 1;
     if (status == CM_OK) status = sweep_points(&sweeping, n, diagnostics, ret_sweep);
     arena_free(arena);
-    if (status < 0 || ret_first == NULL) return status;
-    *ret_first = NULL;
-    for (size_t i = 0; i < n && *ret_first == NULL; i++) {
-        *ret_first = sweeping.results[i]; /* the caller frees it */
-        sweeping.results[i] = NULL;
-    }
     return status;
-}
-
-int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
-                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
-                   struct cm_sweep **ret_sweep) {
-    return cm_model_sweep_first(model, options, batches, n, diagnostics, ret_sweep, NULL);
 }
 
 void cm_sweep_free(struct cm_sweep *sweep) {

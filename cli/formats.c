@@ -79,7 +79,7 @@ int format_write(const void *context, FILE *out) {
     struct cm_text_options text = text_options(report->request, out);
     text.llm = report->llm;
     struct cm_table_options table = table_options(report->request);
-    const struct cm_report_options options = {&text, &table, NULL};
+    const struct cm_report_options options = {&text, &table};
     if (format->of.depth != 0 && report->request->depth == NOT_GIVEN)
         table.depth = format->of.depth;
     if (report->sweep)

@@ -83,7 +83,7 @@ static int write_report(const void *context, FILE *out) {
     text.table_width = streams_columns(out, request->width, 0);
     text.units = (enum cm_units)request->units;
     const bool is_table = request->format == FORMAT_TEXT && selects(request);
-    const struct cm_report_options options = {&text, report->table, NULL};
+    const struct cm_report_options options = {&text, report->table};
     return cm_sweep_write(report->sweep, is_table ? "table" : formats[request->format].name,
                           &options, report->diag, out);
 }

@@ -7,9 +7,8 @@
 
 /* A report to write, with valid options. */
 struct report {
-    const struct cm_result *result; /* NULL: the sweep alone */
-    const struct cm_sweep
-        *sweep; /* of a page: batches that it adds to the result; NULL: none */
+    const struct cm_result *result; /* NULL: the sweep */
+    const struct cm_sweep *sweep;   /* NULL: the result */
     const struct cm_text_options *text;
     const struct cm_table_options *table;
     struct cm_diagnostics *diag;

@@ -337,13 +337,6 @@ CM_API int cm_model_node_data(struct cm_model *model, const struct cm_result *re
 CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
-/* The same; also sets *ret_first to the profile of the first batch that could be profiled, with
- * the memory curve, arena plan and fit that the options request; NULL if no batch could.
- * `ret_first` may be NULL. */
-CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
-                                const int64_t *batches, size_t n,
-                                struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep,
-                                struct cm_result **ret_first) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
 
 /* The conditions of one row of a sweep; they replace these members of the options. */
@@ -475,7 +468,6 @@ CM_API int cm_html_check(struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 struct cm_report_options {
     const struct cm_text_options *text;
     const struct cm_table_options *table;
-    const struct cm_sweep *batches; /* for html: several batches of the model of the result */
 };
 
 /* Bits of cm_format.uses: what a format shows. It ignores other options. */

@@ -341,7 +341,7 @@ static int depth_of_rows(const struct cm_result *result) {
 static int put_variants(struct html *html, int status, const struct cm_sweep *sweep,
                         const struct cm_result *first) {
     char id[sizeof JSON_PAGE_PROFILE + 24];
-    for (size_t i = 0; sweep->results != NULL && i < sweep->n_rows; i++) {
+    for (size_t i = 0; i < sweep->n_rows; i++) {
         if (sweep->results[i] == NULL || sweep->results[i] == first) continue;
         (void)snprintf(id, sizeof id, JSON_PAGE_PROFILE "-%zu", i);
         status = put_data(html, status, id, &json_profile, sweep->results[i]);
@@ -355,16 +355,15 @@ static int write_profile(const struct cm_result *result, const struct cm_sweep *
     const struct rows_of modules = {ROWS_MODULES, result, NULL};
     const struct rows_of operators = {ROWS_OPERATORS, result, NULL};
     const struct rows_of batches = {ROWS_BATCHES, NULL, sweep};
-    const char *heading = sweep && sweep->results ? "Variants" : "Batches";
     struct html html;
     int status = open_page(&html, diag, out);
     if (status < 0) return status;
     append_file(&html, result->model.path); /* title "resnet50.onnx, batch 32, NVIDIA H200" */
-    const bool has_variants = sweep != NULL && sweep->results != NULL;
-    if (has_variants) text_printf(&html.words, ", %zu variants", sweep->n_rows);
-    if (is_known(result->options.batch) && !has_variants)
+    if (sweep != NULL)
+        text_printf(&html.words, ", %zu variants", sweep->n_rows);
+    else if (is_known(result->options.batch))
         text_printf(&html.words, ", batch %" PRId64, result->options.batch);
-    if (!has_variants && cm_result_timed(result) && result->measure->device[0] != '\0') {
+    if (!sweep && cm_result_timed(result) && result->measure->device[0] != '\0') {
         text_append(&html.words, ", ");
         text_append_name(&html.words, result->measure->device);
     }
@@ -372,7 +371,7 @@ static int write_profile(const struct cm_result *result, const struct cm_sweep *
     status = put_overview(&html, result);
     put_device_memory(&html, &result->device_memory);
     if (sweep != NULL)
-        status = put_table_section(&html, status, &batches, "batches", heading, -1);
+        status = put_table_section(&html, status, &batches, "batches", "Variants", -1);
     status =
         put_table_section(&html, status, &modules, "modules", "Modules", depth_of_rows(result));
     status = put_table_section(&html, status, &operators, "operators", "Operators", -1);
@@ -403,7 +402,7 @@ int report_write_html(const struct report *report) {
         if (sweep->results[i] != NULL)
             return write_profile(sweep->results[i], sweep, report->diag, report->out);
     if (report->result == NULL) return write_sweep(sweep, report->diag, report->out);
-    return write_profile(report->result, report->sweep, report->diag, report->out);
+    return write_profile(report->result, NULL, report->diag, report->out);
 }
 
 /* Mark of a verdict in the title of its page, by cm_verdict_exit. */

@@ -113,14 +113,14 @@ static void keeps_the_profile_of_the_first_batch_that_succeeds(void **state) {
     static const int64_t batches[] = {INT64_MAX / 2, 2, 3};
     struct fixture f;
     struct cm_sweep *sweep = NULL;
-    struct cm_result *first = NULL;
     (void)state;
     set_up(&f);
     f.options.backend = "roofline:device=h200";
+    f.options.sweep_results = 1;
     f.options.fit_device = true;
     f.options.memory_curve = true;
-    assert_int_equal(
-        cm_model_sweep_first(f.model, &f.options, batches, 3, f.diag, &sweep, &first), CM_OK);
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 3, f.diag, &sweep), CM_OK);
+    const struct cm_result *first = sweep->results[1];
     assert_int_equal(first->options.batch, 2);
     assert_int_equal(first->totals.latency_ps, sweep->rows[1].costs.latency_ps);
     assert_int_equal(first->memory.n_curve, first->n_nodes);
@@ -128,7 +128,6 @@ static void keeps_the_profile_of_the_first_batch_that_succeeds(void **state) {
     assert_int_equal(first->memory.fit->largest_batch, 14625);
     assert_string_equal(sweep->rows[2].state, "done");
     assert_int_equal(sweep->memory_limit, CM_UNKNOWN);
-    cm_result_free(first);
     cm_sweep_free(sweep);
     tear_down(&f);
 }
@@ -157,20 +156,6 @@ static void keeps_the_results_of_the_first_rows_with_figures(void **state) {
         assert_int_equal(result->totals.latency_ps, sweep->rows[i].costs.latency_ps);
         assert_int_equal(result->memory.n_curve, result->n_nodes);
     }
-    cm_sweep_free(sweep);
-    tear_down(&f);
-}
-
-static void has_no_first_profile_if_every_batch_fails(void **state) {
-    static const int64_t batches[] = {INT64_MAX / 2};
-    struct fixture f;
-    struct cm_sweep *sweep = NULL;
-    struct cm_result *first = NULL;
-    (void)state;
-    set_up(&f);
-    assert_int_equal(
-        cm_model_sweep_first(f.model, &f.options, batches, 1, f.diag, &sweep, &first), CM_OK);
-    assert_null(first);
     cm_sweep_free(sweep);
     tear_down(&f);
 }
@@ -217,7 +202,6 @@ int main(void) {
         cmocka_unit_test(continues_after_a_batch_that_fails),
         cmocka_unit_test(keeps_the_profile_of_the_first_batch_that_succeeds),
         cmocka_unit_test(keeps_the_results_of_the_first_rows_with_figures),
-        cmocka_unit_test(has_no_first_profile_if_every_batch_fails),
         cmocka_unit_test(reports_each_assumption_once),
         cmocka_unit_test(refuses_batch_zero),
     };

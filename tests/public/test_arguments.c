@@ -63,7 +63,6 @@ static const int64_t one_batch = 1;
 CALL(dims, MADE(dims, cm_model_dims(g->model, s, d, &made)))
 CALL(profile, MADE(result, cm_model_profile(g->model, s, d, &made)))
 CALL(sweep, MADE(sweep, cm_model_sweep(g->model, s, &one_batch, 1, d, &made)))
-CALL(sweep_first, struct cm_sweep *w = NULL; MADE(result, cm_model_sweep_first(g->model, s, &one_batch, 1, d, &w, &made); cm_sweep_free(w)))
 CALL(sweep_points, const struct cm_sweep_point point = {.batch = 1}; MADE(sweep, cm_model_sweep_points(g->model, s, &point, 1, d, &made)))
 CALL(formula, MADE(formula, cm_model_formula(g->model, s, d, &made)))
 CALL(calibrate, return cm_calibrate(s, d, g->out))
@@ -267,7 +266,7 @@ struct subject {
 /* clang-format off */
 #define SUBJECT(s, header, has_size, members, ...) {#s, header, sizeof(struct s), has_size, members, N(members), {__VA_ARGS__}}
 static const struct subject subjects[] = {
-    SUBJECT(cm_options, "costmodel", true, of_options, dims, profile, sweep, sweep_first, sweep_points, formula, calibrate),
+    SUBJECT(cm_options, "costmodel", true, of_options, dims, profile, sweep, sweep_points, formula, calibrate),
     SUBJECT(cm_text_options, "costmodel", true, of_text, text, deepspeed, sweep_text, formula_text, verdict_text, text_of_table, text_of_sweep_table),
     SUBJECT(cm_table_options, "costmodel", true, of_table, table_check, table, csv, markdown, folded, dot, mermaid, sweep_table, sweep_csv, sweep_markdown, table_of_render),
     SUBJECT(cm_diff_options, "compare", true, of_diff, diff_text, diff_json, diff_markdown, diff_html),
