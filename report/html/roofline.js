@@ -33,20 +33,29 @@ function roofAbove(point, rate, bandwidth) {
   return Math.min(rate || Infinity, bandwidth > 0 ? point.x * bandwidth : Infinity);
 }
 
-/* Returns "layer1.0.conv2 x3 reaches 28% of the roof and loses 168 us under it", of the kernel that loses most. */
-function gapText(points, rate, bandwidth) {
-  const lost = point => point.time * (1 - point.y / roofAbove(point, rate, bandwidth));
-  const most = points.reduce((best, point) => !best || lost(point) > lost(best) ? point : best, null);
-  return !most || !isFinite(lost(most)) || !(lost(most) > 0) ? '' : `${nodeLabelOf(most)} reaches ${roughly(most.y / roofAbove(most, rate, bandwidth))} of the roof and loses ${short(lost(most), 'ps')} under it; `;
+/* Returns the time that a kernel loses under the roof; 0 if no rate of the device is known. */
+function lostUnder(point, roof) { return isFinite(roof(point)) ? point.time * (1 - point.y / roof(point)) : 0; }
+
+/* Returns the points with the one that loses most time under the roof first, which the heading names. */
+function worstFirst(points, roof) {
+  const most = d3.scan(points, (a, b) => lostUnder(b, roof) - lostUnder(a, roof));
+  return isKnown(most) ? [points[most]].concat(points.filter(point => point !== points[most])) : [];
 }
 
-function rooflineTitle(profile, points, ceilings, bandwidth) {
+/* Returns "layer1.0.conv2 x3 reaches 28% of the roof and loses 168 us under it", of the kernel that loses most. */
+function gapText(points, roof) {
+  const [most] = worstFirst(points, roof);
+  const lost = most ? lostUnder(most, roof) : 0;
+  return !(lost > 0) ? '' : `${nodeLabelOf(most)} reaches ${roughly(most.y / roof(most))} of the roof and loses ${short(lost, 'ps')} under it; `;
+}
+
+function rooflineTitle(profile, points, roof) {
   const module = selectedModule(profile);
   const parts = timeByResource(profile, module ? profile.nodes.filter(node => isInside(node, module)) : profile.nodes);
   const total = module ? d3.sum(parts, part => part.value) : +profile.totals.latency_ps;
-  const shares = parts.slice(0, 2).map(part => `${part.resource} limits ${roughly(part.value / total)}`).join(', ');
-  const used = ceilings.find(ceiling => ceiling.isMain);
-  return total > 0 ? `${gapText(points, used && used.rate, bandwidth)}${shares} of the time` : 'Roofline';
+  const shares = parts.filter(part => part.resource !== 'unknown').slice(0, 2).map(part => `${part.resource} limits ${roughly(part.value / total)}`).join(', ');
+  const title = gapText(points, roof) + (shares ? `${shares} of the time` : '');
+  return total > 0 && title ? title.replace(/; $/, '') : 'Roofline: no rates of a device are known';
 }
 
 /* Returns true if a line {x1, y1, x2, y2} with x1 < x2 crosses the box {left, right, top, bottom}. */
@@ -123,7 +132,7 @@ function drawLogAxes(svg, x, y, frame) {
   add(axis, 'text', {class: 'title', x: 4, y: 12}, 'Achieved FLOP/s (log)');
 }
 
-/* Labels up to 7 of the largest points where a label covers no line, no other label and no large disc. */
+/* Labels up to 7 of the first points where a label covers no line, no other label and no large disc. */
 function labelPoints(svg, points, x, y, radius, frame, lines, labels) {
   const discs = points.slice(0, 60).map(point => ({point, left: x(point.x) - radius(point),
     right: x(point.x) + radius(point), top: y(point.y) - radius(point), bottom: y(point.y) + radius(point)}));
@@ -134,7 +143,8 @@ function labelPoints(svg, points, x, y, radius, frame, lines, labels) {
     const width = text.length * charWidth;
     const r = radius(point) + 5;
     const places = [[r, 4], [-r - width, 4], [-width / 2, r + 11], [-width / 2, -r - 2], [-width / 2, r + 28],
-      [-width / 2, -r - 19]].map(place => [x(point.x) + place[0], y(point.y) + place[1]]);
+      [-width / 2, -r - 19], [r - width, -r - 2], [r - width, r + 11], [r - width, r + 28]]
+      .map(place => [x(point.x) + place[0], y(point.y) + place[1]]);
     const free = freePlace(text, places, frame, lines, taken.concat(discs.filter(disc => disc.point !== point)));
     if (!free) continue;
     taken.push(free);
@@ -178,9 +188,11 @@ function drawRoofline(parent, report) {
   const kernels = distinctKernels(profile);
   const all = rooflinePoints(kernels);
   const used = ceilings.find(ceiling => ceiling.isMain);
+  const roof = point => roofAbove(point, used && used.rate, bandwidth);
+  const worst = worstFirst(all, roof).find(point => lostUnder(point, roof) > 0);
   const ridge = used && bandwidth > 0 ? ` The slope meets the line of ${used.name} at ${(used.rate / bandwidth).toFixed(0)} FLOP/byte.` : '';
-  const section = addSection(parent, rooflineTitle(profile, all, ceilings, bandwidth),
-    `Each disc is a distinct kernel; its area is its share of the time. Under the slope memory limits it, under a flat line compute does.${ridge}`);
+  const section = addSection(parent, rooflineTitle(profile, all, roof),
+    `Each disc is a distinct kernel; its area is its share of the time${worst ? '; the outlined one loses most under the roof' : ''}. Under the slope memory limits it, under a flat line compute does.${ridge}`);
   const points = all.filter(addKindFilter(section, profile, all)).slice(0, maxPoints);
   const width = widthOf(section);
   const height = 520;
@@ -201,12 +213,12 @@ function drawRoofline(parent, report) {
     .attr('cx', point => x(point.x)).attr('cy', point => y(point.y)).attr('r', radius);
   addTip(discs, point => [`${nodeLabel(point.first)}${point.kernel.nodes.length > 1 ? ` and ${point.kernel.nodes.length - 1} like it` : ''}`, point.kernel.name, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps, 'ps')}), limited by ${point.kernel.limited || 'unknown'}`,
     `${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte, ${short(point.kernel.bytes / (point.kernel.mean_ps * 1e-12), 'bytes_per_s')}`]);
-  discs.attr('data-open', point => openKernel(profile, point.kernel.primitive)).each(function button(point) {
+  discs.classed('worst', point => point === worst).attr('data-open', point => openKernel(profile, point.kernel.primitive)).each(function button(point) {
     addAction(d3.select(this), `${nodeLabelOf(point)}: ${short(point.time, 'ps')}, ${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte`,
       `disc-${point.first.index}`, () => openDetails('kernel', profile.primitives.indexOf(point.kernel.primitive)));
   });
   const lines = roofLines(x, y, ceilings, bandwidth);
-  labelPoints(svg, points, x, y, radius, frame, lines, drawRoof(svg, lines, frame));
+  labelPoints(svg, worstFirst(points, roof), x, y, radius, frame, lines, drawRoof(svg, lines, frame));
   if (used && points.some(point => point.y > 1.02 * Math.min(used.rate, point.x * bandwidth)))
     add(section, 'p', {class: 'subtitle'}, 'Work above a line does fewer operations than are counted (Winograd convolutions) or reads operands that are still in the cache.');
   if (kernels.length > all.length) add(section, 'p', {class: 'subtitle'}, `Not shown: ${plural(kernels.length - all.length, 'kernel')} without FLOPs or without a time, such as copies.`);

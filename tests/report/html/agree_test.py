@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views state the same shares, names and units of one page."""
+import re
+
+from page import Page
+
+
+class Agree(Page):
+    def half(self):
+        return self.write("agree-half", "models/resnet50.onnx", "--batch", "32", "--device", "h200", "--precision", "fp16")
+
+    def heading(self):
+        return self.find("#view h2").text
+
+    def test_the_roofline_labels_the_disc_of_its_heading(self):
+        for width in (400, 900, 1440):
+            self.resize(width)
+            self.open(self.half(), "view=roofline")
+            name = re.match(r"(\S+ ×\d+) reaches", self.heading())[1]
+            self.assertTrue(self.find(".disc.worst").get_attribute("aria-label").startswith(f"{name}: "), width)
+            if width > 400:
+                self.assertIn(name, self.texts("#view svg text"), width)
+            self.assert_no_overlap("#view svg")
+
+    def test_without_a_device_no_roof_is_stated(self):
+        path = self.write("agree-alone", "models/siamese.onnx", "--times", "tests/cli/imports/siamese.cuda.torch.json")
+        self.open(path, "view=roofline")
+        self.assertEqual(self.heading(), "Roofline: no rates of a device are known")
+        self.assertEqual(self.find_all(".disc.worst"), [])
