@@ -7,7 +7,7 @@ const minArea = 24; /* px^2; smaller tensors are merged */
 /* Colours of the parts of the device memory. */
 const partColours = {weights: 'kind-0', 'master weights': 'on-compute', 'gathered weights': 'on-leaf', 'optimizer states': 'kind-2',
   'other activations': 'kind-3', 'saved activations': 'on-memory', 'cast copies': 'kind-4', gradients: 'kind-1', update: 'on-leaf',
-  workspace: 'kind-2', allocator: 'on-none'};
+  workspace: 'kind-6', allocator: 'on-none', context: 'on-host'};
 
 /*
  * Returns the values of the memory plan, computed once. A value is live from position value.from
@@ -246,7 +246,7 @@ function drawMemory(parent, report) {
   }
   const range = shownRange(profile);
   const peak = peakPosition(profile, range);
-  const facts = [`arena ${short(memory.arena_bytes, 'bytes')}`];
+  const facts = [`Arena ${short(memory.arena_bytes, 'bytes')}`];
   if (!profile.training) facts.push(`with weights ${short(memory.required_bytes, 'bytes')}`);
   if (isKnown(memory.peak_in_place_bytes) && memory.peak_in_place_bytes < memory.peak_activation_bytes)
     facts.push(`in-place reuse would lower the peak to ${short(memory.peak_in_place_bytes, 'bytes')}`);

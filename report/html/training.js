@@ -171,14 +171,18 @@ function drawPhases(svg, profile, step, x) {
   for (const end of ends.slice(1, 3)) add(svg, 'line', {class: 'boundary', x1: x(end), x2: x(end), y1: 22, y2: x.bottom});
 }
 
-/* Draws the parts of the device memory as a bar at x, with the interval as a bracket. */
-function drawProcess(svg, device, y, left, isLabelled) {
+/* Returns the parts {name, source, bytes, colour} of the bar of the process, the stack of tensors first. */
+function processParts(device) {
   const extra = ['workspace', 'allocator', 'context'];
   const own = device.parts.filter(part => extra.includes(part.name));
-  const parts = [{name: 'tensors', source: 'the stack at its peak, in blocks of the allocator', bytes: device.bytes - d3.sum(own, part => +part.bytes), colour: 'on-leaf'}]
-    .concat(own.map((part, i) => Object.assign({colour: ['kind-2', 'on-none', 'on-launch'][i]}, part)));
+  return [{name: 'tensors', source: 'the stack at its peak, in blocks of the allocator', bytes: device.bytes - d3.sum(own, part => +part.bytes), colour: 'on-leaf'}]
+    .concat(own.map(part => Object.assign({colour: partColours[part.name]}, part)));
+}
+
+/* Draws the parts of the device memory as a bar at x, with the interval as a bracket. */
+function drawProcess(svg, device, y, left, isLabelled) {
   let now = 0;
-  for (const part of parts) {
+  for (const part of processParts(device)) {
     const height = y(now) - y(now + +part.bytes);
     now += +part.bytes;
     const cell = add(svg, 'g', {class: 'process', 'data-value': String(part.bytes), transform: `translate(${left},${y(now)})`});
@@ -229,6 +233,7 @@ function drawStep(parent, profile, step, options) {
     add(svg, 'text', {class: 'faint halo', x: isRight ? 72 : width - right - 6, y: above < 62 ? above + 16 : above - 6, 'text-anchor': isRight ? 'start' : 'end'}, limit.label);
   }
   if (isProcess) drawProcess(svg, device, y, width - right + 12, isWide);
+  if (isProcess && !isWide) addLegend(parent, processParts(device).map(part => [part.colour, `process: ${part.name} ${short(part.bytes, 'bytes')}`]));
   drawStepAxis(svg, step, x, height);
   const starts = step.start;
   return {svg, step, x, at: pixel => Math.max(0, Math.min(step.n, d3.bisectRight(starts, x.invert(pixel)) - 1))};

@@ -27,3 +27,14 @@ class Agree(Page):
         self.open(path, "view=roofline")
         self.assertEqual(self.heading(), "Roofline: no rates of a device are known")
         self.assertEqual(self.find_all(".disc.worst"), [])
+
+    def test_parts_of_the_device_memory_have_colours_of_their_own(self):
+        path = self.write("agree-adam", "models/resnet50.onnx", "--batch", "32", "--device", "h200", "--precision", "fp16",
+                          "--optimizer", "adam")
+        self.open(path, "view=memory")
+        colours = self.js("""return [...document.querySelectorAll('.bounded .piece')]
+            .map(e => getComputedStyle(e).backgroundColor)""")
+        self.assertEqual(len(set(colours)), len(colours))
+        self.resize(400)
+        self.open(path, "view=step")
+        self.assertIn("process: context", " ".join(self.texts(".legend li")))
