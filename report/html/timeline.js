@@ -54,7 +54,7 @@ function mergeNarrow(items, x, from, to) {
     if (end <= x.domain()[0] || start >= x.domain()[1] || end <= start) continue;
     const left = x(Math.max(start, x.domain()[0]));
     const right = x(Math.min(end, x.domain()[1]));
-    if (last && last.width < minWidth && left - last.x < minWidth) {
+    if (last && last.width < minWidth && left - last.x < minWidth && right - left < minWidth) {
       last.width = Math.max(last.width, right - last.x);
       last.items++;
       if (end - start > last.value) Object.assign(last, {item, value: end - start});

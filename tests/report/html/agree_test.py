@@ -38,3 +38,10 @@ class Agree(Page):
         self.resize(400)
         self.open(path, "view=step")
         self.assertIn("process: context", " ".join(self.texts(".legend li")))
+
+    def test_wide_boxes_of_the_timeline_have_their_names(self):
+        path = self.write("agree-bert", "models/bert_mini.onnx", "--batch", "8", "--dim", "seq=128", "--device", "h200")
+        self.open(path, "view=timeline")
+        self.assertEqual(self.js("""return [...document.querySelectorAll('#view .cell')].filter(e =>
+            e.querySelector('.module') && e.getBoundingClientRect().width > 31 && !e.querySelector('text'))
+            .map(e => e.getAttribute('aria-label'))"""), [])
