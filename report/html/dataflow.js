@@ -550,8 +550,10 @@ function drawDataflow(parent, report) {
   const flow = currentFlow(metric, chain);
   const largest = graph.edges[d3.scan(graph.edges, (a, b) => (+b.value.bytes || 0) - (+a.value.bytes || 0))];
   const {node, value} = largest ? graph.points[largest.from] : {};
+  const {hostTime, totals} = report.profile;
+  const waits = metric.unit === 'ps' && hostTime > 0 ? ` No node has the waits for the host, ${roughly(hostTime / totals.latency_ps)} of the time.` : '';
   const section = addSection(parent, flowTitle(metric, chain), `${largest ? `The largest tensor has ${short(largest.value.bytes, 'bytes')}, the output of ${node ? nodeLabel(node) : value.name}. ` : ''}`
-    + `The width of a line is the size of its tensor${chain.value > 0 ? '; orange lines are the longest chain' : ''}. Select a module to open or close it, a node for its details.`);
+    + `The width of a line is the size of its tensor${chain.value > 0 ? '; orange lines are the longest chain' : ''}. Select a module to open or close it, a node for its details.${waits}`);
   addMetricSwitch(section, report.profile);
   const tools = add(section, 'div', {class: 'tools'});
   const [root] = flow.frames;
@@ -602,5 +604,5 @@ function drawDataflow(parent, report) {
   addButton(tools, 'flow-close', 'Close all', () => setState({expand: '0', zoom: ''}, true));
   addButton(tools, 'flow-reset', 'Reset', () => setState({expand: '', zoom: ''}, true));
   add(tools, 'span', {class: 'faint'}, `${flow.boxes.length} boxes for ${plural(graph.nNodes, 'node')}${flow.nEdges > maxEdges ? `, the ${maxEdges} largest of ${flow.nEdges} edges` : ''}`);
-  addLegend(section, shareSteps.map((step, i) => [`cost-${i + 1}`, `\u2265 ${100 * step}%`]));
+  addLegend(section, [['cost-0', `<${100 * shareSteps[0]}%`]].concat(shareSteps.map((step, i) => [`cost-${i + 1}`, `\u2265 ${100 * step}%`])));
 }

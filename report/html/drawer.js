@@ -80,12 +80,10 @@ const figureKeys = [['latency_ps', 'Time', 'ps'], ['lower_bound_ps', 'Lower boun
   ['bytes_read', 'Bytes read', 'bytes'], ['bytes_written', 'Bytes written', 'bytes'], ['weight_bytes', 'Weight bytes', 'bytes'],
   ['activation_bytes', 'Activation bytes', 'bytes'], ['peak_activation_bytes', 'Peak of own tensors', 'bytes']];
 
-/* Returns the rows of addFacts for a module or node, without zeros. Bytes are those of the precision of the file. */
+/* Returns the rows of addFacts for a module or node, without zeros. */
 function figureRows(profile, item) {
-  const {precision, file_precision} = profile.options;
-  const of = file_precision && precision !== file_precision ? `, as ${file_precision}` : '';
   return figureKeys.filter(([key]) => item[key] > 0).map(([key, label, unit]) =>
-    [`${prefixOf(item, key)}${key === 'latency_ps' ? profile.timeName : label}${unit === 'bytes' ? of : ''}`, item[key], unit]);
+    [`${prefixOf(item, key)}${key === 'latency_ps' ? profile.timeName : label}${unit === 'bytes' ? inPrecision(profile) : ''}`, item[key], unit]);
 }
 
 /* Adds the recommendations that include one of the nodes. */

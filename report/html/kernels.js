@@ -42,13 +42,13 @@ function distinctKernels(profile) {
   });
 }
 
-function kernelTitle(rows, total) {
+function kernelTitle(rows, total, where) {
   const planned = rows.filter(row => row.state === 'planned').length;
   if (!(total > 0)) return `${planned} of ${plural(rows.length, 'distinct kernel')} planned, none timed`;
   const first = rows.reduce((best, row) => (+row.total_ps || 0) > (+best.total_ps || 0) ? row : best, rows[0]);
   const ten = rows.map(row => +row.total_ps || 0).sort((a, b) => b - a).slice(0, 10);
   const top = rows.length > 10 ? `; ten of ${rows.length} take ${roughly(d3.sum(ten) / total)}` : '';
-  return `The slowest of ${plural(rows.length, 'distinct kernel')} takes ${roughly(first.total_ps / total)} of the time in ${plural(first.calls, 'call')}${top}`;
+  return `The slowest of ${plural(rows.length, 'distinct kernel')} takes ${roughly(first.total_ps / total)} of the time${where} in ${plural(first.calls, 'call')}${top}`;
 }
 
 /* Returns what the drawer shows for a row: "kernel:12". */
@@ -86,7 +86,7 @@ function drawKernels(parent, report) {
   const all = isMeasured ? measuredKernels(profile) : distinctKernels(profile);
   const total = +profile.totals.latency_ps || 0;
   const rows = all.filter(row => matches(row.name));
-  const section = addSection(parent, all.length ? kernelTitle(all, total) : 'No kernel in this module',
+  const section = addSection(parent, all.length ? kernelTitle(all, total, selectedModule(profile) ? ' of the model' : '') : 'No kernel in this module',
     isMeasured ? 'Kernels that ran, over one forward pass.' + splitNote
       : 'Distinct kernels, each listed once; calls count the layers that repeat it; \u201c+\u201d lists fused nodes.' + fusedNote(profile)
         + (profile.hostTime > 0 ? ` For ${short(profile.hostTime, 'ps')} no kernel runs: the device waits for the host.` : ''));

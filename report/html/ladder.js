@@ -46,8 +46,12 @@ function lossRow(node) {
   const achieved = (node.primitive || {}).achieved || {};
   const losses = (node.primitive || {}).losses;
   const row = {node, time: +node.latency_ps, host: 0, launch: 0, traffic: 0, utilization: 0, above: 0, unknown: 0};
+  const {import: layer, median_ps: layerTime} = node.primitive || {};
+  /* Whether no other node of the imported layer has time. */
+  const isLayer = Boolean(layer) && isKnown(layer.lower_bound_ps) && +layerTime === row.time;
   const roof = isKnown(node.lower_bound_ps) ? +node.lower_bound_ps
-    : isKnown(achieved.roofline) ? Math.round(achieved.roofline * row.time) : null;
+    : isKnown(achieved.roofline) && isLayer ? +layer.lower_bound_ps
+      : isKnown(achieved.roofline) ? Math.round(achieved.roofline * row.time) : null;
   row.lower = roof;
   row.bound = Math.min(roof || 0, row.time);
   row.loss = roof === null ? 0 : row.time - row.bound;
@@ -89,7 +93,7 @@ function addRung(parent, split, label, value, pieces) {
   for (const piece of pieces)
     add(track, 'i', {class: piece.colour, 'data-value': piece.value}).style('left', `${100 * piece.from / split.total}%`)
       .style('width', `${100 * piece.value / split.total}%`);
-  const text = add(parent, 'span', {class: 'value', title: exact(value, 'ps'), 'data-value': value}, short(value, 'ps'));
+  const text = add(parent, 'span', {class: 'value', title: exact(value, 'ps'), 'data-value': value}, numberText(value, 'ps'));
   if (pieces.length === 1) add(text, 'span', {class: 'faint'}, ` ${roughly(value / split.total)}`);
 }
 
@@ -162,7 +166,7 @@ function drawLossTable(parent, profile, split) {
     field('time', profile.timeName, {unit: 'ps', value: row => row.time}),
     field('lower', 'Lower bound', {isNumber: true, value: row => row.lower, draw: (cell, row) =>
       cell.attr('data-value', row.lower).attr('title', exact(row.lower, 'ps')).text(isKnown(row.lower) ? numberText(row.lower, 'ps') : '\u2013')}),
-    field('loss', !kind || kind.key === 'bound' ? 'Above the bound' : kind.label, {unit: 'ps', value: row => row[key === 'bound' ? 'loss' : key]}),
+    field('loss', !kind || kind.key === 'bound' ? 'Above the bound' : lossKinds.find(each => each.key === key).label, {unit: 'ps', value: row => row[key === 'bound' ? 'loss' : key]}),
     shareColumn(row => row[key], total, row => kind ? kind.colour : row.what.colour, 'ps'),
     field('what', 'Mostly', {value: row => row.what.label}),
   ], rows, key === 'bound' ? 'lower:desc' : 'loss:desc', 10);

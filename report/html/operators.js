@@ -37,7 +37,7 @@ function operatorRows(profile, byShape) {
     addBounds(row, node);
     if (!isKnown(node.latency_ps)) row.partial.push('latency_ps');
   }
-  return [...rows.values()].filter(row => matches(`${row.kind} ${row.shape}`));
+  return [...rows.values()];
 }
 
 function intensity(row) {
@@ -51,13 +51,13 @@ function coresText(row) {
   return row.used === 0 ? 'eligible, not used' : `${row.used} of ${row.products} use them`;
 }
 
-function operatorColumns(profile, byShape, rows) {
+function operatorColumns(profile, byShape) {
   const macs = field('macs', 'MACs', {unit: 'macs'});
   const first = profile.timed ? field('latency_ps', profile.timeName, {unit: 'ps'}) : macs;
   const columns = [field('kind', 'Operator', {isName: true})];
   if (byShape) columns.push(field('shape', 'First input \u2192 output'));
   columns.push(field('nodes', 'Nodes', {isNumber: true}), first,
-    shareColumn(first.value, d3.sum(rows, first.value), row => profile.kindColour.get(row.kind), first.unit));
+    shareColumn(first.value, operatorTotal(profile, first.key), row => profile.kindColour.get(row.kind), first.unit));
   if (profile.timed) columns.push(macs);
   columns.push(field('flops', 'FLOPs', {unit: 'flops'}),
     field('bytes', `Bytes moved${inPrecision(profile)}`, {unit: 'bytes', value: row => (row.bytes_read || 0) + (row.bytes_written || 0)}),
@@ -68,11 +68,15 @@ function operatorColumns(profile, byShape, rows) {
   return columns;
 }
 
+/* Returns the total of the model or of the selected module, which includes the waits for the host. */
+function operatorTotal(profile, key) { return +(selectedModule(profile) || profile.totals)[key]; }
+
 function operatorTitle(profile, rows, key) {
-  const total = d3.sum(rows, row => row[key] || 0);
+  const total = operatorTotal(profile, key);
   const first = rows.reduce((best, row) => (row[key] || 0) > (best[key] || 0) ? row : best, rows[0] || {});
   const noun = key === 'latency_ps' ? `${profile.timeWord} time` : 'MACs';
-  return total > 0 ? `${first.kind} takes ${roughly(first[key] / total)} of the ${noun} in ${plural(first.nodes, 'node')}` : 'Operators';
+  const where = selectedModule(profile) ? ' of the module' : '';
+  return total > 0 ? `${first.kind} takes ${roughly(first[key] / total)} of the ${noun}${where} in ${plural(first.nodes, 'node')}` : 'Operators';
 }
 
 function drawOperators(parent, report) {
@@ -86,6 +90,6 @@ function drawOperators(parent, report) {
   addSwitch(tools, 'group', 'Group by', [{key: 'type', label: 'type'}, {key: 'shape', label: 'type and shape'}],
     byShape ? 'shape' : 'type', group => setState({group: group === 'type' ? '' : group}, true));
   addSearch(tools, 'Search operators');
-  addTable(section, `Operators by ${byShape ? 'type and shape' : 'type'}`, operatorColumns(profile, byShape, rows),
-    rows, `${key}:desc`);
+  addTable(section, `Operators by ${byShape ? 'type and shape' : 'type'}`, operatorColumns(profile, byShape),
+    rows.filter(row => matches(`${row.kind} ${row.shape}`)), `${key}:desc`);
 }

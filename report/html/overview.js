@@ -108,7 +108,9 @@ function addBreakdown(parent, profile) {
   const whys = {occupancy: ' (fewer blocks than multiprocessors)', kernel: ' (far below the rates of the device)', unknown: ` (${profile.measure.device ? 'no rate of these products is known' : 'no --device gives rates'})`};
   const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by + (whys[row.limited_by] || ''), value: row.latency_ps, colour: `on-${row.limited_by}`}));
   if (!splitTimes(profile)) addStack(section, 'By limiting resource', limits.concat(host), 'ps', totals.latency_ps);
-  addStack(section, 'By operator type', partsByKind(profile, 'latency_ps').concat(host), 'ps', totals.latency_ps);
+  const kinds = partsByKind(profile, 'latency_ps').concat(host);
+  const rest = {label: 'work that no node has', value: totals.latency_ps - d3.sum(kinds, part => part.value), colour: 'on-unknown'};
+  addStack(section, 'By operator type', kinds.concat(rest), 'ps', totals.latency_ps);
 }
 
 /* Adds links to the modules of a recommendation, most time first. */
@@ -136,13 +138,17 @@ function noAdvice(profile) {
   return `No rule finds an optimization.${most}${bound}`;
 }
 
+/* Returns the name of a recommendation within a sentence. */
+function adviceNoun(advice) { return advice.name === 'tensorrt' ? 'TensorRT' : advice.name.replace(/-/g, ' '); }
+
 function adviceName(advice) {
-  return advice.name[0].toUpperCase() + advice.name.slice(1).replace(/-/g, ' ');
+  const noun = adviceNoun(advice);
+  return noun[0].toUpperCase() + noun.slice(1);
 }
 
 function addAdvice(parent, profile) {
   const list = profile.advice || [];
-  const section = addSection(parent, list.length ? `What to change first: ${list[0].name.replace(/-/g, ' ')}`
+  const section = addSection(parent, list.length ? `What to change first: ${adviceNoun(list[0])}`
     : 'Recommendations', '', 'h3');
   if (list.length === 0) {
     section.append('p').text(profile.timed ? noAdvice(profile) : 'Recommendations need times: add --device NAME or --measure.');
@@ -177,7 +183,7 @@ function comparisonRows(profile, columns) {
   const values = {};
   for (const {key, total, isPeak} of columns)
     values[key] = Math.min(total, (isPeak ? d3.max : d3.sum)(rest, row => +row.values[key] || 0));
-  return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
+  return rows.filter(row => shown.has(row)).concat([{name: plural(rest.length, 'smaller module'), values}]);
 }
 
 /* Returns true if the part contains the node of the memory peak. */

@@ -37,7 +37,8 @@ function openPart(profile, part, key) {
     .map(entry => makePart(entry.values, key, part.value));
   const parts = part.modules.length === 1 ? joinAlike(byName, key, part.value) : byName;
   const rest = part.value - d3.sum(parts, each => each.value);
-  const name = part.path === '' ? outside : `${part.path} itself`;
+  const isHost = key === 'latency_ps' && profile.hostTime > 0 && rest - profile.hostTime < 0.01 * part.value;
+  const name = part.path !== '' ? `${part.path} itself` : isHost ? 'waits for the host' : outside;
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
 }
 
@@ -90,7 +91,7 @@ function dominant(profile, key) {
   const first = largestParts(profile, parts, key)[0] || parts[0];
   const path = fit(first.path, maxName);
   const name = first.modules.length > 1 && !first.own ? `the ${first.modules.length} modules ${path}` : path;
-  const isPlural = name !== path || first.path === outside;
+  const isPlural = name !== path || first.own && first.modules[0] === profile.root;
   const text = `${name || 'the root module'} ${isPlural ? 'take' : 'takes'} ${roughly(first.value / total)}`;
   return {part: first, text};
 }
