@@ -46,6 +46,18 @@ function addWarnings(parent, profile) {
     add(parent, 'p', {class: 'banner', role: 'note'}, text);
 }
 
+/* Returns "fits the 141 GB of the device"; "" if the need is not known well enough to tell. */
+function deviceFit(profile) {
+  const {required_bytes, peak_upper_bound} = profile.memory || {};
+  const {unknown_shapes, bounded_shapes} = profile.coverage || {};
+  const need = profile.device_memory ? profile.device_memory.bytes : required_bytes;
+  const capacity = (profile.measure || {}).memory_bytes;
+  if (!(need > 0 && capacity > 0)) return '';
+  const isOver = +need > +capacity;
+  if (isOver ? peak_upper_bound : unknown_shapes > (bounded_shapes || 0)) return '';
+  return `${isOver ? 'does not fit' : 'fits'} the ${short(capacity, 'bytes')} of the device`;
+}
+
 function addTiles(parent, profile) {
   const totals = profile.totals;
   const memory = profile.memory || {};
@@ -57,7 +69,7 @@ function addTiles(parent, profile) {
   addTile(tiles, 'MACs', totals.macs, 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '', prefixOf(totals, 'macs'));
   const device = profile.device_memory;
   const note = [device ? intervalText(device) : isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
-    fitText(memory)].filter(Boolean).join('; ');
+    fitText(memory) || deviceFit(profile)].filter(Boolean).join('; ');
   addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', [activations && `most in ${activations}`, device ? '' : note].filter(Boolean).join('; '), memory.peak_upper_bound ? atMost : '');
   if (device) addTile(tiles, 'Device memory to train', device.bytes, 'bytes', note);
   if (!profile.timed) return;

@@ -54,6 +54,25 @@ class Agree(Page):
         self.open(path, "view=dataflow")
         self.assertIn(f"waits for the host, {round(100 * host / profile['totals']['latency_ps'])}% of the time", self.find("#view").text)
 
+    def test_an_overview_without_a_limit_states_whether_the_device_has_enough_memory(self):
+        self.open(self.half())
+        self.assertTrue(self.tiles()["Peak activation memory"][1].endswith("; fits the 141 GB of the device"))
+        path = self.write("agree-large", "models/resnet50.onnx", "--batch", "1024", "--device", "t4", "--optimizer", "adam")
+        self.assertGreater(self.data(path).profile()["device_memory"]["bytes"], 16e9)
+        self.open(path)
+        self.assertTrue(self.tiles()["Device memory to train"][1].endswith("; does not fit the 16.0 GB of the device"))
+
+    def test_the_bar_by_operator_adds_up_to_the_time_of_a_trace(self):
+        path = self.write("agree-trace", "models/siamese.onnx", "--times", "tests/cli/imports/siamese.cuda.torch.json",
+                          "--device", "h200")
+        profile = self.data(path).profile()
+        self.open(path)
+        pieces = self.js("return [...document.querySelectorAll('.stack .piece')].map(e => +e.dataset.value)")
+        self.assertEqual(sum(pieces), profile["totals"]["latency_ps"])
+        bounds = {row["nodes"][0]: row["import"]["lower_bound_ps"] for row in profile["measure"]["primitives"]
+                  if row["import"]["lower_bound_ps"]}
+        self.assertEqual(sorted(map(int, self.column("Lower bound"))), sorted(bounds.values()))
+
     def test_the_roofline_labels_the_disc_of_its_heading(self):
         for width in (400, 900, 1440):
             self.resize(width)
