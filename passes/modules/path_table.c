@@ -14,8 +14,8 @@
 
 /* Returns the hash of a part below an entry, from the hash of its name. */
 static uint32_t mix(uint32_t parent, uint32_t hash) {
-    const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(mixed >> 32);
+    const uint64_t mixed = ((uint64_t)parent << 32 | hash) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(((mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u) >> 32);
 }
 
 /* A part to look up. */
