@@ -70,7 +70,7 @@ const struct option sweep_options[] = {
      .help = "add a training step, as of profile"},
     {.name = "amp", INTO(SET, amp), .rules = PLANS, .help = "short for --precision amp"},
     {.name = "runtime", INTO(TEXT, wanted.runtime), .value = "RUNTIME", .rules = PLANS,
-     .help = "kernels of the modelled devices: compiled (default) or eager"},
+     .help = "runtime of the modelled devices, as of profile"},
     {.heading = "Run", .name = "shard", INTO(TEXT, shard), .value = "I/N",
      .help = "run part I of N: every N-th combination (default 1/1)"},
     {.name = "jobs", .letter = 'j', INTO(INT, jobs), .value = "N", .min = 1, .max = 1024,

@@ -131,7 +131,7 @@ class SweepOptions(TypedDict, total=False):
     mode: str  # mode of BatchNormalization, ...
     optimizer: str  # add a training step, as of profile
     amp: bool  # short for --precision amp
-    runtime: str  # kernels of the modelled devices
+    runtime: str  # runtime of the modelled devices, as of profile
     shard: str  # run part I of N
     retry: bool  # run combinations that failed again, and all of models whose file changed
     no_cache: bool  # measure all layers again, do not use the cache of measured times
