@@ -37,7 +37,8 @@ class Access(Page):
             (self.pointnet(), f"view={view}&open={item}") for view, item in (
                 ("overview", "node:5"), ("memory", "module:transform"), ("roofline", "kernel:0"), ("timeline", "tensor:input"))] + [
             (self.pointnet(), "view=modules&module=transform"), (self.diff(), "view=diff"), (self.sweep(), "view=sweep"),
-            (self.fit(), "view=memory"), (self.merged(), "view=campaign"), (self.pointnet(), "view=overview&digits=all")]
+            (self.fit(), "view=memory"), (self.fit(), "view=overview"),
+            (self.merged(), "view=campaign"), (self.merged(), "view=combinations"), (self.pointnet(), "view=overview&digits=all")]
         for scheme in ("light", "dark"):
             self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
             for path, fragment in places:

@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-from page import axe_script, HOSTILE, KERNELS, MAX_ELEMENTS, OPTIONS, run, TABLE, VIEWS, Page
+from page import HOSTILE, KERNELS, MAX_ELEMENTS, OPTIONS, run, TABLE, VIEWS, Page
 
 
 class Views(Page):
@@ -192,24 +192,6 @@ class Views(Page):
             self.assertFalse(self.find("#app").is_displayed())
         finally:
             self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-    def test_axe_finds_nothing_serious(self):
-        script = axe_script()
-        places = [(self.pointnet(), view) for view in VIEWS] + [(self.sweep(), "sweep"), (self.diff(), "diff"),
-                                                                 (self.fit(), "overview"), (self.fit(), "memory"),
-                                                                 (self.merged(), "campaign"), (self.merged(), "combinations")]
-        for scheme in ("light", "dark"):
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
-                {"name": "prefers-color-scheme", "value": scheme}]})
-            for path, view in places:
-                with self.subTest(view=view, scheme=scheme):
-                    self.open(path, f"view={view}")
-                    self.js(script)
-                    found = self.browser.execute_async_script(
-                        "const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations))")
-                    serious = [(each["id"], each["nodes"][0]["html"][:160]) for each in found
-                               if each["impact"] in ("serious", "critical")]
-                    self.assertEqual(serious, [])
 
     def test_the_keyboard_reaches_tabs_modules_and_the_memory_cursor(self):
         from selenium.webdriver.common.keys import Keys
