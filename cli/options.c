@@ -185,7 +185,7 @@ static int read_choices(const struct parse *parse, const struct option *row, con
     return CM_OK;
 }
 
-/* Stores the value of an option in the target; `value` is NULL for kinds that take no value. */
+/* Stores the value of an option in the target; kinds that take no value ignore it. */
 static int store(const struct parse *parse, const struct walk *at, const char *value) {
     const struct option *row = at->row;
     void *field = parse->target + at->base + row->offset;
@@ -242,7 +242,7 @@ static int store_value(struct parse *parse, const struct walk *at, const char *a
     const struct option *row = at->row;
     if (row->value == NULL && attached != NULL)
         return options_fault(call, "option --%s takes no value, got '%s'", row->name, attached);
-    if (row->value == NULL) return store(parse, at, NULL);
+    if (row->value == NULL) return store(parse, at, "");
     if (row->alone != NULL && attached == NULL) return store(parse, at, row->alone);
     if (attached == NULL && parse->next < call->argc &&
         !text_starts_with(call->argv[parse->next], "--"))
