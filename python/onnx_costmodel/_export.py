@@ -32,6 +32,7 @@ class Inputs(NamedTuple):
     kwargs: dict[str, Any]
     shapes: Any  # dynamic_shapes of torch.onnx.export; None: all sizes are fixed
     sizes: dict[str, int]  # of the symbolic axes, if the user gives no others
+    may_be_fixed: bool  # the user gave the tensors, so their sizes are right if the exporter cannot change them
 
 
 def is_torch_model(model: Any) -> bool:
@@ -129,15 +130,14 @@ def _of_module(given: Any) -> Inputs:
     tensors = [each for each in (*args, *kwargs.values())
                if isinstance(each, torch.Tensor) and each.dim() > 0]
     if not tensors:
-        return Inputs(args, kwargs, None, {})
+        return Inputs(args, kwargs, None, {}, True)
     batch = tensors[0].shape[0]
 
     def axes(tensor: Any) -> Any:
         return {0: "batch"} if tensor.dim() > 0 and tensor.shape[0] == batch else None
 
     shapes = _map(kwargs, axes) if kwargs else tuple(_map(args, axes))
-    return Inputs(tuple(_widened(each, batch) for each in args),
-                  {key: _widened(each, batch) for key, each in kwargs.items()}, shapes, {"batch": batch})
+    return Inputs(args, kwargs, shapes, {"batch": batch}, True)
 
 
 def _made_inputs(module: Any) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def _of_hugging_face(module: Any, given: Any, cache: bool, mode: Any) -> Inputs:
         used = {name for shape in shapes.values() for name in (shape or {}).values()}
         for key, shape in shapes.items() if given is not None else ():
             sizes.update({name: kwargs[key].shape[axis] for axis, name in (shape or {}).items()})
-        kwargs = {key: _widened(each, sizes["batch"]) for key, each in kwargs.items()}
-        return Inputs((), kwargs, shapes, {name: sizes[name] for name in sizes if name in used})
+        return Inputs((), kwargs, shapes, {name: sizes[name] for name in sizes if name in used},
+                      given is not None)
 
     from transformers.integrations import executorch  # pylint: disable=import-outside-toplevel
 
@@ -209,7 +209,7 @@ def _of_hugging_face(module: Any, given: Any, cache: bool, mode: Any) -> Inputs:
         shapes["attention_mask"] = {0: "batch", 1: "total"}
         kwargs.update(input_ids=torch.ones(BATCH, SEQ, dtype=torch.int64), past_key_values=past,
                       attention_mask=torch.ones(BATCH, PAST + SEQ, dtype=torch.int64))
-    return Inputs((), kwargs, shapes, dict(SIZES_WITH_CACHE))
+    return Inputs((), kwargs, shapes, dict(SIZES_WITH_CACHE), False)
 
 
 def _arguments(module: Any, given: Any, cache: bool, mode: Any) -> Inputs:
@@ -268,19 +268,25 @@ def _drop_weights(model: Any) -> bool:
     return any_fake
 
 
-def _translate(model: Any, inputs: Inputs, options: Mapping[str, Any]) -> Any:
-    """Runs the exporter; if it cannot keep the batch symbolic, runs it with fixed sizes."""
+def _translate(model: Any, inputs: Inputs, options: Mapping[str, Any]) -> tuple[Any, dict[str, int]]:
+    """Runs the exporter; if it cannot keep the batch symbolic, runs it with fixed sizes.
+
+    Returns the exported program, and the sizes of its symbolic axes.
+    """
     import torch  # pylint: disable=import-outside-toplevel
 
-    arguments = {"args": inputs.args, "kwargs": inputs.kwargs or None}
+    batch = inputs.sizes.get("batch", 0)
+    symbolic = {"args": tuple(_widened(each, batch) for each in inputs.args),
+                "kwargs": {key: _widened(each, batch) for key, each in inputs.kwargs.items()} or None,
+                "dynamic_shapes": inputs.shapes}
     try:
-        return torch.onnx.export(model, **{**arguments, "dynamic_shapes": inputs.shapes, **options})
+        return torch.onnx.export(model, **{**symbolic, **options}), inputs.sizes
     except Exception as fault:  # pylint: disable=broad-exception-caught
-        if inputs.shapes is None or "dynamic_shapes" in options or "past" in inputs.sizes:
+        if not inputs.may_be_fixed or inputs.shapes is None or "dynamic_shapes" in options:
             raise
         logging.getLogger(__package__).info("fixed batch: %s", fault)
-        inputs.sizes.clear()
-        return torch.onnx.export(model, **{**arguments, **options})
+        fixed = {"args": inputs.args, "kwargs": inputs.kwargs or None}
+        return torch.onnx.export(model, **{**fixed, **options}), {}
 
 
 def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None, *,
@@ -305,7 +311,7 @@ def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None,
     import onnx_ir  # of torch's exporter; pylint: disable=import-outside-toplevel
     import torch  # pylint: disable=import-outside-toplevel
 
-    inputs = Inputs((), {}, None, {})
+    inputs = Inputs((), {}, None, {}, False)
     is_module = isinstance(model, torch.nn.Module)
     training = is_module and model.training
     tensors = [tensor for _, _, tensor in _tensors(model)] if is_module else list(model.state_dict.values())
@@ -321,10 +327,9 @@ def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None,
                 stack.callback(model.train, training)
                 stack.enter_context(_with_cache(model, cache))
                 inputs = _arguments(model, _to_mode(example_inputs, mode), cache, mode)
-                inputs = inputs._replace(sizes=dict(inputs.sizes))
             with warnings.catch_warnings(), mode or contextlib.nullcontext():
                 warnings.simplefilter("ignore")
-                exported = _translate(model, inputs, options)
+                exported, sizes = _translate(model, inputs, options)
             if _drop_weights(exported.model) and "optimize" in options:
                 _fold(exported.model)
         except (CostmodelError, TypeError):
@@ -337,4 +342,4 @@ def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None,
             raise CostmodelError(f"{type(model).__name__} cannot be exported: "
                                  f"{type(cause).__name__}: {first}", "export") from fault
     onnx_ir.save(exported.model, path)
-    return inputs.sizes
+    return sizes

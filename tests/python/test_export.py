@@ -79,6 +79,20 @@ class Modules(unittest.TestCase):
 
         self.assertEqual(cm.profile(Fixed(), example_inputs=torch.zeros(1, 4)).totals.macs, 16)
 
+    def test_a_model_that_accepts_only_its_batch_is_exported_with_it(self):
+        class One(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                if x.shape[0] != 1:
+                    raise ValueError("one image at a time")
+                return self.layer(x)
+
+        profile = cm.profile(One(), example_inputs=torch.zeros(1, 4))
+        self.assertEqual((profile.totals.macs, profile.model.inputs[0].shape), (16, [1, 4]))
+
     def test_an_exported_program_is_a_model(self):
         for device in ("cpu", "meta"):
             program = torch.export.export(self.perceptron(device), (torch.zeros(4, 4096, device=device),))
