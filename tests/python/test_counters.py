@@ -6,15 +6,12 @@
 
 The totals are those of the other tools; the amounts of the reasons have to add up to the differences.
 """
-import argparse
-import importlib
-import os
-import pathlib
 import sys
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
-SKIPPED = 77
+sys.dont_write_bytecode = True
+import package  # noqa: E402
+
 
 
 def convolutional():
@@ -81,22 +78,5 @@ class Counters(unittest.TestCase):
         self.assertEqual(len(compared) + len(compared.not_installed), 7)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--costmodel")
-    options, rest = parser.parse_known_args()
-    if options.costmodel:
-        os.environ["COSTMODEL_PROGRAM"] = str(pathlib.Path(options.costmodel).resolve())
-        sys.path.insert(0, str(SOURCE / "python"))
-    try:
-        for name in ("torch", "onnxscript", "onnx"):
-            globals()[name] = importlib.import_module(name)
-    except ImportError as fault:
-        print(f"skipped: {fault}")
-        return SKIPPED
-    globals()["cm"] = importlib.import_module("onnx_costmodel")
-    return 0 if unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(package.run_with_torch(globals()))

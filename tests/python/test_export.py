@@ -6,16 +6,15 @@
 
 The truth is the model's own: the number of elements of its parameters, and products of its sizes.
 """
-import argparse
 import importlib
-import os
 import pathlib
 import sys
 import tempfile
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
-SKIPPED = 77
+sys.dont_write_bytecode = True
+import package  # noqa: E402
+
 LLAMA = {"hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_hidden_layers": 2,
          "num_key_value_heads": 2, "vocab_size": 500}
 
@@ -164,22 +163,5 @@ class HuggingFace(unittest.TestCase):
                 self.assertTrue(unused or profile.totals.params == parameters(model))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--costmodel")
-    options, rest = parser.parse_known_args()
-    if options.costmodel:
-        os.environ["COSTMODEL_PROGRAM"] = str(pathlib.Path(options.costmodel).resolve())
-        sys.path.insert(0, str(SOURCE / "python"))
-    try:
-        for name in ("torch", "onnxscript", "onnx"):
-            globals()[name] = importlib.import_module(name)
-    except ImportError as fault:
-        print(f"skipped: {fault}")
-        return SKIPPED
-    globals()["cm"] = importlib.import_module("onnx_costmodel")
-    return 0 if unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(package.run_with_torch(globals()))

@@ -4,7 +4,6 @@
 
     test_plots.py [--costmodel PROGRAM]    PROGRAM: instead of the one in the package
 """
-import argparse
 import importlib
 import os
 import pathlib
@@ -13,7 +12,9 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+import package  # noqa: E402
+
+SOURCE = package.SOURCE
 sys.path.insert(0, str(SOURCE / "tests" / "report" / "html"))
 import page  # noqa: E402
 
@@ -96,19 +97,13 @@ class Plots(unittest.TestCase):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--costmodel")
-    options, rest = parser.parse_known_args()
-    if options.costmodel:
-        os.environ["COSTMODEL_PROGRAM"] = str(pathlib.Path(options.costmodel).resolve())
-        sys.path.insert(0, str(SOURCE / "python"))
-    globals()["cm"] = importlib.import_module("onnx_costmodel")
+    rest = package.take_program()
     page.OPTIONS.costmodel = os.environ.get("COSTMODEL_PROGRAM") or importlib.import_module("onnx_costmodel._program").program()
     reason = page.missing()
     if reason:
         print(f"skipped: {reason}")
         return page.SKIPPED
-    return 0 if unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful() else 1
+    return package.run(globals(), rest)
 
 
 if __name__ == "__main__":

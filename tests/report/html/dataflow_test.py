@@ -2,7 +2,7 @@
 """The dataflow view: boxes, edges, opened modules, large graphs, keyboard."""
 import re
 
-from page import axe_script, MAX_ELEMENTS, Page
+from page import MAX_ELEMENTS, Page
 
 OPENED = "0,33,34,69,70"  # layer2, layer2.0, layer3, layer3.0 of ResNet-50
 GEOMETRY = """
@@ -91,16 +91,6 @@ class Dataflow(Page):
               if (getComputedStyle(text).stroke !== 'none') found.push(`${text.textContent} has an outline`);
             if (document.documentElement.scrollWidth > innerWidth) found.push('the page is too wide');
             return found.slice(0, 5);""", step), [])
-
-    def resize(self, width, scheme="light"):
-        self.browser.set_window_size(width, 1000)
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
-            {"name": "prefers-color-scheme", "value": scheme}]})
-
-    def tearDown(self):
-        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_boxes_have_the_costs_of_the_json(self):
         path = self.resnet()
@@ -191,10 +181,7 @@ class Dataflow(Page):
                     self.open(self.resnet(), f"view=dataflow&expand={OPENED}")
                     self.assertEqual(len(self.find_all(".frame")), 4)
                     self.assert_drawn_well()
-                    self.js(axe_script())
-                    found = self.browser.execute_async_script("const done = arguments[arguments.length - 1];"
-                                                              "axe.run('#view').then(r => done(r.violations))")
-                    self.assertEqual([each["id"] for each in found if each["impact"] in ("serious", "critical")], [])
+                    self.assertEqual(self.axe(), [])
         for name, arguments in {"vit": ["models/torch/vit_b_16_torchscript.onnx"], "loop": ["models/loop_if.onnx"],
                                 "pointnet32": ["models/pointnet_b32.onnx"], "siamese": ["models/siamese.onnx"],
                                 "unet": ["models/unet.onnx", "--dim", "h=64", "--dim", "w=64", "--batch", "1"]}.items():

@@ -26,10 +26,6 @@ class Measured(Page):
             const at = [...table.querySelectorAll('thead th')].findIndex(e => e.textContent.startsWith(arguments[0]));
             return [...table.querySelectorAll('tbody tr')].map(row => row.children[at].dataset.value);""", heading)
 
-    def resize(self, width):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-
     def test_parts_of_a_run_are_those_of_the_trace(self):
         measure = self.data(self.cuda()).profile()["measure"]
         self.open(self.cuda(), "view=measured")
@@ -94,14 +90,11 @@ class Measured(Page):
         self.assertEqual(self.js("return document.querySelectorAll('#tab-measured').length"), 0)
 
     def test_labels_are_apart_and_accessible_at_all_widths(self):
-        self.addCleanup(self.resize, 1360)
         for scheme in ("light", "dark"):
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                         {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
             for path in (self.cuda(), self.openvino()):
                 for width in WIDTHS:
                     with self.subTest(path=path.name, width=width, scheme=scheme):
-                        self.resize(width)
+                        self.resize(width, scheme)
                         self.open(path, "view=measured")
                         self.assert_no_overlap(".dumbbells")
                 self.assertEqual(self.axe(), [])
