@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the public result from the tables of the passes. */
-#ifndef API_ASSEMBLE_H
-#define API_ASSEMBLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -49,5 +48,3 @@ struct assemble_extras {
 /* Builds the result in the analysis's `result_arena`; on success the result owns the arena. */
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A result under construction, and the helpers that all parts of it use. */
-#ifndef API_ASSEMBLY_H
-#define API_ASSEMBLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t
 
 /* Returns a copy of a list of ids. */
 const size_t *assembly_indices(struct assembly *assembly, const uint32_t *from, size_t n);
-
-#endif

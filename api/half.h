@@ -3,8 +3,7 @@
  * The timing half as the rest of the API sees it: api/timing/half.c, or without
  * COSTMODEL_TIMING api/untimed/untimed.c.
  */
-#ifndef API_HALF_H
-#define API_HALF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ int half_check_device(const char *name, struct arena *arena,
  * (reported). */
 int half_machine(const char *device, enum cm_runtime runtime, struct arena *arena,
                  struct cm_diagnostics *diag, struct llm_machine *ret) CM_MUST_CHECK;
-
-#endif

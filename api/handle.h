@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model handle. */
-#ifndef API_HANDLE_H
-#define API_HANDLE_H
+#pragma once
 
 #include "api/assemble.h"
 #include "passes/batch/batch.h"
@@ -33,5 +32,3 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
  */
 int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
               struct cm_diagnostics *diag, struct batch_table *ret) CM_MUST_CHECK;
-
-#endif

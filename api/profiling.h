@@ -4,8 +4,7 @@
  * over, then the others and the result. The second step may be repeated with another source of
  * times.
  */
-#ifndef API_PROFILING_H
-#define API_PROFILING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ int profiling_finish(struct profiling *profiling, const struct cm_options *optio
                      struct cm_result **ret) CM_MUST_CHECK;
 
 void profiling_end(struct profiling *profiling);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a sweep, and its layers. A layer is a set of nodes that share a primitive in every
  * row; it has a time per row. */
-#ifndef API_SWEEP_H
-#define API_SWEEP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_r
 /* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */
 void sweep_layers_finish(struct sweep_layers *layers, struct cm_sweep_row *rows,
                          struct cm_sweep *ret);
-
-#endif

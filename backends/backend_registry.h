@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registry of backends: the built-in ones and the modules costmodel-NAME.so of the search path,
  * which never includes the working directory. Unusable backends are listed with a reason. */
-#ifndef BACKENDS_BACKEND_REGISTRY_H
-#define BACKENDS_BACKEND_REGISTRY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ int backends_find(const struct places *places, const char *name, struct arena *a
 
 /* Returns the path of the module; NULL if the backend is built in or not found. */
 const char *backends_module(const struct places *places, const char *name, struct arena *arena);
-
-#endif

@@ -4,8 +4,7 @@
  * + [64,1,1] becomes [8,64,3136] + [1,64,1]. oneDNN is fast for few dims only, and cuDNN
  * refuses more than three. The backend modules compile this file themselves.
  */
-#ifndef BACKENDS_COALESCE_DIMS_H
-#define BACKENDS_COALESCE_DIMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct coalesced {
  */
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
                    const struct cm_tensor *shape, struct coalesced *ret);
-
-#endif

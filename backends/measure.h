@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans one primitive or network in this process and times it: a primitive first cold and then
  * warm, a network warm only. Or only makes the plan. */
-#ifndef BACKENDS_MEASURE_H
-#define BACKENDS_MEASURE_H
+#pragma once
 
 #include "costmodel/backend.h"
 
@@ -25,5 +24,3 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
  * CM_PLANNED, or CM_VIEW for a view. */
 int measure_plan(const struct cm_backend *backend, struct cm_device *device,
                  const struct cm_primitive *primitive, struct cm_measurement *ret);
-
-#endif

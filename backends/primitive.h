@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Primitives: names, sizes, checks, and a line of text. */
-#ifndef BACKENDS_PRIMITIVE_H
-#define BACKENDS_PRIMITIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -64,5 +63,3 @@ int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reas
  * dims 3x2 and the strides 1x3.
  */
 void primitive_print(const struct cm_primitive *primitive, struct text *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures all primitives twice, the second time in reverse order: falling clocks and other
  * processes show as a difference between rounds, not as spread within one measurement. */
-#ifndef BACKENDS_REPEAT_H
-#define BACKENDS_REPEAT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ struct repeat_job {
  */
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret);
-
-#endif

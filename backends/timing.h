@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times a job: decides how often to execute it and computes statistics. The default policy is
  * the same for every device (docs/measuring.md explains its constants). */
-#ifndef BACKENDS_TIMING_H
-#define BACKENDS_TIMING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -70,5 +69,3 @@ struct timing_parts {
 int timing_run_parts(const struct timing_parts *parts, const struct timing_policy *policy,
                      const struct timing_clock *clock, double *ret_medians,
                      struct cm_reason *reason) __attribute__((warn_unused_result));
-
-#endif

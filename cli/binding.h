@@ -6,8 +6,7 @@
  *     struct request { struct binding binding; ... };
  *     {.rows = binding_model, .offset = OPTION_AT(struct request, struct binding, binding)},
  */
-#ifndef CLI_BINDING_H
-#define CLI_BINDING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ int binding_check_output(const struct invocation *call, const struct binding *bi
 
 /* Returns the name of an option that is not at its default; NULL: none. */
 const char *binding_given(const struct binding *binding);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interface of the commands. Each command has a row in main.c and a file of its own. */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -88,5 +87,3 @@ extern const struct option command_no_options[];
 int command_exit(int status);
 /* Flushes standard output. Returns `status`, or EXIT_REFUSED if writing failed. */
 int command_finish(const struct invocation *call, int status);
-
-#endif

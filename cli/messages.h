@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints diagnostics to standard error. */
-#ifndef CLI_MESSAGES_H
-#define CLI_MESSAGES_H
+#pragma once
 
 #include "cli/streams.h"
 
@@ -17,5 +16,3 @@ struct cm_diagnostics;
  */
 void messages_print(const struct cm_diagnostics *diag, const char *subject,
                     enum color_choice color);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Option tables: the parser fills a struct through typed offsets, and the help is printed from
  * the same rows. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ void options_help_common(const struct option *table, FILE *out);
 /* Adds a usage error with a hint to --help. Returns CM_USAGE. */
 int options_fault(const struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

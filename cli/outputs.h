@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps outputs from overwriting inputs, each other, or the output of another process. */
-#ifndef CLI_OUTPUTS_H
-#define CLI_OUTPUTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ int outputs_keep_weights(const struct cm_model *model, const char *path,
 int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                         int *ret) CM_MUST_CHECK;
 void outputs_unlock_folder(int lock);
-
-#endif

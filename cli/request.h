@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsed command line of `costmodel profile`, and the report that it selects. */
-#ifndef CLI_REQUEST_H
-#define CLI_REQUEST_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ int format_find(const struct invocation *call, struct request *request) CM_MUST_
 /* Checks that the format supports all given options and that column names are valid. CM_OK,
  * CM_USAGE, CM_NO_MEMORY. */
 int format_check(const struct invocation *call, const struct request *request) CM_MUST_CHECK;
-
-#endif

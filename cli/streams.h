@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Standard streams: preparation, checked writes, colours. */
-#ifndef CLI_STREAMS_H
-#define CLI_STREAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ int streams_lines(FILE *stream, int otherwise);
 
 /* Returns true if the name of the locale contains ".UTF-8" (or ".utf8"). */
 bool streams_utf8(void);
-
-#endif

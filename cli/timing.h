@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options that select the source of times, and the progress line of a measurement. */
-#ifndef CLI_TIMING_H
-#define CLI_TIMING_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -98,5 +97,3 @@ void progress_end(struct progress *progress);
 /* Returns `status`; an error if Ctrl-C was pressed, because a comparison requires all times. */
 int progress_require_end(const struct progress *progress, int status,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts profiles of a baseline to results, and computes the spread of times. */
-#ifndef COMPARE_BASELINE_H
-#define COMPARE_BASELINE_H
+#pragma once
 
 #include "costmodel/check.h"
 
@@ -28,5 +27,3 @@ struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
 /* Returns the stored spreads, by module of baseline_result; NULL if out of memory. */
 struct cm_baseline_spread *baseline_kept_spreads(const struct cm_baseline *baseline,
                                                  int64_t batch, struct arena *arena);
-
-#endif

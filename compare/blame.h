@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums up blamed modules by their ancestors, so that few rows account for the whole change. */
-#ifndef COMPARE_BLAME_H
-#define COMPARE_BLAME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ struct arena;
  */
 size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct arena *arena,
                      struct cm_blame *rows);
-
-#endif

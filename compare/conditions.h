@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences in the profiling conditions of two results. */
-#ifndef COMPARE_CONDITIONS_H
-#define COMPARE_CONDITIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ void conditions_find(struct cm_diff *diff, struct arena *arena);
  * failed. */
 bool conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
                              struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests whether values and rows of a comparison changed. */
-#ifndef COMPARE_DIFF_H
-#define COMPARE_DIFF_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, s
 
 /* Returns true if no metric of a row changed; times are ignored. */
 bool diff_is_same(const struct cm_diff *diff, size_t row, change_getter *get);
-
-#endif

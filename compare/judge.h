@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges one value against one limit. */
-#ifndef COMPARE_JUDGE_H
-#define COMPARE_JUDGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ enum judgement judge(const struct limit *limit, const struct figure *figure,
 
 /* Returns "pass", "ambiguous", "not-compared" or "regression". */
 const char *judgement_name(enum judgement judgement);
-
-#endif

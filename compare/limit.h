@@ -8,8 +8,7 @@
  * model. A BOUND is a value ("4.1G", "16MiB", "2.5ms") or an allowed increase over the baseline
  * ("+2%", "+1MiB"). The limit is met if any of its bounds is met.
  */
-#ifndef COMPARE_LIMIT_H
-#define COMPARE_LIMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool limit_is_relative(const struct limit *limit);
 /* Returns the largest value that the bound allows for the baseline value `old`; CM_UNKNOWN if
  * the bound is relative and `old` is unknown; INT64_MAX on overflow. */
 int64_t bound_most(const struct bound *bound, int64_t old);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the pairs of corresponding modules of two results. */
-#ifndef COMPARE_MATCH_H
-#define COMPARE_MATCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ struct match {
 /* Sets *ret, in O(n log n) for n modules. If out of memory, `arena` has failed. */
 void match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
                    struct arena *arena, struct match *ret);
-
-#endif

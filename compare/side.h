@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A checked profile and the baseline profile of the same batch. */
-#ifndef COMPARE_SIDE_H
-#define COMPARE_SIDE_H
+#pragma once
 
 #include "compare/judge.h"
 #include "costmodel/check.h"
@@ -45,5 +44,3 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
 /* Returns the value and baseline value of a limit's metric, for a module of `now` or the whole
  * model (CM_NO_INDEX). */
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module);
-
-#endif

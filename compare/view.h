@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of a diff report in display order, and their text. All report formats use these. */
-#ifndef COMPARE_VIEW_H
-#define COMPARE_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_b
  * caller escapes the text. */
 void view_append_label(struct text *text, const struct cm_diff *diff, size_t row,
                        const char *arrow);
-
-#endif

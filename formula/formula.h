@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --formula: profiles a model at chosen sizes and fits polynomials in these sizes. */
-#ifndef FORMULA_FORMULA_H
-#define FORMULA_FORMULA_H
+#pragma once
 
 #include "api/handle.h"
 #include "costmodel/formula.h"
@@ -63,5 +62,3 @@ int formula_find_axes(struct points *points, const char **ret_fixed) CM_MUST_CHE
 
 /* Fits and checks the polynomials. Fills the modules of *ret. */
 int formula_fit(struct points *points, struct cm_formula *ret) CM_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interpolates a polynomial through exact values on a grid, in integers with one denominator
  * for all coefficients: nothing is rounded. */
-#ifndef FORMULA_POLYNOMIAL_H
-#define FORMULA_POLYNOMIAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ int polynomial_degree(const int64_t *values, size_t n, int max_degree);
 
 /* Returns true if the polynomial through n values has this value at `index`. */
 bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a copy of a model with new metadata_props entries for its nodes and for the model. */
-#ifndef FRONTEND_ANNOTATE_H
-#define FRONTEND_ANNOTATE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -38,5 +37,3 @@ struct annotator {
  */
 int annotate_write(struct source *source, const struct annotator *annotator,
                    struct cm_diagnostics *diag, FILE *out) __attribute__((warn_unused_result));
-
-#endif

@@ -3,8 +3,7 @@
  * State shared by the parts of the import: the graph builder and the names in scope. Names are
  * resolved as nodes are added, so that the IR refers to values by id.
  */
-#ifndef FRONTEND_IMPORTER_H
-#define FRONTEND_IMPORTER_H
+#pragma once
 
 #include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"
@@ -227,5 +226,3 @@ int import_check_inlined_size(struct importer *importer) CM_MUST_CHECK;
 /* Replaces the node by the function's body. */
 int import_inline_call(struct importer *importer, const struct file_node *node,
                        const struct function *function, struct scope *scope) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads a model file into the IR: skim, decode, import. The entry point of the frontend. */
-#ifndef FRONTEND_LOAD_H
-#define FRONTEND_LOAD_H
+#pragma once
 
 struct arena;
 struct cm_diagnostics;
@@ -15,5 +14,3 @@ struct source;
  */
 int load_model(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
                struct model **ret) __attribute__((warn_unused_result));
-
-#endif

@@ -3,8 +3,7 @@
  * Constant tensors. Dims and dtype are always known. Elements are read only when constant
  * folding needs them (constant_load), and only of small tensors: weights are never read.
  */
-#ifndef IR_CONSTANT_H
-#define IR_CONSTANT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,5 +122,3 @@ bool constant_equal(const struct constant *a, const struct constant *b);
 
 /* Converts the bits of a float dtype to double. */
 double constant_widen(enum dtype dtype, uint64_t bits);
-
-#endif

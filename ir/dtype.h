@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Element types, with the numbers of TensorProto.DataType (IR version 14). */
-#ifndef IR_DTYPE_H
-#define IR_DTYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ bool dtype_is_integer(enum dtype dtype); /* signed or unsigned; not bool */
 /* Returns the bytes of n elements, rounded up for dtypes of less than 8 bits; DIM_UNKNOWN for
  * strings and undefined. DIM_UNKNOWN and DIM_OVERFLOW propagate. */
 int64_t dtype_bytes(enum dtype dtype, int64_t n_elements);
-
-#endif

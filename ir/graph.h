@@ -10,8 +10,7 @@
  *
  * Only the frontend and tests build models, with the functions below; passes read them.
  */
-#ifndef IR_GRAPH_H
-#define IR_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -250,5 +249,3 @@ const struct attr *node_attr(const struct node *node, const char *name);
 const char *value_name(const struct model *model, uint32_t value);
 /* Returns true for an initializer and for an input with a default. */
 bool value_is_constant(const struct model *model, uint32_t value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the IR as text: a node is one line. */
-#ifndef IR_PRINT_H
-#define IR_PRINT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ void print_model(const struct model *model, const struct value_info *infos, stru
 void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);
 /* Prints a type: "f32[1,64,56,56]", "seq(i64[?])". */
 void print_value_info(const struct value_info *info, struct text *out);
-
-#endif

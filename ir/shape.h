@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes: a rank and its dims, each known or DIM_UNKNOWN (support/checked.h). Passed by value;
  * `dims` lives in an arena and is shared by shapes, so it must not be modified later. */
-#ifndef IR_SHAPE_H
-#define IR_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ const char *shape_dim_text(struct arena *arena, int64_t dim);
 void shape_print(const struct shape *shape, struct text *out);
 /* Returns the same text; "?" if out of memory. */
 const char *shape_text(struct arena *arena, const struct shape *shape);
-
-#endif

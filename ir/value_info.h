@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inferred properties of a value: its type, and its contents after constant folding. */
-#ifndef IR_VALUE_INFO_H
-#define IR_VALUE_INFO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ bool value_info_is_static(const struct value_info *info);
 static inline bool value_info_is_complete(const struct value_info *info) {
     return info->kind == CM_TYPE_TENSOR && shape_is_known(&info->shape);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of quantized tensors: bits of an element, and scales and zero points of a block. */
-#ifndef LLM_FORMATS_H
-#define LLM_FORMATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ double llm_format_bits(const struct llm_format *format, int stored_bits);
  * last block of a column is whole. */
 int64_t llm_format_bytes(const struct llm_format *format, int64_t n, int64_t inner,
                          int64_t columns, int stored_bits);
-
-#endif

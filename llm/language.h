@@ -4,8 +4,7 @@
  * products with weights, attention over a cache, lookups, states. Independent of how an
  * exporter decomposed them (docs/llm.md). All counts are of one token unless stated.
  */
-#ifndef LLM_LANGUAGE_H
-#define LLM_LANGUAGE_H
+#pragma once
 
 #include "llm/roles.h"
 #include "passes/pass.h"
@@ -101,5 +100,3 @@ struct language {
  */
 int llm_describe(const struct analysis *core, const struct llm_roles *roles, int64_t tokens,
                  int64_t past, struct language *ret) CM_MUST_CHECK;
-
-#endif

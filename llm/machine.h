@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device as the costs of a language model need it. The timing half fills it (api/half.h). */
-#ifndef LLM_MACHINE_H
-#define LLM_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ struct llm_machine {
     double low, high;     /* of ten steps, eight take between low and high times the expected */
     int64_t memory_bytes; /* 0: unknown */
 };
-
-#endif

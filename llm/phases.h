@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of one step of a language model: MACs, bytes, times. */
-#ifndef LLM_PHASES_H
-#define LLM_PHASES_H
+#pragma once
 
 #include "llm/formats.h"
 #include "llm/language.h"
@@ -81,5 +80,3 @@ double llm_touched(int64_t experts, int64_t chosen, double tokens);
 /* Returns the bytes of a weight in the format of the setup. */
 int64_t llm_weight_size(const struct language *language, const struct llm_setup *setup,
                         size_t weight);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables that the parts of llm_describe share while they are filled, and queries about
  * nodes and values. */
-#ifndef LLM_READING_H
-#define LLM_READING_H
+#pragma once
 
 #include "llm/language.h"
 #include "ops/op.h"
@@ -95,5 +94,3 @@ static inline uint32_t llm_producer(const struct llm_reading *reading, uint32_t 
 static inline int llm_rank(const struct llm_reading *reading, uint32_t value) {
     return llm_info(reading, value)->shape.rank;
 }
-
-#endif

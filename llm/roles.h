@@ -4,8 +4,7 @@
  * earlier steps, and their sum. They follow from the graph: the token ids are the integers that
  * are looked up in a table, and a cache is an input that an output of the same shape extends.
  */
-#ifndef LLM_ROLES_H
-#define LLM_ROLES_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -50,5 +49,3 @@ int llm_roles_find(const struct analysis *analysis, struct llm_roles *ret) CM_MU
 struct cm_dim_option *llm_roles_bind(const struct llm_roles *roles, struct arena *arena,
                                      int64_t batch, int64_t sequence, int64_t past,
                                      int64_t source, size_t *ret_n);
-
-#endif

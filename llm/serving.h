@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sequences of a length that fit into memory, the longest sequence, and when the cache
  * limits decode. */
-#ifndef LLM_SERVING_H
-#define LLM_SERVING_H
+#pragma once
 
 #include "llm/phases.h"
 
@@ -24,5 +23,3 @@ int64_t llm_longest(const struct language *language, const struct llm_setup *set
  * its token; -1 if there is none up to `most`. */
 int64_t llm_memory_bound(const struct language *language, const struct llm_setup *setup,
                          const struct llm_machine *machine, int64_t source, int64_t most);
-
-#endif

@@ -5,8 +5,7 @@
  * Functions that return int return 0, or the negative status of a failure that has been
  * reported.
  */
-#ifndef OPS_BODY_H
-#define OPS_BODY_H
+#pragma once
 
 #include "ops/op_context.h"
 
@@ -64,5 +63,3 @@ struct value_info body_last_state(const struct body *body, const struct carried 
  * last). */
 int body_output_stacked(struct op_context *context, size_t slot,
                         const struct value_info *element, int64_t axis, int64_t times);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers shared by operator families: attribute tables, shapes of elementwise operators,
  * checks of dtypes. */
-#ifndef OPS_COMMON_H
-#define OPS_COMMON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ int64_t common_length(const struct op_context *context, size_t i);
  */
 int common_dtype_attr(const struct op_context *context, const char *name,
                       enum dtype *ret) CM_MUST_CHECK;
-
-#endif

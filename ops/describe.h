@@ -3,8 +3,7 @@
  * Prints constructor arguments as torch.nn modules do (extra_repr), so that a profile looks
  * like print(model). Functions that return int return 0; `out` records an allocation failure.
  */
-#ifndef OPS_DESCRIBE_H
-#define OPS_DESCRIBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ int describe_linear(int64_t in, int64_t out_features, bool bias, struct text *ou
 int describe_float_attr(const struct op_context *context, const char *name, const char *attr,
                         struct text *out);
 bool describe_all_equal(size_t n, const int64_t *values, int64_t value);
-
-#endif

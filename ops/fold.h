@@ -7,8 +7,7 @@
  * coordinates to a source index. A value that cannot be folded (too many elements, strings, an
  * unknown output dim) stays unknown, which is always correct.
  */
-#ifndef OPS_FOLD_H
-#define OPS_FOLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ int remap_fold(struct op_context *context, size_t slot,
 void remap_strides(const struct shape *shape, int64_t *strides);
 /* Advances to the next coordinates in row-major order. */
 void remap_advance(const struct shape *shape, int64_t *coords);
-
-#endif

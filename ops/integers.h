@@ -4,8 +4,7 @@
  * the dtypes of its operands. passes/cost/dequantized.h handles products of dequantized
  * operands, which depend on the graph around the node. Rationale: docs/decisions/integers.md.
  */
-#ifndef OPS_INTEGERS_H
-#define OPS_INTEGERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ const char *integers_words(const struct op *op);
 bool integers_are_scaled(const struct op *op);
 /* Returns true if output 1 is a scale that is computed at run time: DynamicQuantizeLinear. */
 bool integers_computes_scale(const struct op *op);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merges two infos into one that holds for both: outputs of the branches of an If, iterations
  * of a Loop, elements of a sequence. */
-#ifndef OPS_MERGE_H
-#define OPS_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int merge_sequence(struct op_context *context, size_t n, const struct value_info
 /* Returns the common info of a sequence's elements, or the info of an optional's content; an
  * unknown info for other kinds. */
 struct value_info merge_element(const struct value_info *container);
-
-#endif

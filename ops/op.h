@@ -7,8 +7,7 @@
  * memory (memory), training (backward), params (roles, qdq), modules (module, describe),
  * latency (lowering).
  */
-#ifndef OPS_OP_H
-#define OPS_OP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -405,5 +404,3 @@ struct op_family {
  * than the operand has if a lookup reads rows of a table repeatedly. */
 int64_t op_elements_of_part(const struct op *op, const struct node *node, size_t slot,
                             const struct shape *in, const struct shape *out);
-
-#endif

@@ -7,8 +7,7 @@
  * Functions that return int return 0, or a negative status after a message (except op_rank).
  * Returned pointers are borrowed.
  */
-#ifndef OPS_OP_CONTEXT_H
-#define OPS_OP_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -196,5 +195,3 @@ int op_broadcast(struct op_context *context, const struct shape *a, const struct
                  struct shape *ret) CM_MUST_CHECK;
 /* Returns "[1,3,?]" for messages, in the context's arena; "?" if out of memory. */
 const char *op_shape_text(const struct op_context *context, const struct shape *shape);
-
-#endif

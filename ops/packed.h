@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands that pack several numbers into one element, for example two 4-bit weights per byte.
  */
-#ifndef OPS_PACKED_H
-#define OPS_PACKED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ struct op_context;
 
 /* Returns how many numbers operand `slot` holds: its number of elements unless it is packed. */
 int64_t packed_numbers(const struct op_context *context, size_t slot);
-
-#endif

@@ -3,8 +3,7 @@
  * MACs as a product of named factors, used to count and to explain them. Example, Conv: output
  * elements x channels of a group x kernel.
  */
-#ifndef OPS_PRODUCT_H
-#define OPS_PRODUCT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ int64_t product_value(const struct product *product);
 
 /* Returns the MACs of one run of the node; 0 if its row has no `macs` function. */
 int64_t product_macs(const struct op_context *context);
-
-#endif

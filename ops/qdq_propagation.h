@@ -4,8 +4,7 @@
  * product runs on integers only if the scales are constant along the reduction axes and factor
  * out: sum of s (x - p) t (w - q) = s t (sum of (x - p) (w - q)) (docs/decisions/integers.md).
  */
-#ifndef OPS_QDQ_PROPAGATION_H
-#define OPS_QDQ_PROPAGATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ scale_sums scale_conv_sums, scale_nhwc_conv_sums, scale_transposed_conv_sums,
 /* `is_lost`, `is_none` and `does_more` of struct op_qdq. */
 typedef bool scale_condition(const struct op_context *context);
 scale_condition scale_is_lost_by_pad, scale_has_state, scale_has_activation, scale_always;
-
-#endif

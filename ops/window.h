@@ -3,8 +3,7 @@
  * A sliding window over the spatial axes, for convolutions and pools: the attributes
  * kernel_shape, strides, dilations, pads, auto_pad and ceil_mode.
  */
-#ifndef OPS_WINDOW_H
-#define OPS_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int window_positions(const struct op_context *context, const struct window *wind
                      int64_t size, int64_t *ret) CM_MUST_CHECK;
 /* Returns (kernel - 1) * dilation + 1. */
 int64_t window_extent(const struct window *window, int i);
-
-#endif

@@ -4,8 +4,7 @@
  * metric needs a member of struct cm_costs, a line in passes/cost/count.c that computes it, and
  * a row in report/table/columns.c.
  */
-#ifndef PASSES_COSTS_H
-#define PASSES_COSTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ static inline void costs_publish(struct cm_costs *costs) {
     }
     costs->latency_ps = costs->lower_bound_ps = CM_UNKNOWN;
 }
-
-#endif

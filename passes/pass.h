@@ -4,8 +4,7 @@
  * names the tables that it reads. Pointers to tables are const, and the runner gives a pass
  * NULL for those that its header does not name.
  */
-#ifndef PASSES_PASS_H
-#define PASSES_PASS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ struct pass {
     unsigned reads;      /* enum pass_tables, enum timing_tables */
     unsigned gives;      /* one of them */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts figures to those of the public result, for passes that fill its rows. */
-#ifndef PASSES_PUBLIC_FIGURES_H
-#define PASSES_PUBLIC_FIGURES_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline int64_t public_rounded(double value) {
 static inline int64_t public_ratio(double value) {
     return public_rounded(value * CM_RATIO_ONE);
 }
-
-#endif

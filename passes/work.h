@@ -4,8 +4,7 @@
  * --formula run the passes many times, and some passes search. The budget is a number of steps,
  * not a time, so results are deterministic.
  */
-#ifndef PASSES_WORK_H
-#define PASSES_WORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t 
 bool work_run(struct work *work, size_t n_nodes);
 /* Adds a note if the work is exhausted. */
 void work_note(const struct work *work, struct cm_diagnostics *diag);
-
-#endif

@@ -3,8 +3,7 @@
  * Former names of JSON keys, columns and metrics. Readers accept them; writers use the current
  * names only.
  */
-#ifndef REPORT_NAMES_H
-#define REPORT_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool names_match(const char *name, const char *given, size_t length);
 /* Returns the length of the first constructor argument: up to the next ", " outside brackets.
  */
 size_t names_argument_length(const char *arguments);
-
-#endif

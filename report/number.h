@@ -8,8 +8,7 @@
  *
  * Integers are formatted by integer arithmetic, independent of the locale.
  */
-#ifndef REPORT_NUMBER_H
-#define REPORT_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void number_append_exact(struct text *text, int64_t value);
  * unknown operand, or a part of at least a million times the whole, gives "?%".
  */
 void number_append_percent(struct text *text, int64_t part, int64_t whole);
-
-#endif

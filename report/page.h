@@ -14,8 +14,7 @@
  *     page_print(page, STYLE_PLAIN, ")");
  *     page_end_line(page);
  */
-#ifndef REPORT_PAGE_H
-#define REPORT_PAGE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -110,5 +109,3 @@ const char *page_count(struct page *page, int64_t n, const char *noun);
 const char *page_percent(struct page *page, int64_t part, int64_t whole);
 /* "76.67 us", "0 s" */
 const char *page_time(struct page *page, int64_t ps);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writers of the formats in api/render.c. */
-#ifndef REPORT_REPORT_H
-#define REPORT_REPORT_H
+#pragma once
 
 #include "costmodel/costmodel.h"
 
@@ -32,5 +31,3 @@ report_writer report_write_dot;
 report_writer report_write_mermaid;
 report_writer report_write_html;
 report_writer report_write_trace;
-
-#endif

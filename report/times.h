@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Latencies and rates as text, and the source of times that were not measured. */
-#ifndef REPORT_TIMES_H
-#define REPORT_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void times_append_rate(struct text *text, enum number_style style,
 
 /* Returns false if the times belong to other shapes than the costs (cm_measure.other_shape). */
 bool times_have_rates(const struct cm_result *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types as text: "float[32, 3, ?]", "sequence(float[...])", "map(int64: float[2])". */
-#ifndef REPORT_TYPES_H
-#define REPORT_TYPES_H
+#pragma once
 
 struct cm_type;
 struct text;
@@ -12,5 +11,3 @@ void type_append(struct text *text, const struct cm_type *type);
 
 /* Maximum nesting of sequences in reports; ONNX models have one or two levels. */
 #define TYPE_MAX_DEPTH 64
-
-#endif

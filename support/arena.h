@@ -5,8 +5,7 @@
  * A debug build (COSTMODEL_DEBUG_ARENA) makes one malloc per object, so that ASan and valgrind
  * see every overrun.
  */
-#ifndef SUPPORT_ARENA_H
-#define SUPPORT_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void arena_set_failed(struct arena *arena);
 /* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. NULL: the status.
  */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));
-
-#endif

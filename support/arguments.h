@@ -4,8 +4,7 @@
  * fills in. Each of these is a row of arguments.c, with its defaults, its enumerators and its
  * lists.
  */
-#ifndef SUPPORT_ARGUMENTS_H
-#define SUPPORT_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ const void *arguments_take(enum argument kind, const void *given, void *ret_own,
 /* Checks `n` items. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int arguments_check(enum argument kind, const void *items, size_t n, bool others,
                     struct cm_diagnostics *diag) CM_MUST_CHECK;
-
-#endif

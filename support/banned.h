@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Included by the compiler before every source file of the project (cmake/Layers.cmake): calls
  * of functions that cannot be used safely do not compile. */
-#ifndef SUPPORT_BANNED_H
-#define SUPPORT_BANNED_H
+#pragma once
 
 /* The headers that declare these functions; a poisoned name cannot be declared. */
 #include <stdio.h>
@@ -14,6 +13,4 @@
 #pragma GCC poison strcpy strcat sprintf vsprintf gets strtok strncpy strncat atoi atol atoll  \
     atof
 #pragma GCC poison alloca tmpnam mktemp
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens files below a folder by an untrusted relative path. */
-#ifndef SUPPORT_BENEATH_H
-#define SUPPORT_BENEATH_H
+#pragma once
 
 /*
  * Opens `path`, which must be relative to `folder`, for reading, and returns the descriptor. On
@@ -17,5 +16,3 @@ int beneath_open(const char *folder, const char *path);
  * links, not even inside the folder (ELOOP, or ENOTDIR if a folder is a link).
  */
 int beneath_open_steps(const char *folder, const char *path);
-
-#endif

@@ -4,8 +4,7 @@
  * result that exceeds int64_t gives DIM_OVERFLOW; an operand that is DIM_OVERFLOW always gives
  * DIM_OVERFLOW. So a caller checks only the result of a formula.
  */
-#ifndef SUPPORT_CHECKED_H
-#define SUPPORT_CHECKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static inline int64_t checked_div_ceil(int64_t a, int64_t b) {
     int64_t quotient = a / b;
     return a % b != 0 && (a % b < 0) == (b < 0) ? quotient + 1 : quotient;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends child processes whose parent has ended. */
-#ifndef SUPPORT_CHILD_H
-#define SUPPORT_CHILD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -9,5 +8,3 @@
  * terminates, even if the child hangs. Exits if the parent has terminated already. No effect on
  * systems other than Linux. */
 void child_end_with_parent(pid_t parent);
-
-#endif

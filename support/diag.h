@@ -4,8 +4,7 @@
  * ("input has 64 channels, weight expects 32 x 1 groups"); its callers push frames that name
  * the file, pass and node. The sink is the public struct cm_diagnostics.
  */
-#ifndef SUPPORT_DIAG_H
-#define SUPPORT_DIAG_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -131,5 +130,3 @@ int diag_status(enum diag_code code);
 _Noreturn void diag_bug(const char *file, int line, const char *what);
 #define BUG(what)         diag_bug(__FILE__, __LINE__, what)
 #define BUG_ON(condition) ((condition) ? diag_bug(__FILE__, __LINE__, #condition) : (void)0)
-
-#endif

@@ -3,8 +3,7 @@
  * Input and output of files. A source reads bytes from a file, a pipe or memory. All sources
  * can be read forward and skipped; files and memory can also be read at an offset.
  */
-#ifndef SUPPORT_FILE_H
-#define SUPPORT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ void output_abandon(struct output *output);
 int output_make_folder(const char *path, unsigned mode) __attribute__((warn_unused_result));
 /* Flushes a stream. Returns CM_IO if any write to it has failed, else CM_OK. */
 int output_flush(FILE *stream) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Seeded hashes of texts for tables in memory, and hashes of bytes for checksums. */
-#ifndef SUPPORT_HASH_H
-#define SUPPORT_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ uint64_t hash_text(const char *text, size_t length, uint64_t seed);
  * bytes, HASH_BYTES_BEGIN if there are none. The result is the same on all machines, so files
  * may contain it. Collisions are easy to construct. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
-
-#endif

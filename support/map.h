@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hash map from text to uint32_t in an arena, with linear probing. Keys are borrowed. The
  * hash is seeded (hash_text), so a file cannot choose names that collide. */
-#ifndef SUPPORT_MAP_H
-#define SUPPORT_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_exis
     __attribute__((warn_unused_result));
 int map_add_n(struct map *map, const char *key, size_t length, uint32_t value,
               uint32_t *ret_existing) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of enumerators of cm_options, as in options and in results; "?" past the last. */
-#ifndef SUPPORT_OPTION_NAMES_H
-#define SUPPORT_OPTION_NAMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ const char *option_offload_name(int32_t offload);     /* "optimizer"; none: "" *
 /* Returns the runtime of this name, or of its alias "compiled" or "eager"; CM_N_RUNTIMES if
  * there is none. */
 int32_t option_runtime_find(const char *name);
-
-#endif

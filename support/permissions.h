@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out who else can change a file or folder, as ssh does before it reads a key. */
-#ifndef SUPPORT_PERMISSIONS_H
-#define SUPPORT_PERMISSIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -18,5 +17,3 @@ static inline bool permissions_are_shared(const struct stat *status) {
     const bool is_own_group = status->st_gid == geteuid() && status->st_gid != 0;
     return (status->st_mode & (is_own_group ? S_IWOTH : S_IWOTH | S_IWGRP)) != 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "did you mean": finds the known name most similar to a mistyped one. */
-#ifndef SUPPORT_SUGGEST_H
-#define SUPPORT_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ struct suggestion {
 
 void suggest_init(struct suggestion *suggestion, const char *wanted, size_t length);
 void suggest_offer(struct suggestion *suggestion, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * A growing text in an arena. If an allocation fails, later appends do nothing and `failed` is
  * set (sticky), so that callers check it once, at the end.
  */
-#ifndef SUPPORT_TEXT_H
-#define SUPPORT_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -97,5 +96,3 @@ bool text_to_real(const char *string, double *ret_value);
 bool text_to_bytes(const char *string, int64_t *ret_value);
 /* Returns true if the bytes are well-formed UTF-8 without NUL. */
 bool text_is_utf8(const char *string, size_t length);
-
-#endif

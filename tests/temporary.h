@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of temporary files and folders of tests. */
-#ifndef TESTS_TEMPORARY_H
-#define TESTS_TEMPORARY_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,5 +15,3 @@ static inline void temporary_path(char path[TEMPORARY_PATH]) {
                            folder != NULL && folder[0] != '\0' ? folder : "/tmp");
     if (n < 0 || n >= TEMPORARY_PATH - 32) abort();
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass advice: suggests optimizations, if latencies are available. */
-#ifndef TIMING_ADVICE_H
-#define TIMING_ADVICE_H
+#pragma once
 
 #include "timing/timing.h"
 
@@ -19,5 +18,3 @@ pass_run pass_advice;
 
 /* Lists the picked nodes and their modules, each once, ascending. */
 int advice_list_nodes(const struct timing *timing, const bool *picked, struct cm_advice *ret);
-
-#endif

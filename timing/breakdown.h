@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass breakdown: sums the costs by operator and the latency by kernel. */
-#ifndef TIMING_BREAKDOWN_H
-#define TIMING_BREAKDOWN_H
+#pragma once
 
 #include "timing/timing.h"
 
@@ -24,5 +23,3 @@ struct breakdown_table {
 };
 
 pass_run pass_breakdown;
-
-#endif

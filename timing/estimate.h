@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of nodes, from the measurements of their primitives. */
-#ifndef TIMING_ESTIMATE_H
-#define TIMING_ESTIMATE_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -123,5 +122,3 @@ struct modelled_time {
  * CM_USAGE or CM_NO_MEMORY (reported). */
 int estimate_modelled(const struct timing *timing, const struct cm_primitive *items, size_t n,
                       struct modelled_time *ret) __attribute__((warn_unused_result));
-
-#endif

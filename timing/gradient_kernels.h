@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass gradient_kernels: models the kernels of backward and of the optimizer. */
-#ifndef TIMING_GRADIENT_KERNELS_H
-#define TIMING_GRADIENT_KERNELS_H
+#pragma once
 
 #include "costmodel/backend.h"
 #include "costmodel/result.h"
@@ -27,5 +26,3 @@ struct gradient_kernels_table {
 };
 
 pass_run pass_gradient_kernels;
-
-#endif

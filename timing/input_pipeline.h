@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass input_pipeline: compares the demand for input samples with links. */
-#ifndef TIMING_INPUT_PIPELINE_H
-#define TIMING_INPUT_PIPELINE_H
+#pragma once
 
 #include "timing/timing.h"
 
@@ -14,5 +13,3 @@ struct input_pipeline_table {
 };
 
 pass_run pass_input_pipeline;
-
-#endif

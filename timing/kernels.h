@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers of pass kernels and of the passes that read its table. */
-#ifndef TIMING_KERNELS_H
-#define TIMING_KERNELS_H
+#pragma once
 
 #include "costmodel/backend.h"
 #include "passes/memory/liveness.h"
@@ -62,5 +61,3 @@ static inline bool kernels_norms_use_batch(const struct cm_options *options) {
     return options->mode == CM_MODE_TRAINING ||
            (options->optimizer != NULL && options->mode == CM_MODE_MODEL);
 }
-
-#endif

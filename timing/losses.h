@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the expected times of a modelled device: the lower bound, and what is lost above it.
  */
-#ifndef TIMING_LOSSES_H
-#define TIMING_LOSSES_H
+#pragma once
 
 #include "costmodel/result.h"
 
@@ -21,5 +20,3 @@ void losses_add(struct cm_losses *sum, const struct cm_losses *kernel, int64_t r
  */
 int losses_of_model(const struct timing *timing, struct cm_losses *ret,
                     struct cm_losses *ret_sum) __attribute__((warn_unused_result));
-
-#endif

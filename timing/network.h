@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --end-to-end: the measured layers of a model as one network. */
-#ifndef TIMING_NETWORK_H
-#define TIMING_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct network {
  */
 int network_build(const struct timing *timing, const struct estimate_table *times,
                   struct network *ret) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline of the timing half, which runs after that of the static core. */
-#ifndef TIMING_PIPELINE_H
-#define TIMING_PIPELINE_H
+#pragma once
 
 #include "passes/pipeline/pipeline.h"
 #include "timing/timing.h"
@@ -18,5 +17,3 @@ int timing_passes_run(const struct analysis *core, unsigned wanted,
 /* The same for the float model that a QDQ file was made from. */
 int timing_passes_run_float(const struct analysis *core, unsigned wanted,
                             struct timing *timing) CM_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operator fusion of convolutions and matrix products with the elementwise nodes that follow,
  * as runtimes with post-ops or epilogues do. */
-#ifndef TIMING_POST_OPS_H
-#define TIMING_POST_OPS_H
+#pragma once
 
 #include "timing/primitive_index.h"
 #include "timing/primitives.h"
@@ -19,5 +18,3 @@
  */
 int post_ops_find(const struct timing *timing, struct primitives_table *table,
                   struct primitive_index *index) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list of distinct primitives. */
-#ifndef TIMING_PRIMITIVE_INDEX_H
-#define TIMING_PRIMITIVE_INDEX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ int primitive_index_init(struct primitive_index *index, size_t capacity, struct 
 /* Returns the index of an equal primitive; if there is none, adds the primitive. */
 uint32_t primitive_index_add(struct primitive_index *index,
                              const struct cm_primitive *primitive);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass primitives: lowers nodes to the distinct primitives that a backend could run. */
-#ifndef TIMING_PRIMITIVES_H
-#define TIMING_PRIMITIVES_H
+#pragma once
 
 #include "costmodel/backend.h"
 #include "timing/timing.h"
@@ -31,5 +30,3 @@ struct primitives_table {
 };
 
 pass_run pass_primitives;
-
-#endif

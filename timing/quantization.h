@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares a quantized model on a modelled device with its float model. */
-#ifndef TIMING_QUANTIZATION_H
-#define TIMING_QUANTIZATION_H
+#pragma once
 
 #include "timing/timing.h"
 
@@ -12,5 +11,3 @@
  * Returns CM_OK or CM_NO_MEMORY (reported).
  */
 int quantization_find(struct timing *timing) CM_MUST_CHECK;
-
-#endif

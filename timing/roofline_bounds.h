@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rooflines: the ceilings of a device and the resource that limits a time. */
-#ifndef TIMING_ROOFLINE_BOUNDS_H
-#define TIMING_ROOFLINE_BOUNDS_H
+#pragma once
 
 #include "costmodel/backend.h"
 #include "timing/timing.h"
@@ -58,5 +57,3 @@ double roofline_bounds_bandwidth(const struct timing *timing);
 /* Computes the roofline of a primitive from its time. */
 void roofline_bounds_compute(const struct timing *timing, const struct cm_primitive *primitive,
                              const struct cm_measurement *measurement, struct achieved *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TIMING_RUNTIME_H
-#define TIMING_RUNTIME_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -8,5 +7,3 @@
  * CM_USAGE if a training step of a runtime that only infers is requested; CM_NO_MEMORY. Both
  * are reported. */
 int runtime_resolve(const struct analysis *core, struct cm_options *options) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass times: computes the times of nodes and modules from those of the primitives. */
-#ifndef TIMING_TIMES_H
-#define TIMING_TIMES_H
+#pragma once
 
 #include "backends/device/run_time.h"
 #include "timing/timing.h"
@@ -34,5 +33,3 @@ struct times_table {
 double times_add_runs(const struct timing *timing, uint32_t node, struct run_time *sum);
 
 pass_run pass_times;
-
-#endif

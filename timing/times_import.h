@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cm_options.times: fills the times of nodes from measurements of another tool. */
-#ifndef TIMING_TIMES_IMPORT_H
-#define TIMING_TIMES_IMPORT_H
+#pragma once
 
 #include "timing/estimate.h"
 #include "timing/timing.h"
@@ -40,5 +39,3 @@ int times_align(const struct timing *timing, const struct imported *imported,
  */
 int times_match(const struct timing *timing, const struct cm_times *const *files,
                 size_t n_files, struct imported *imported) CM_MUST_CHECK;
-
-#endif

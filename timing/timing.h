@@ -3,8 +3,7 @@
  * The timing half of the program. Its passes read the finished tables of the static core, which
  * knows no device, no kernel and no time, and fill tables of times.
  */
-#ifndef TIMING_TIMING_H
-#define TIMING_TIMING_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -40,5 +39,3 @@ struct timing {
 static inline const struct timing *timing_of(const struct analysis *analysis) {
     return (const struct timing *)analysis;
 }
-
-#endif

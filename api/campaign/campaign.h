@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of a campaign, and its conversion to the options of a profile. */
-#ifndef API_CAMPAIGN_CAMPAIGN_H
-#define API_CAMPAIGN_CAMPAIGN_H
+#pragma once
 
 #include "costmodel/campaign.h"
 
@@ -40,5 +39,3 @@ int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
  * CM_NO_MEMORY (also if an earlier allocation in `arena` failed). */
 int campaign_point(const struct cm_campaign *campaign, const struct cm_combination *at,
                    struct arena *arena, struct cm_sweep_point *ret) CM_MUST_CHECK;
-
-#endif

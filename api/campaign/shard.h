@@ -4,8 +4,7 @@
  * unfinished shard is a file FOLDER/shard-1-of-4.part, to which rows are appended in any order;
  * a complete one is FOLDER/shard-1-of-4.jsonl, in the order of the combinations.
  */
-#ifndef API_CAMPAIGN_SHARD_H
-#define API_CAMPAIGN_SHARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ struct shard_file {
  */
 int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_diagnostics *diag,
                struct shard_file *ret) CM_MUST_CHECK;
-
-#endif

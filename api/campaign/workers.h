@@ -4,8 +4,7 @@
  * item, in order. If a process terminates abnormally, the first item without output is reported
  * as lost, and a new process runs the items after it.
  */
-#ifndef API_CAMPAIGN_WORKERS_H
-#define API_CAMPAIGN_WORKERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ size_t workers_cores(void);
  * `done` or `lost`, CM_IO or CM_NO_MEMORY. */
 int workers_run(const struct workers_job *job, size_t jobs,
                 struct cm_diagnostics *diag) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures of serving a language model: what the functions of this folder read and set. */
-#ifndef API_LLM_FIGURES_H
-#define API_LLM_FIGURES_H
+#pragma once
 
 #include "costmodel/llm.h"
 #include "llm/language.h"
@@ -56,5 +55,3 @@ void figures_sum_cache(const struct language *language, const struct llm_setup *
                        struct cm_llm *ret);
 /* Replaces each number in a name by "*". */
 const char *figures_generic_name(struct arena *arena, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cache of measured times: a second run measures only new primitives. There is one file per
  * struct cache_key. Every entry is validated before use. */
-#ifndef BACKENDS_CACHE_CACHE_H
-#define BACKENDS_CACHE_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ int cache_put(struct cache *cache, const struct cm_primitive *primitive,
  * file is unchanged. */
 int cache_save(struct cache *cache, struct cm_reason *reason)
     __attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * some names to later versions (cuMemAlloc to cuMemAlloc_v2). The function without the suffix
  * may have other parameters, so dlsym is called with the name after macro expansion.
  */
-#ifndef BACKENDS_CUDA_API_H
-#define BACKENDS_CUDA_API_H
+#pragma once
 
 #include <cublasLt.h>
 #include <cuda.h>
@@ -123,5 +122,3 @@ void api_cudnn_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char 
                      size_t size);
 /* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
 int api_newest_sm(const struct cuda_nvrtc *nvrtc, int sm);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The algorithm chosen for each primitive: later plans of the primitive, alone or in a network,
  * use the same one. */
-#ifndef BACKENDS_CUDA_CHOICES_H
-#define BACKENDS_CUDA_CHOICES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ struct choice *choices_find(const struct choices *choices,
  */
 void choices_set(struct choices *choices, const struct choice *choice);
 void choices_drop(struct choices *choices);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows and columns of a tile by cublasLtMatmulTile_t; generated from cublasLt.h of CUDA 13.0.
  * {0, 0}: undefined. */
-#ifndef BACKENDS_CUDA_CUBLASLT_TILES_GEN_H
-#define BACKENDS_CUDA_CUBLASLT_TILES_GEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -92,5 +91,3 @@ static const uint16_t cublaslt_tiles[][2] = {
     {256, 512}, {256, 1024}, {512, 512}, {512, 1024},
 };
 /* clang-format on */
-
-#endif

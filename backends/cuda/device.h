@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device and its libraries. Only the driver API is used, never the runtime API; libraries
  * take a CUstream as cudaStream_t, the same type (docs/decisions/cuda-driver-api.md). */
-#ifndef BACKENDS_CUDA_DEVICE_H
-#define BACKENDS_CUDA_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -73,5 +72,3 @@ int device_open(const struct cuda_options *options, struct cm_device **ret,
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
 void device_clocks(struct cm_device *device, struct cm_clocks *ret);
 void device_close(struct cm_device *device);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random contents of operands, written before timing. */
-#ifndef BACKENDS_CUDA_FILL_H
-#define BACKENDS_CUDA_FILL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ struct fill fill_for(const struct cm_primitive *primitive, int32_t index);
 /* Writes pseudo-random elements, the same in every run. `size`: bytes, a multiple of the
  * element size. */
 void fill_pattern(const struct fill *fill, void *ret, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A matrix product in BLAS terms: leading dims, transposes, one batch stride. */
-#ifndef BACKENDS_CUDA_GEMM_H
-#define BACKENDS_CUDA_GEMM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ struct gemm {
 int gemm_read(const struct cm_primitive *primitive, struct gemm *ret, struct cm_reason *reason);
 /* Returns the offset of a matrix in call `index`, in elements. */
 int64_t gemm_offset(const struct gemm *gemm, enum gemm_operand which, int64_t index);
-
-#endif

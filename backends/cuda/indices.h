@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the indices of a gather or a scatter select elements, derived from the operand shapes. */
-#ifndef BACKENDS_CUDA_INDICES_H
-#define BACKENDS_CUDA_INDICES_H
+#pragma once
 
 #include "costmodel/backend.h"
 
@@ -20,5 +19,3 @@ struct indices {
 
 /* Returns form INDEX_NONE also if the primitive is not a gather or scatter. */
 struct indices indices_of(const struct cm_primitive *primitive);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of the single kernels of a layer, measured in a separate graph. This graph has events
  * around each kernel, so it is slower than the graph that times the layer. */
-#ifndef BACKENDS_CUDA_KERNEL_TIMES_H
-#define BACKENDS_CUDA_KERNEL_TIMES_H
+#pragma once
 
 #include "backends/cuda/replay.h"
 
@@ -26,5 +25,3 @@ int kernel_times_make(const struct cm_device *device, const struct replay_job *j
 int kernel_times_run(const struct cm_device *device, const struct kernel_times *times,
                      double *ret_seconds, struct cm_reason *reason);
 void kernel_times_drop(const struct cm_device *device, struct kernel_times *times);
-
-#endif

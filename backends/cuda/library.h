@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads NVIDIA's libraries at run time: the module is not linked with them. */
-#ifndef BACKENDS_CUDA_LIBRARY_H
-#define BACKENDS_CUDA_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ int library_load(const struct library_name *name, const struct library_folders *
  * the module. A later load of libcuda.so.1 finds it by its soname. Returns CM_BACKEND_REFUSED
  * if it is missing. */
 int library_load_stub(struct cm_reason *reason);
-
-#endif

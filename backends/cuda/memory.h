@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory. Usually one plan exists at a time, so half of the free memory is allocated
  * once as a shared block that each plan takes as a whole. */
-#ifndef BACKENDS_CUDA_MEMORY_H
-#define BACKENDS_CUDA_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
 void memory_give_back(struct cm_device *device, const struct memory_block *block);
 /* Frees the shared block, which must not be taken. */
 void memory_drop(struct cm_device *device);
-
-#endif

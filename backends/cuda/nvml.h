@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device state from NVML, which comes with the driver. A CUDA installation may lack its header,
  * so nvml.h and nvml.c declare the types that they use, as documented. */
-#ifndef BACKENDS_CUDA_NVML_H
-#define BACKENDS_CUDA_NVML_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ unsigned nvml_other_processes(const struct nvml *nvml);
 bool nvml_is_partitioned(const struct nvml *nvml);
 /* Sets `ret` to the version of the driver: "580.65.06"; "" if unknown. */
 void nvml_driver_version(const struct nvml *nvml, char *ret, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan runs either one primitive on many sets of operands, or a network. Each step of a
  * network launches the part that was made for its primitive. */
-#ifndef BACKENDS_CUDA_PLAN_H
-#define BACKENDS_CUDA_PLAN_H
+#pragma once
 
 #include "backends/cuda/kernel_times.h"
 #include "backends/cuda/sets.h"
@@ -69,5 +68,3 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* Drops the captured graphs, before the steps change. */
 void plan_drop_graphs(struct cm_plan *plan);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A provider makes a step with one library: a primitive that is ready to run and can be
  * launched any number of times. If a provider refuses a primitive, the next one is tried. */
-#ifndef BACKENDS_CUDA_PROVIDER_H
-#define BACKENDS_CUDA_PROVIDER_H
+#pragma once
 
 #include "backends/cuda/device.h"
 
@@ -62,5 +61,3 @@ static inline void *provider_pointer(CUdeviceptr address) {
 /* One file per provider. */
 extern const struct cuda_provider cublaslt_provider, cudnn_graph_provider, legacy_provider,
     nvrtc_provider, copy_proxy_provider;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Returns error statuses with a reason for the user; appends to lists in text buffers. */
-#ifndef BACKENDS_CUDA_REFUSE_H
-#define BACKENDS_CUDA_REFUSE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ const char *cuda_error_name(const struct cm_device *device, CUresult result);
  */
 int cuda_check(const struct cm_device *device, CUresult result, const char *doing,
                struct cm_reason *reason);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures many launches as one CUDA graph, so that times do not include launches by the host.
  * The graph also lists the kernels. */
-#ifndef BACKENDS_CUDA_REPLAY_H
-#define BACKENDS_CUDA_REPLAY_H
+#pragma once
 
 #include "backends/cuda/device.h"
 
@@ -64,5 +63,3 @@ int32_t replay_kernel_at(const struct cm_device *device, CUgraphNode node,
 /* Replaces a mangled C++ name by the demangled one, as nsys prints it, truncated to `size`
  * bytes. Leaves other names unchanged, and all names if the C++ library is missing. */
 void replay_demangle(char *name, size_t size);
-
-#endif

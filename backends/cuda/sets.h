@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of operands: so many that the first is evicted from the L2 cache before its next use.
  * One block holds them, with the workspace at its end. */
-#ifndef BACKENDS_CUDA_SETS_H
-#define BACKENDS_CUDA_SETS_H
+#pragma once
 
 #include "backends/cuda/fill.h"
 #include "backends/cuda/provider.h"
@@ -34,5 +33,3 @@ struct cuda_operands sets_at(const struct sets *sets, const struct cuda_operands
 /* Fills `bytes` bytes of device memory at address `at`. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason);
-
-#endif

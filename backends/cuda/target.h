@@ -3,8 +3,7 @@
  * A GPU that cuDNN plans for instead of a GPU of this machine: cuDNN 9.8 and later accepts the
  * properties of a device as JSON.
  */
-#ifndef BACKENDS_CUDA_TARGET_H
-#define BACKENDS_CUDA_TARGET_H
+#pragma once
 
 #include <cudnn.h>
 
@@ -24,5 +23,3 @@ struct cuda_target {
 int target_make(const struct cuda_cudnn *cudnn, const char *device, struct cuda_target *ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
 void target_drop(struct cuda_target *target);
-
-#endif

@@ -5,8 +5,7 @@
  * work to reach the maximum, so work precedes each timing, and the clock of each sample is
  * measured (as nvbench does).
  */
-#ifndef BACKENDS_CUDA_WARMUP_H
-#define BACKENDS_CUDA_WARMUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
 /* Sets the SM clock to the mean of the last sample, if known, and adds "low clock" to the
  * reasons for throttling if n_slow > 0; then forgets both. */
 void warmup_clocks(struct cm_device *device, struct cm_clocks *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calibration: a device description from measured rates, for the roofline backend. */
-#ifndef BACKENDS_DEVICE_CALIBRATE_H
-#define BACKENDS_DEVICE_CALIBRATE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
 /* Writes the device file that device_read reads. Errors of `out` are found when it is flushed.
  */
 void calibrate_write(const struct device_model *model, FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ceilings of a device, measured in the same way as layers. They are references for layer
  * times, and the rates of a device file. */
-#ifndef BACKENDS_DEVICE_CEILINGS_H
-#define BACKENDS_DEVICE_CEILINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ bool ceilings_any(const struct ceilings *ceilings);
 
 /* Sets ret[type] for each element type that a matrix product or convolution multiplies. */
 void ceilings_wanted(const struct cm_primitive *primitives, size_t n, bool *ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of collectives among GPUs, from the link of a device (docs/decisions/collectives.md).
  */
-#ifndef BACKENDS_DEVICE_COLLECTIVES_H
-#define BACKENDS_DEVICE_COLLECTIVES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -61,5 +60,3 @@ struct device_exchange {
 bool device_exchange_time(const struct device_model *model,
                           const struct device_exchange *exchange,
                           struct device_collective_time *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device models from published figures: built in, or from the user's file. */
-#ifndef BACKENDS_DEVICE_DEVICES_H
-#define BACKENDS_DEVICE_DEVICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -199,5 +198,3 @@ int device_read(const char *path, struct arena *arena, struct device_model *ret,
 int device_parse(const char *path, const char *text, struct arena *arena,
                  struct device_model *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
-
-#endif

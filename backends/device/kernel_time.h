@@ -6,8 +6,7 @@
  *   expected time the time with a good library: tiles and waves of the multiprocessors, shares
  *                 of the peak rates that kernels reach, a launch per kernel
  */
-#ifndef BACKENDS_DEVICE_KERNEL_TIME_H
-#define BACKENDS_DEVICE_KERNEL_TIME_H
+#pragma once
 
 #include "backends/device/devices.h"
 #include "costmodel/backend.h"
@@ -54,5 +53,3 @@ struct kernel_time kernel_time(const struct device_model *model,
  */
 struct kernel_time roofline_kernel_time(const struct cm_device *device,
                                         const struct cm_primitive *primitive);
-
-#endif

@@ -3,8 +3,7 @@
  * The expected time of a run of many kernels: the kernels run one after the other, unless the
  * host takes longer to launch them; and its error (docs/times.md).
  */
-#ifndef BACKENDS_DEVICE_RUN_TIME_H
-#define BACKENDS_DEVICE_RUN_TIME_H
+#pragma once
 
 #include "costmodel/backend.h"
 
@@ -24,5 +23,3 @@ void run_time_add(struct run_time *sum, const struct cm_primitive *primitive, do
 double run_time_expected(const struct run_time *sum, const struct cm_calibration *fit);
 /* Returns the kind of work that takes most of the expected time. */
 enum cm_time_kind run_time_kind(const struct run_time *sum, double expected);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the runtimes map a graph to kernels. */
-#ifndef BACKENDS_DEVICE_RUNTIMES_H
-#define BACKENDS_DEVICE_RUNTIMES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ enum runtime_rule {
 
 /* Returns true if the runtime has this rule. */
 bool runtime_rule(enum cm_runtime runtime, enum runtime_rule rule);
-
-#endif

@@ -4,8 +4,7 @@
  * describe primitives differently, so calls_v2.c and calls_v3.c both define the functions
  * calls_...; the version of the headers selects one of the files, and the other one is empty.
  */
-#ifndef BACKENDS_ONEDNN_API_H
-#define BACKENDS_ONEDNN_API_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -172,5 +171,3 @@ dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorith
                               dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_concat(const struct onednn *lib, int n, const onednn_desc *srcs,
                            onednn_desc dst, int axis, dnnl_primitive_desc_t *ret);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translates a cm_primitive to a sequence of oneDNN primitives, the parts: creates their
  * descriptors and lists their operands. */
-#ifndef BACKENDS_ONEDNN_BUILD_H
-#define BACKENDS_ONEDNN_BUILD_H
+#pragma once
 
 #include "backends/coalesce_dims.h"
 #include "backends/onednn/api.h"
@@ -122,5 +121,3 @@ struct onednn_window build_window(const struct cm_window *window);
 bool build_is_reference(const struct building *building);
 /* Drops everything built so far. */
 void build_start_over(struct building *building);
-
-#endif

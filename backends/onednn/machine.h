@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of the machine that affect times: CPUs, caches, memory, load. */
-#ifndef BACKENDS_ONEDNN_MACHINE_H
-#define BACKENDS_ONEDNN_MACHINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ double machine_load(void);
 /* Reads the mean and the maximum CPU clock and the highest temperature; each is 0 if /sys lacks
  * it, as in most virtual machines. */
 void machine_clocks(struct cm_clocks *ret);
-
-#endif

@@ -4,8 +4,7 @@
  * has, for each set of operands, one call per part (build.h). The plan of a network has the
  * calls of all its steps (network.c).
  */
-#ifndef BACKENDS_ONEDNN_PLAN_H
-#define BACKENDS_ONEDNN_PLAN_H
+#pragma once
 
 #include "backends/onednn/build.h"
 
@@ -87,5 +86,3 @@ enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
 int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and loads modules: shared libraries that contain a backend. */
-#ifndef BACKENDS_PLUGIN_LOADER_H
-#define BACKENDS_PLUGIN_LOADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ int loader_places_in(const char *path, struct arena *arena, struct places *ret)
  */
 int loader_load(const char *name, bool any_owner, const struct cm_backend **ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
-
-#endif

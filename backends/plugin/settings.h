@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings of a backend: `onednn:threads=2,library=/opt/libdnnl.so.3`. */
-#ifndef BACKENDS_PLUGIN_SETTINGS_H
-#define BACKENDS_PLUGIN_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ const char *settings_get(const struct cm_settings *settings, const char *name);
  * CM_BACKEND_OK. */
 int settings_check(const struct cm_settings *settings, const struct cm_backend *backend,
                    struct cm_reason *reason) __attribute__((warn_unused_result));
-
-#endif

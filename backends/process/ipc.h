@@ -2,8 +2,7 @@
 /* Messages between the program and a measuring process. A message is a frame: a header with a
  * sequence number and a checksum, then the payload. Number and checksum detect a process that
  * corrupted its memory before it died. */
-#ifndef BACKENDS_PROCESS_IPC_H
-#define BACKENDS_PROCESS_IPC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc
     __attribute__((warn_unused_result));
 int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,
                         void *payload) __attribute__((warn_unused_result));
-
-#endif

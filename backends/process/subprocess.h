@@ -2,8 +2,7 @@
 /* Runs a backend in a child process: after a crash, a hang or a lost device, only the current
  * primitive has no time, and the next one runs in a new process. The roofline backend only
  * computes, so it runs in this process. */
-#ifndef BACKENDS_PROCESS_SUBPROCESS_H
-#define BACKENDS_PROCESS_SUBPROCESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -55,5 +54,3 @@ void subprocess_measure_network(struct subprocess *subprocess, const struct cm_n
 
 /* Ends the process and closes the device. Accepts NULL. */
 void subprocess_stop(struct subprocess *subprocess);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of layers that another tool measured and wrote to a file. Each format has a reader that
  * fills struct cm_times; timing/times_import.h assigns the layers to nodes. */
-#ifndef BACKENDS_TIMES_TIMES_H
-#define BACKENDS_TIMES_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ int times_read_csv(const char *text, size_t size, struct cm_diagnostics *diag,
 /* Detects the format of the text and reads it. The caller sets times->arena and ->path. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits the name of a fused layer into the names of its nodes, and adds layers. */
-#ifndef BACKENDS_TIMES_TIMES_NAMES_H
-#define BACKENDS_TIMES_TIMES_NAMES_H
+#pragma once
 
 #include "backends/times/times.h"
 
@@ -50,5 +49,3 @@ bool times_has_word(const char *words, const char *word, size_t length);
  * of `name`. Returns false, with types "", if none of the n rows names it. */
 bool times_set_operator(struct times_layer *layer, const struct times_operator *rows, size_t n,
                         const char *name, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times and operands of layers in single runs of the model, and their summary. */
-#ifndef BACKENDS_TIMES_TIMES_SAMPLES_H
-#define BACKENDS_TIMES_TIMES_SAMPLES_H
+#pragma once
 
 #include "backends/times/times.h"
 
@@ -25,5 +24,3 @@ void times_sum_samples(struct cm_times *times, struct times_sample *samples, siz
  * If out of memory, the arena of one of the maps has failed. */
 void times_count_read(struct cm_times *times, struct map *read_in, const char *shape,
                       int64_t run);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsed command line of `costmodel check`, its planned profiles and its report files. */
-#ifndef CLI_CHECK_CHECK_COMMAND_H
-#define CLI_CHECK_CHECK_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -75,5 +74,3 @@ int check_plan_take_dims(const struct invocation *call, const struct cm_baseline
 
 /* Returns the command that accepts the current costs as the baseline; NULL if out of memory. */
 const char *check_accept_command(const struct invocation *call);
-
-#endif

@@ -7,8 +7,7 @@
  * list separately and keeps unknown fields: it takes four times as long and four times the
  * memory.
  */
-#ifndef FRONTEND_WIRE_DECODE_H
-#define FRONTEND_WIRE_DECODE_H
+#pragma once
 
 #include "frontend/wire/message.h"
 #include "onnx.pb-c.h"
@@ -40,5 +39,3 @@ struct decode_walk decode_each(const struct message *message, uint32_t number,
 /* Sets *ret to the next message, or to NULL at the end; it is valid until the next call. Walks
  * nest in one arena: the walk over a submessage ends before the outer walk continues. */
 int decode_next(struct decode_walk *walk, void *ret) __attribute__((warn_unused_result));
-
-#endif

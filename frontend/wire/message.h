@@ -5,8 +5,7 @@
  * nodes of FunctionProto are read this way, so that no graph is ever decoded as a whole
  * (docs/decisions/nodes-in-place.md).
  */
-#ifndef FRONTEND_WIRE_MESSAGE_H
-#define FRONTEND_WIRE_MESSAGE_H
+#pragma once
 
 #include "frontend/wire/wire.h"
 
@@ -113,5 +112,3 @@ static inline bool fields_next(struct fields_walk *walk, struct span *ret) {
     *ret = field.bytes;
     return true;
 }
-
-#endif

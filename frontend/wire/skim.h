@@ -9,8 +9,7 @@
  * The private field `ordinal` is, for a graph or function, the number of nodes that begin
  * before it in the file; for a node, the number of nodes in its bodies.
  */
-#ifndef FRONTEND_WIRE_SKIM_H
-#define FRONTEND_WIRE_SKIM_H
+#pragma once
 
 #include "frontend/wire/message.h"
 
@@ -57,5 +56,3 @@ enum metadata_key {
 
 /* Returns the enum value of a key; N_METADATA_KEYS if the key is not read. */
 enum metadata_key skim_metadata_key(struct span key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages and fields of onnx.proto for skim: which to enter, keep or skip. */
-#ifndef FRONTEND_WIRE_SKIM_SCHEMA_H
-#define FRONTEND_WIRE_SKIM_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ static inline const struct skim_field *skim_find_field(const struct skim_message
     if (number >= message->n_fields || !message->fields[number].name) return NULL;
     return &message->fields[number];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Protobuf's wire format in memory: a field is a varint key, (number << 3 | wire type), and a
  * value. https://protobuf.dev/programming-guides/encoding
  */
-#ifndef FRONTEND_WIRE_WIRE_H
-#define FRONTEND_WIRE_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ size_t wire_varint_size(uint64_t value);
 size_t wire_encode(uint64_t value, uint8_t *to);
 /* Writes a varint of exactly `size` bytes, at least wire_varint_size(value). */
 void wire_encode_padded(uint64_t value, size_t size, uint8_t *to);
-
-#endif

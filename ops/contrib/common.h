@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers shared by the com.microsoft operators. */
-#ifndef OPS_CONTRIB_COMMON_H
-#define OPS_CONTRIB_COMMON_H
+#pragma once
 
 #include "ops/common.h"
 
@@ -22,5 +21,3 @@ int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t
 int contrib_infer_channels_last(struct op_context *context, size_t x,
                                 int (*infer)(struct op_context *context))
     __attribute__((warn_unused_result));
-
-#endif

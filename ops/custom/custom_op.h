@@ -3,8 +3,7 @@
  * Operators described by the user (docs/op-costs.md). Each description becomes a row like those
  * of built-in operators, with callbacks that evaluate its texts at a node. Rows are immutable.
  */
-#ifndef OPS_CUSTOM_CUSTOM_OP_H
-#define OPS_CUSTOM_CUSTOM_OP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ const char *custom_op_place(struct arena *arena, const char *place, const char *
 int custom_op_infer(struct op_context *context) CM_MUST_CHECK;
 void custom_op_macs(const struct op_context *context, struct product *ret);
 int64_t custom_op_other_flops(const struct op_context *context);
-
-#endif

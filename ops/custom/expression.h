@@ -7,8 +7,7 @@
  * "/" rounds down; functions are min, max and ceildiv. A name is letters, digits and "_",
  * optionally with an index: "strides[0]". An expression is evaluated while it is read.
  */
-#ifndef OPS_CUSTOM_EXPRESSION_H
-#define OPS_CUSTOM_EXPRESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ int expression_fault(const struct expression_cursor *cursor, const char *format,
 /* Evaluates a sum and leaves the cursor after it. Returns CM_OK or CM_REFUSED. */
 int expression_read(struct expression_cursor *cursor, const struct expression_names *names,
                     struct expression *ret) __attribute__((warn_unused_result));
-
-#endif

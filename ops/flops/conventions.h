@@ -4,8 +4,7 @@
  * convention is a column of the operators' facets (op_facets.flops). docs/conventions.md
  * explains every row.
  */
-#ifndef OPS_FLOPS_CONVENTIONS_H
-#define OPS_FLOPS_CONVENTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ int64_t convention_all_operations(const struct convention *convention,
 
 /* Returns how many FLOPs the convention counts for one MAC of the operator. */
 int64_t convention_per_mac(const struct convention *convention, const struct op *op);
-
-#endif

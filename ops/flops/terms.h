@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions and macros for the FLOPs in the facets of an operator (ops/onnx/facets.h). */
-#ifndef OPS_FLOPS_TERMS_H
-#define OPS_FLOPS_TERMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -105,5 +104,3 @@ int64_t term_softmax_rows(const struct op_context *context);
 /* Returns the number of spatial axes of input 0, rank - 2 but at least 0; RANK_UNKNOWN if the
  * rank is unknown. */
 int term_spatial(const struct op_context *context);
-
-#endif

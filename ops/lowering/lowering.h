@@ -4,8 +4,7 @@
  * of each operator (`lowering`, ops/op.h) name a function of this header, or why there is none
  * (docs/decisions/operator-facets.md).
  */
-#ifndef OPS_LOWERING_LOWERING_H
-#define OPS_LOWERING_LOWERING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -132,5 +131,3 @@ lower_function lower_transpose, lower_concat, lower_expand, lower_slice, lower_c
 #define NO_SORT             "work is data-dependent; no sort or select primitive"
 #define NO_STRING           "no primitive works on texts"
 #define TWO_PRIMITIVES      "a reduction and the computation on its result are two primitives"
-
-#endif

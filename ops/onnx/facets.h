@@ -4,8 +4,7 @@
  *     SIGNATURE(ONNX, PRelu, 7, EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d"))
  * `declines` of a family lists the facets that an operator lacks if its row does not set them.
  */
-#ifndef OPS_ONNX_FACETS_H
-#define OPS_ONNX_FACETS_H
+#pragma once
 
 #include "ops/flops/terms.h"
 #include "ops/lowering/lowering.h"
@@ -79,5 +78,3 @@
     row(type, a, __VA_ARGS__), SINCE3(row, type, b, c, d, __VA_ARGS__)
 #define SINCE5(row, type, a, b, c, d, e, ...)                                                  \
     row(type, a, __VA_ARGS__), SINCE4(row, type, b, c, d, e, __VA_ARGS__)
-
-#endif

@@ -5,8 +5,7 @@
  * pattern: the arithmetic of the nodes as text. passes/fusion/pattern_parse.c parses patterns,
  * passes/fusion/match.h matches them.
  */
-#ifndef OPS_ONNX_PATTERNS_H
-#define OPS_ONNX_PATTERNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ const struct constant *patterns_constant(const struct model *model, const struct
  * norm. Returns 0 if the node is not one, or if the dims of its weight do not fit.
  */
 int64_t patterns_foldable_channels(const struct node *node, const struct shape *weight);
-
-#endif

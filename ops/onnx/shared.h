@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shape rules and MACs of convolutions, matrix products and pools that the quantized operators
  * and those of com.microsoft share. */
-#ifndef OPS_ONNX_SHARED_H
-#define OPS_ONNX_SHARED_H
+#pragma once
 
 #include "costmodel/status.h"
 #include "ir/dtype.h"
@@ -31,5 +30,3 @@ void matmul_macs(const struct op_context *context, struct product *ret);
 int pool_infer(struct op_context *context) CM_MUST_CHECK;
 /* Sets output 0 to the shape of input 0 with all spatial dims 1. */
 int pool_infer_global(struct op_context *context) CM_MUST_CHECK;
-
-#endif

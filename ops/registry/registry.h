@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All operator rows. registry.c lists the families. */
-#ifndef OPS_REGISTRY_REGISTRY_H
-#define OPS_REGISTRY_REGISTRY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ const struct op_family *registry_family(size_t index);
  * the row gives no reason, which a test reports as an error.
  */
 const char *registry_free(const struct op_family *family, const struct op *op);
-
-#endif

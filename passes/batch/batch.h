@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass batch: binds symbolic dims, and re-batches models exported with a fixed batch. */
-#ifndef PASSES_BATCH_BATCH_H
-#define PASSES_BATCH_BATCH_H
+#pragma once
 
 #include "passes/pass.h"
 #include "passes/walk/context.h"
@@ -37,5 +36,3 @@ struct batch_table {
 };
 
 pass_run pass_batch;
-
-#endif

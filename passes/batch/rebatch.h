@@ -8,8 +8,7 @@
  * prime, so a dim that grew by the ratio of both is a multiple of N, and any other is constant.
  * A node that does not fit has a stale operand. See docs/decisions/rebatching.md.
  */
-#ifndef PASSES_BATCH_REBATCH_H
-#define PASSES_BATCH_REBATCH_H
+#pragma once
 
 #include "passes/batch/batch.h"
 #include "passes/pass.h"
@@ -172,5 +171,3 @@ struct tiling {
 /* Finds where an export tiled the operands of products that do not hold the batch, for a
  * solution of the search. Appends to ret->changes. Returns CM_OK or CM_NO_MEMORY. */
 int tiling_find(struct search *search, struct tiling *ret) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes the terms whose sums are the MACs, FLOPs and integer operations of a node. */
-#ifndef PASSES_COST_COUNT_H
-#define PASSES_COST_COUNT_H
+#pragma once
 
 #include "ops/flops/conventions.h"
 #include "ops/product.h"
@@ -56,5 +55,3 @@ bool count_is_mixed(const struct analysis *analysis, uint32_t graph);
  */
 bool count_traffic(const struct analysis *analysis, const struct op_context *context,
                    int64_t *ret_read, int64_t *ret_written);
-
-#endif

@@ -4,8 +4,7 @@
  * DequantizeLinear and QuantizeLinear on integers (ops/qdq_propagation.h,
  * docs/decisions/integers.md).
  */
-#ifndef PASSES_COST_DEQUANTIZED_H
-#define PASSES_COST_DEQUANTIZED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool dequantized_product(const struct analysis *analysis, const struct op_contex
 /* Returns the part of the node's MACs and other operations that is on integers. */
 struct integers dequantized_integers(const struct analysis *analysis,
                                      const struct op_context *context, int64_t macs);
-
-#endif

@@ -13,8 +13,7 @@
  * address). The rest of a block is split off if it is at least 512 B, for large blocks more
  * than 1 MiB. A released block merges with free neighbours in its segment.
  */
-#ifndef PASSES_DEVICE_CACHING_ALLOCATOR_H
-#define PASSES_DEVICE_CACHING_ALLOCATOR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ int64_t caching_allocator_size(const struct caching_allocator *allocator, uint32
 void caching_allocator_release(struct caching_allocator *allocator, uint32_t block);
 /* Returns the bytes of all segments; at least 2^60 if the sum is larger. */
 int64_t caching_allocator_reserved(const struct caching_allocator *allocator);
-
-#endif

@@ -5,8 +5,7 @@
  * through the framework's allocator (caching_allocator.h); what cannot be derived from the file
  * is fitted to measured processes (docs/memory.md).
  */
-#ifndef PASSES_DEVICE_DEVICE_MEMORY_H
-#define PASSES_DEVICE_DEVICE_MEMORY_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -18,5 +17,3 @@ struct device_memory_table {
 };
 
 pass_run pass_device_memory;
-
-#endif

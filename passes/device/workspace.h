@@ -4,8 +4,7 @@
  * The libraries do not publish theirs; the rules are fitted to measured training processes
  * (docs/memory.md).
  */
-#ifndef PASSES_DEVICE_WORKSPACE_H
-#define PASSES_DEVICE_WORKSPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@
 bool workspace_is_convolution(const struct analysis *analysis, uint32_t node);
 /* Returns the bytes that the kernels of the node hold; 0 if none or unknown. */
 int64_t workspace_of_node(const struct analysis *analysis, uint32_t node);
-
-#endif

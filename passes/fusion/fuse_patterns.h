@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass fuse_patterns: matches operations that the exporter decomposed. */
-#ifndef PASSES_FUSION_FUSE_PATTERNS_H
-#define PASSES_FUSION_FUSE_PATTERNS_H
+#pragma once
 
 #include "passes/pass.h"
 #include "passes/walk/context.h"
@@ -16,5 +15,3 @@ struct fused_patterns_table {
 };
 
 pass_run pass_fuse_patterns;
-
-#endif

@@ -6,8 +6,7 @@
  * a - b is a + (-b), a / b is a * (1 / b), x^2 is x * x, a square root is a power. One attempt
  * takes bounded time on any graph.
  */
-#ifndef PASSES_FUSION_MATCH_H
-#define PASSES_FUSION_MATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ int candidates_find(const struct analysis *analysis, struct candidates *ret) CM_
 static inline pattern_set pattern_bit(size_t pattern) {
     return UINT64_C(1) << pattern % 64;
 }
-
-#endif

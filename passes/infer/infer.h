@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass infer: infers the type of every value and folds shape arithmetic. Its table is filled by
  * a walk. */
-#ifndef PASSES_INFER_INFER_H
-#define PASSES_INFER_INFER_H
+#pragma once
 
 #include "passes/pass.h"
 #include "passes/walk/context.h"
@@ -18,5 +17,3 @@ struct op_source infer_source(const struct analysis *analysis);
 
 /* Returns true if the node dequantizes integers: DequantizeLinear. */
 bool infer_dequantizes(const struct analysis *analysis, uint32_t node);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass arena_plan: assigns each value that owns bytes an offset in one arena. */
-#ifndef PASSES_MEMORY_ARENA_PLAN_H
-#define PASSES_MEMORY_ARENA_PLAN_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -16,5 +15,3 @@ struct arena_plan_table {
 };
 
 pass_run pass_arena_plan;
-
-#endif

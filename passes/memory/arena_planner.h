@@ -4,8 +4,7 @@
  * not overlap and the arena is small (dynamic storage allocation, NP-hard). Independent of the
  * model and deterministic: the same blocks always get the same offsets.
  */
-#ifndef PASSES_MEMORY_ARENA_PLANNER_H
-#define PASSES_MEMORY_ARENA_PLANNER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ const char *arena_planner_name(enum arena_planner planner);
  */
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct work *work, struct arena_layout *ret) CM_MUST_CHECK;
-
-#endif

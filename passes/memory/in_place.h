@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass in_place: finds the nodes that could overwrite an operand, and the resulting peak. */
-#ifndef PASSES_MEMORY_IN_PLACE_H
-#define PASSES_MEMORY_IN_PLACE_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -15,5 +14,3 @@ struct in_place_table {
 };
 
 pass_run pass_in_place;
-
-#endif

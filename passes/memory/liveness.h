@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes and last uses of values, as every pass and the result count them. */
-#ifndef PASSES_MEMORY_LIVENESS_H
-#define PASSES_MEMORY_LIVENESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ static inline int64_t liveness_counted(const struct analysis *analysis, uint32_t
  */
 uint32_t liveness_use_ends(const struct model *model, const struct liveness_table *table,
                            uint32_t node, uint32_t home);
-
-#endif

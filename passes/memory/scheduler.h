@@ -6,8 +6,7 @@
  * otherwise. Independent of the model and deterministic: the same problem always gives the same
  * order.
  */
-#ifndef PASSES_MEMORY_SCHEDULER_H
-#define PASSES_MEMORY_SCHEDULER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
  * of the first task at the peak. Returns CM_OK or CM_NO_MEMORY. */
 int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
                    const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) CM_MUST_CHECK;
-
-#endif

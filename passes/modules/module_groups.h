@@ -4,8 +4,7 @@
  * matches, its group is named by the text that the first subexpression matches, or by the whole
  * match if there is no subexpression. Nodes of other modules belong to the root.
  */
-#ifndef PASSES_MODULES_MODULE_GROUPS_H
-#define PASSES_MODULES_MODULE_GROUPS_H
+#pragma once
 
 #include "passes/modules/module_tree.h"
 
@@ -15,5 +14,3 @@ int module_groups_check(const char *expression, struct arena *arena,
 /* Replaces scopes and modules by groups. */
 int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
                        struct module_paths *paths) CM_MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
  * "/net/net.0_1/Conv" is net/net.0_1, the second call of module net.0 (module_tree.h).
  * module_sources.h finds the scopes.
  */
-#ifndef PASSES_MODULES_MODULE_SCOPES_H
-#define PASSES_MODULES_MODULE_SCOPES_H
+#pragma once
 
 #include "passes/modules/path_table.h"
 #include "passes/pass.h"
@@ -40,5 +39,3 @@ uint32_t scopes_enter_distinct(struct scopes *scopes, const char *text, size_t l
 /* Returns true if an output of the node is a parameter: the node is an Identity of an equal
  * parameter (param_uses.c) and does not count as a user of parameters. */
 bool scopes_makes_param(const struct analysis *analysis, uint32_t node);
-
-#endif

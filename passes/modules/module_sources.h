@@ -4,8 +4,7 @@
  * file. The most reliable source that locates a node decides; nodes that no source locates join
  * their neighbours. A new source is a row in module_sources.c.
  */
-#ifndef PASSES_MODULES_MODULE_SOURCES_H
-#define PASSES_MODULES_MODULE_SOURCES_H
+#pragma once
 
 #include "passes/modules/module_scopes.h"
 #include "passes/modules/modules.h"
@@ -57,5 +56,3 @@ const struct module_source *module_source_by_name(const char *name);
  * zeros. */
 int module_sources_find_scopes(const struct analysis *analysis, struct scopes *scopes,
                                struct modules_table *table) CM_MUST_CHECK;
-
-#endif

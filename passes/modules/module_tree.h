@@ -3,8 +3,7 @@
  * The tree of modules, and how often each module is called. modules.c builds the tree. Three
  * more steps of pass modules fill in the rest: module_totals, module_outputs, module_classes.
  */
-#ifndef PASSES_MODULES_MODULE_TREE_H
-#define PASSES_MODULES_MODULE_TREE_H
+#pragma once
 
 #include "passes/modules/module_scopes.h"
 #include "passes/modules/modules.h"
@@ -53,5 +52,3 @@ int module_totals(const struct module_tree *tree) CM_MUST_CHECK;
 int module_outputs(const struct module_tree *tree) CM_MUST_CHECK;
 /* Sets the class of each module and its arguments. */
 int module_classes(const struct module_tree *tree) CM_MUST_CHECK;
-
-#endif

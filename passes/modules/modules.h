@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass modules: recovers the module hierarchy and sums the costs of each module. */
-#ifndef PASSES_MODULES_MODULES_H
-#define PASSES_MODULES_MODULES_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -27,5 +26,3 @@ struct modules_table {
 };
 
 pass_run pass_modules;
-
-#endif

@@ -7,8 +7,7 @@
  * An entry stores its parent and its own part of the text. It points into the entered text,
  * which must live as long as the tree. paths_text makes the whole text.
  */
-#ifndef PASSES_MODULES_PATH_TABLE_H
-#define PASSES_MODULES_PATH_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
 const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *arena);
 /* Returns the nearest common ancestor. */
 uint32_t paths_common(const struct paths *paths, uint32_t a, uint32_t b);
-
-#endif

@@ -3,8 +3,7 @@
  * Restores the BatchNormalizations that an exporter folded into the layers before them. A step
  * of training needs them: the framework trains both layers.
  */
-#ifndef PASSES_NORMS_RESTORE_NORMS_H
-#define PASSES_NORMS_RESTORE_NORMS_H
+#pragma once
 
 struct arena;
 struct cm_options;
@@ -20,5 +19,3 @@ struct model;
 int restore_norms(const struct model *model, const struct cm_options *options,
                   struct arena *arena, const struct model **ret)
     __attribute__((warn_unused_result));
-
-#endif

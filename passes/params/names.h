@@ -4,8 +4,7 @@
  * ("fc1.weight") and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12",
  * "17"). Pass params uses the difference to classify constants.
  */
-#ifndef PASSES_PARAMS_NAMES_H
-#define PASSES_PARAMS_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct common_module {
 /* Shortens the path to the parts that it shares with the module of the parameter. Ignores a
  * parameter without a module. */
 void names_add_common(struct common_module *common, const char *param_name);
-
-#endif

@@ -3,8 +3,7 @@
  * Collects the facts from which pass params classifies constants: the values that may be
  * parameters, and the purposes for which each is used, also through views, slices and casts.
  */
-#ifndef PASSES_PARAMS_PARAM_USES_H
-#define PASSES_PARAMS_PARAM_USES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ struct loop_state {
 /* Returns true if operand `slot` is a state (role 'c') that the body returns unchanged. */
 bool loop_state_find(const struct analysis *analysis, uint32_t node, size_t slot,
                      struct loop_state *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass params: classifies constants as learned parameters, buffers or neither. */
-#ifndef PASSES_PARAMS_PARAMS_H
-#define PASSES_PARAMS_PARAMS_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -41,5 +40,3 @@ struct params_table {
 };
 
 pass_run pass_params;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline of the static core: it knows no device, no kernel and no time. */
-#ifndef PASSES_PIPELINE_PIPELINE_H
-#define PASSES_PIPELINE_PIPELINE_H
+#pragma once
 
 #include "passes/pipeline/runner.h"
 
@@ -22,5 +21,3 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
  * or later, because pass precision fills the table of infer.
  */
 int pipeline_run_from(struct analysis *analysis, enum pass_tables stale) CM_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the passes of a pipeline, and gives each only the tables that it reads. */
-#ifndef PASSES_PIPELINE_RUNNER_H
-#define PASSES_PIPELINE_RUNNER_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -26,5 +25,3 @@ void runner_clear(const struct pipeline *pipeline, struct analysis *analysis, si
  * Returns CM_OK, or the status of the first pass that fails. */
 int runner_run(const struct pipeline *pipeline, struct analysis *analysis, size_t first,
                unsigned wanted) CM_MUST_CHECK;
-
-#endif

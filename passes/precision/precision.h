@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The dtypes in which --precision runs the model: of values, and of the operands of a node. */
-#ifndef PASSES_PRECISION_PRECISION_H
-#define PASSES_PRECISION_PRECISION_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -31,5 +30,3 @@ int precision_apply_int8(const struct analysis *analysis,
  * exported Linear layer does, returns the product; otherwise ID_NONE. */
 uint32_t precision_biased_product(const struct analysis *analysis, const struct op *op,
                                   const struct node *node);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass explain: derives the figures of the nodes and modules named by --explain. */
-#ifndef PASSES_SUMMARY_EXPLAIN_H
-#define PASSES_SUMMARY_EXPLAIN_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -16,5 +15,3 @@ struct explain_table {
 };
 
 pass_run pass_explain;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass memory_required: sums the device memory that the model requires. */
-#ifndef PASSES_SUMMARY_MEMORY_REQUIRED_H
-#define PASSES_SUMMARY_MEMORY_REQUIRED_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -18,5 +17,3 @@ struct memory_required_table {
 };
 
 pass_run pass_memory_required;
-
-#endif

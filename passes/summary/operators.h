@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass operators: sums the costs of the nodes by operator. */
-#ifndef PASSES_SUMMARY_OPERATORS_H
-#define PASSES_SUMMARY_OPERATORS_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -15,5 +14,3 @@ struct operators_table {
 };
 
 pass_run pass_operators;
-
-#endif

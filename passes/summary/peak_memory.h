@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pass peak_memory: lists the values live at the peak and computes the peak of each module. */
-#ifndef PASSES_SUMMARY_PEAK_MEMORY_H
-#define PASSES_SUMMARY_PEAK_MEMORY_H
+#pragma once
 
 #include "passes/pass.h"
 
@@ -21,5 +20,3 @@ struct peak_memory_table {
 };
 
 pass_run pass_peak_memory;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of optimizers: states, temporaries and cost of a step. */
-#ifndef PASSES_TRAINING_OPTIMIZERS_H
-#define PASSES_TRAINING_OPTIMIZERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ const struct optimizer *optimizers_find(const char *name);
 const struct optimizer *optimizers_at(size_t index);
 struct optimizer_cost optimizers_cost(const struct optimizer *optimizer,
                                       const struct value_info *parameter);
-
-#endif

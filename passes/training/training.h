@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data shared by the parts of pass training; docs/training.md has the formulas. */
-#ifndef PASSES_TRAINING_TRAINING_H
-#define PASSES_TRAINING_TRAINING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -164,5 +163,3 @@ static inline int64_t training_runs_once(const struct training *training, uint32
     return checked_div_floor(training_runs(training, graph),
                              pass_micro_batches(training->analysis));
 }
-
-#endif

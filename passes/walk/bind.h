@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries about the operator rows that pass bind assigns to nodes, and about --trip-count. */
-#ifndef PASSES_WALK_BIND_H
-#define PASSES_WALK_BIND_H
+#pragma once
 
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -36,5 +35,3 @@ bool bind_hides_gradient(const struct op *op);
  * Loops or have a static count, and emits a note for each assumed count. */
 int bind_check_trips(const struct analysis *analysis,
                      const enum trip_outcome *uses) CM_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * Makes the op_context of a node (the argument of an operator's functions) from the tables of
  * the passes, and the frame that locates messages about the node.
  */
-#ifndef PASSES_WALK_CONTEXT_H
-#define PASSES_WALK_CONTEXT_H
+#pragma once
 
 #include "ops/op_context.h"
 #include "passes/pass.h"
@@ -74,5 +73,3 @@ struct node_frame {
 
 void node_frame_push(struct node_frame *place, struct cm_diagnostics *diag);
 void node_frame_pop(const struct node_frame *place, struct cm_diagnostics *diag);
-
-#endif

@@ -4,8 +4,7 @@
  * shapes may differ between runs. Example: iteration i of a torch.split appends
  * x[2 * i : 2 * i + 2], which may be shorter in the last iteration.
  */
-#ifndef PASSES_WALK_ITERATIONS_H
-#define PASSES_WALK_ITERATIONS_H
+#pragma once
 
 #include "passes/pass.h"
 #include "passes/walk/walk.h"
@@ -33,5 +32,3 @@ bool iterations_exist(const struct infer_table *table, uint32_t graph);
 /* Copies the infos of the run and of its enclosing runs into `infos` (by value). */
 void iterations_load(const struct infer_table *table, const struct iteration *iteration,
                      struct value_info *infos);
-
-#endif

@@ -5,8 +5,7 @@
  * shapes and for upper bounds. Pass batch compares a walk at the file's own batch with one at
  * another batch.
  */
-#ifndef PASSES_WALK_WALK_H
-#define PASSES_WALK_WALK_H
+#pragma once
 
 #include "ops/op_context.h"
 #include "passes/pass.h"
@@ -125,5 +124,3 @@ int missing_data_check(const struct walk *walk, const struct op_context *context
 
 /* Emits a note that counts the missing tensors that shape arithmetic or a pattern may need. */
 void missing_data_note(const struct analysis *analysis, const struct infer_table *table);
-
-#endif

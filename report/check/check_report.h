@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the formats of a verdict: the style of each state, and sentences on limits. */
-#ifndef REPORT_CHECK_CHECK_REPORT_H
-#define REPORT_CHECK_CHECK_REPORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ const char *check_blame(struct arena *arena, const struct cm_check_blame *blame)
 const char *check_unchecked(struct arena *arena, const struct cm_verdict *verdict);
 /* "4 passed, 1 regression; batch 8 of the baseline was not checked" */
 const char *check_counts(struct arena *arena, const struct cm_verdict *verdict);
-
-#endif

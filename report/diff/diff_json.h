@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison as a JSON document, for a file or a page. */
-#ifndef REPORT_DIFF_DIFF_JSON_H
-#define REPORT_DIFF_DIFF_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,5 +12,3 @@ struct cm_diff_options;
  * json_document_write. Returns CM_OK, CM_IO or CM_NO_MEMORY. */
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
                     bool in_html, FILE *out) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Style and scripts of the HTML pages, which the build embeds (cmake/Report.cmake). */
-#ifndef REPORT_HTML_HTML_ASSETS_H
-#define REPORT_HTML_HTML_ASSETS_H
+#pragma once
 
 struct html_asset {
     const char *text;
@@ -24,5 +23,3 @@ struct cm_diagnostics;
 /* Returns CM_OK; CM_USAGE with an error if the assets lack d3. */
 int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
-
-#endif

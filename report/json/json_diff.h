@@ -3,8 +3,7 @@
  * A comparison in the structure of its JSON document. report/diff/diff_json.c fills it, and the
  * tables of report/json/json_schema_diff.c describe how it is written.
  */
-#ifndef REPORT_JSON_JSON_DIFF_H
-#define REPORT_JSON_JSON_DIFF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ struct diff_document {
     size_t n_operators;
     const struct diff_operator *operators;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes JSON documents by their schema tables. */
-#ifndef REPORT_JSON_JSON_DOCUMENT_H
-#define REPORT_JSON_JSON_DOCUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int json_line_write(const struct json_record *record, const void *base, FILE *ou
 int json_line_read(const struct json_record *record, const char *text, size_t size,
                    struct arena *arena, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Macros for the rows of the schema tables, and the records that several tables share. */
-#ifndef REPORT_JSON_JSON_ROWS_H
-#define REPORT_JSON_JSON_ROWS_H
+#pragma once
 
 #include "report/json/json_schema.h"
 
@@ -71,5 +70,3 @@ extern const struct json_record json_measure;        /* struct cm_measure */
 extern const struct json_record json_operator;       /* struct cm_operator */
 extern const struct json_record json_input_pipeline; /* struct cm_input_pipeline */
 extern const struct json_record json_advice;         /* struct cm_advice */
-
-#endif

@@ -4,8 +4,7 @@
  * record, each key a row with the offset and kind of its value. Writer, reader, the published
  * JSON Schema and the tables of docs/json-reference.md all use these rows.
  */
-#ifndef REPORT_JSON_JSON_SCHEMA_H
-#define REPORT_JSON_JSON_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ int json_check(const struct cm_result *result, struct arena *arena,
 /* Rejects negative totals and equal batches. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
                         struct cm_diagnostics *diag) CM_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * The value of one row in one column of a table, and its text in the selected style, for all
  * formats.
  */
-#ifndef REPORT_TABLE_CELL_H
-#define REPORT_TABLE_CELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void cell_append(struct text *text, const struct cell *cell, enum number_style s
 /* The same for reports: an unknown figure is "?", and a bound has its prefix. */
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_style style,
                        bool unicode);
-
-#endif

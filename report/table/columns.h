@@ -3,8 +3,7 @@
  * The metrics of a profile, one row each: key, heading, unit and member of struct cm_costs. All
  * reports use this table, so a new metric is one member and one row.
  */
-#ifndef REPORT_TABLE_COLUMNS_H
-#define REPORT_TABLE_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ uint32_t column_bit(const struct column *column);
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
 /* Returns false if `part` is set and the value is 0: reports omit it. */
 bool column_is_printed(const struct column *column, const struct cm_costs *costs);
-
-#endif

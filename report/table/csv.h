@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of CSV. */
-#ifndef REPORT_TABLE_CSV_H
-#define REPORT_TABLE_CSV_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,5 +9,3 @@ struct text;
 /* Writes a text as a field: quoted if necessary, and never a formula of a spreadsheet. `safe`
  * is overwritten. */
 void csv_put_text(const char *name, struct text *safe, FILE *out);
-
-#endif

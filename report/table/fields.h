@@ -4,8 +4,7 @@
  * --columns, --sort and --filter in all formats. Metrics are the rows of
  * report/table/columns.c, each with its share of the total: "macs", "macs_share".
  */
-#ifndef REPORT_TABLE_FIELDS_H
-#define REPORT_TABLE_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ void field_get(const struct field *field, const struct rows_of *of, size_t row,
 
 /* Returns the text of a cell; for "" the `empty` of the column, if it has one. */
 const char *field_words(const struct field *field, const struct cell *cell);
-
-#endif

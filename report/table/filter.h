@@ -4,8 +4,7 @@
  * Texts support = and != with a pattern (support/glob.h), figures all six comparisons. An
  * unknown figure is equal to "?" only.
  */
-#ifndef REPORT_TABLE_FILTER_H
-#define REPORT_TABLE_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ bool filter_holds(const struct filter *filter, const struct cell *cell);
 int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
                       struct cm_diagnostics *diag, struct field *ret)
     __attribute__((warn_unused_result));
-
-#endif

@@ -3,8 +3,7 @@
  * Selects and sorts the rows and columns of a table by --columns, --sort, --filter, --depth and
  * --top, for all formats with columns.
  */
-#ifndef REPORT_TABLE_LISTING_H
-#define REPORT_TABLE_LISTING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -48,5 +47,3 @@ const size_t *listing_ranks(const struct listing *listing);
 
 /* Sets *ret to a cell of the row-th selected row. Valid until the next call. */
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret);
-
-#endif

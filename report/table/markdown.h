@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Escapes names from a file for Markdown: they cannot break tables or add markup, mentions or
  * HTML. */
-#ifndef REPORT_TABLE_MARKDOWN_H
-#define REPORT_TABLE_MARKDOWN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
  * then "and 3 more". */
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena);
-
-#endif

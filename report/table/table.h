@@ -11,8 +11,7 @@
  *
  * After table_fit, columns are omitted and long cells shortened until the lines fit.
  */
-#ifndef REPORT_TABLE_TABLE_H
-#define REPORT_TABLE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ void table_write(struct table *table);
 bool table_begin(struct table *table);
 void table_write_row(struct table *table, size_t row);
 void table_end(struct table *table);
-
-#endif

@@ -4,8 +4,7 @@
  * of similar cost share a row ("layers.0-11"), the most expensive rows are expanded until the
  * limit of rows is reached, and the remaining modules are summed up.
  */
-#ifndef REPORT_TEXT_HOTSPOTS_H
-#define REPORT_TEXT_HOTSPOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ double hotspots_share(const struct column *column, const struct cm_costs *costs,
  * false if out of memory (sticky in the arena). */
 bool hotspots_find(const struct cm_result *result, int depth, size_t max_rows,
                    struct arena *arena, struct hotspots *ret);
-
-#endif

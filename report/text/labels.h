@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Summary lines in two columns: a label and its value. */
-#ifndef REPORT_TEXT_LABELS_H
-#define REPORT_TEXT_LABELS_H
+#pragma once
 
 #include "report/page.h"
 
@@ -33,5 +32,3 @@ void label_pad(struct page *page);
 void label_rest(struct page *page, size_t n, size_t shown);
 /* Writes `fwd MACs:           14.07 GMACs     (14,068,146,176)`; the line stays open. */
 void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value);
-
-#endif

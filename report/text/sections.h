@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of the text reports. Each writes whole lines to the page. */
-#ifndef REPORT_TEXT_SECTIONS_H
-#define REPORT_TEXT_SECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void advice_write(struct page *page, const struct cm_result *result);
 bool sweep_is_by_precision(const struct cm_sweep *sweep);
 /* Writes the layers of a sweep; nothing if it does not list them. */
 void sweep_layers_write(struct page *page, const struct cm_sweep *sweep);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work of the nodes that have a time. Rates divide only this work by the latency. */
-#ifndef REPORT_TEXT_TIMED_H
-#define REPORT_TEXT_TIMED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ double timed_samples_per_second(const struct cm_result *result, int64_t ps);
  * of memory.
  */
 const int64_t *timed_operations(struct page *page, const struct cm_result *result);
-
-#endif

@@ -12,8 +12,7 @@
  * Accessors treat a NULL pointer, which json_get returns for a missing member, like the JSON
  * value `null`. Only json_next, json_key and json_is_first_of_key require a value.
  */
-#ifndef SUPPORT_JSON_JSON_VALUE_H
-#define SUPPORT_JSON_JSON_VALUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ const char *json_key(const struct json_value *member);
 const struct json_value *json_get(const struct json_value *object, const char *key);
 /* Returns false if an earlier member of `object` has the same key. */
 bool json_is_first_of_key(const struct json_value *object, const struct json_value *member);
-
-#endif

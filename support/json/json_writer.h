@@ -12,8 +12,7 @@
  *
  * writes {"macs":4096,"shape":[1]}. Errors of the stream are found when it is flushed.
  */
-#ifndef SUPPORT_JSON_JSON_WRITER_H
-#define SUPPORT_JSON_JSON_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void json_open(struct json_writer *json, const char *key, char bracket);
 void json_key_string(struct json_writer *json, const char *key, const char *text);
 void json_key_integer(struct json_writer *json, const char *key, int64_t value);
 void json_key_bool(struct json_writer *json, const char *key, bool value);
-
-#endif

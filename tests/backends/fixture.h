@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers that make primitives and temporary files for tests. */
-#ifndef TESTS_BACKENDS_FIXTURE_H
-#define TESTS_BACKENDS_FIXTURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ char *fixture_print(const struct cm_primitive *primitive);
  * caller unlinks the file. */
 #define FIXTURE_PATH TEMPORARY_PATH
 void fixture_write(const char *text, char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results that have only modules, made from lines of text. */
-#ifndef TESTS_COMPARE_TREE_H
-#define TESTS_COMPARE_TREE_H
+#pragma once
 
 #include "costmodel/compare.h"
 
@@ -18,5 +17,3 @@ struct cm_diff *tree_diff(const char *old_lines, const char *new_lines,
 
 /* Fails unless the diff has this description. */
 void tree_expect(const char *old_lines, const char *new_lines, const char *description);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator with injected failures. Linked into a program, it replaces malloc, calloc and
  * realloc for the program and all its libraries. */
-#ifndef TESTS_FAILURE_FAILING_H
-#define TESTS_FAILURE_FAILING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
 void failing_start(size_t nth, bool always);
 /* Stops failures; returns the number of allocations since the start. */
 size_t failing_stop(void);
-
-#endif

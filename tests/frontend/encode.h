@@ -4,8 +4,7 @@
  * exporter writes. Field numbers are those of frontend/wire/onnx.proto. Aborts if an allocation
  * fails.
  */
-#ifndef TESTS_FRONTEND_ENCODE_H
-#define TESTS_FRONTEND_ENCODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct bytes function_of(struct arena *arena, const char *name, const char *inpu
 struct bytes model_of(struct arena *arena, struct bytes graph);
 /* Appends an opset import. */
 void put_opset(struct bytes *out, uint32_t field, const char *domain, int64_t version);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads bytes in a test. */
-#ifndef TESTS_FRONTEND_LOADING_H
-#define TESTS_FRONTEND_LOADING_H
+#pragma once
 
 #include "costmodel/costmodel.h"
 #include "encode.h"
@@ -34,5 +33,3 @@ const char *loading_hint(const struct loading *loading);
 void assert_refused(struct bytes model, const char *message);
 /* Returns the value of that name; the test fails if there is none. */
 const struct value *value_named(const struct loading *loading, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the fuzzers: the entry points, named by libFuzzer, and the checks. */
-#ifndef TESTS_FUZZ_FUZZ_H
-#define TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void fuzz_require_fast(double since);
 const uint8_t *fuzz_option_bytes(const uint8_t *data, size_t size);
 /* Its tag and length; FUZZ_OPTION_BYTES bytes follow. */
 extern const uint8_t fuzz_option_head[3];
-
-#endif

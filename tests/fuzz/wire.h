@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model as a tree of protobuf fields, as far as it can be parsed, and edits of it that keep
  * the lengths around them right. */
-#ifndef TESTS_FUZZ_WIRE_H
-#define TESTS_FUZZ_WIRE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ struct wire_edit {
  */
 size_t wire_splice(const struct wire *wire, const struct wire_edit *edit, uint8_t *out,
                    size_t most);
-
-#endif

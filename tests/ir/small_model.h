@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models of a few nodes, built as the frontend builds them. */
-#ifndef TESTS_IR_SMALL_MODEL_H
-#define TESTS_IR_SMALL_MODEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ void small_model_free(struct small_model *small);
 
 /* main: %x, %w -> Conv -> %y; If(%c) -> %z, with a body that computes %sum = %y + %y. */
 void small_model_with_body(struct small_model *small);
-
-#endif

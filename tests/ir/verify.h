@@ -2,11 +2,8 @@
 /* Checks the invariants of a model: ids in range, one producer per value, execution order,
  * consistent use lists. A violation is a bug of the program, not of the file: verify_model
  * aborts and names the entry. */
-#ifndef TESTS_IR_VERIFY_H
-#define TESTS_IR_VERIFY_H
+#pragma once
 
 struct model;
 
 void verify_model(const struct model *model);
-
-#endif

@@ -18,8 +18,7 @@
  * tests/ops/onnx/FAMILY.c and tests/ops/contrib/FAMILY.c have the rows of a family, which
  * test_families.c runs. A row with only a title begins a test.
  */
-#ifndef TESTS_OPS_OP_HARNESS_H
-#define TESTS_OPS_OP_HARNESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ const char *op_bench_message(const struct op_bench *bench);
 /* Runs the rows up to a row without `op` and compares all that they state; a failure names its
  * row. */
 void op_cases_run(const struct op_case *rows);
-
-#endif

@@ -28,8 +28,7 @@
  * "-" is an omitted name. Words are split at blanks; "~" in a node's name is a blank.
  */
 /* clang-format on */
-#ifndef TESTS_PASSES_MODEL_HARNESS_H
-#define TESTS_PASSES_MODEL_HARNESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ const char *bench_used(const struct bench *bench, const char *name);
 const char *bench_paths(const struct bench *bench);
 /* Returns the names of the outputs of a module, separated by blanks. */
 const char *bench_outputs(const struct bench *bench, const char *path);
-
-#endif

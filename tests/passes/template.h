@@ -4,8 +4,7 @@
  * batch and "{8N}" 8 times the batch, wherever the exporter stores it. Re-batching the export
  * at one batch must give the types and costs of the export at the other batch.
  */
-#ifndef TESTS_PASSES_TEMPLATE_H
-#define TESTS_PASSES_TEMPLATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ struct bench *template_rebatch(const char *lines, int64_t from, int64_t to);
  * `reads`); NULL if there is none.
  */
 const char *template_difference(const struct bench *have, const struct bench *want, bool reads);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hand-written results, and helpers of the report tests. */
-#ifndef TESTS_REPORT_FIXTURE_H
-#define TESTS_REPORT_FIXTURE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ char *fixture_explanations(const struct cm_result *result,
  * environment the file is rewritten instead.
  */
 void fixture_expect_golden(const char *name, const char *actual);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens models in lines (model_harness.h) and runs the passes of times too. */
-#ifndef TESTS_TIMING_TIMED_HARNESS_H
-#define TESTS_TIMING_TIMED_HARNESS_H
+#pragma once
 
 #include "timing/timing.h"
 
@@ -23,5 +22,3 @@ struct estimate_table *timed_estimate(const struct timing *timing);
 const struct node_time *timed_node(const struct bench *bench, const char *node);
 /* Runs the passes that use times again, after the test changed the device or a time. */
 void timed_again(struct bench *bench);
-
-#endif

@@ -4,8 +4,7 @@
  * in reverse order of creation. After the first failing call the graph has failed and later
  * calls do nothing, so builders need not check each call.
  */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,5 +133,3 @@ void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t kind, cudnnBackendD
 bool graph_type(int32_t element, cudnnDataType_t *ret);
 /* Returns the accumulator type of products of this element type. */
 cudnnDataType_t graph_compute_type(int32_t element);
-
-#endif

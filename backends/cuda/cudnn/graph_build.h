@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builders, which translate a primitive to graphs of cuDNN operations. */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
+#pragma once
 
 #include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_shape.h"
@@ -48,5 +47,3 @@ static inline bool graph_requantizes(const struct cm_primitive *primitive) {
     return (primitive->kind == CM_CONV || primitive->kind == CM_DECONV) &&
            primitive->inputs[0].element == CM_I8 && primitive->outputs[0].element == CM_I8;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * follows a product in its graph (bias and post-ops). The last operation writes the result, the
  * others write virtual tensors. Functions that cuDNN lacks are composed of those it has.
  */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_CHAIN_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_CHAIN_H
+#pragma once
 
 #include "backends/cuda/cudnn/graph.h"
 
@@ -47,5 +46,3 @@ void graph_chain_point(struct graph_chain *chain, cudnnPointwiseMode_t mode,
 void graph_chain_tail(struct graph_chain *chain, enum graph_tail tail);
 /* Applies the tail to the result in place, as a graph of its own. */
 void graph_chain_in_place(struct graph_chain *chain, enum graph_tail tail);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Searches for an execution plan. cuDNN's heuristics list engine configurations, best first;
  * the first one that accepts the graph within the limits is used. */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
+#pragma once
 
 #include "backends/cuda/cudnn/graph.h"
 #include "backends/cuda/device.h"
@@ -32,5 +31,3 @@ struct graph_found {
  * CM_BACKEND_OK, or another status with the reason in the graph. */
 int graph_search(struct graph *graph, const struct cm_device *device, bool no_tensor_cores,
                  int candidate, struct graph_found *ret) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes of tensors as cuDNN's engines require them. */
-#ifndef BACKENDS_CUDA_CUDNN_GRAPH_SHAPE_H
-#define BACKENDS_CUDA_CUDNN_GRAPH_SHAPE_H
+#pragma once
 
 #include "backends/cuda/cudnn/graph.h"
 
@@ -37,5 +36,3 @@ void graph_shape_pack(struct graph_shape *shape, enum graph_order order);
 /* Returns a packed shape. */
 struct graph_shape graph_shape_packed(cudnnDataType_t type, enum graph_order order, int rank,
                                       const int64_t *dims);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels generated for given shapes and compiled by NVRTC, for primitives that no NVIDIA
  * library supports. The arguments of each kernel are all inputs, then all outputs. */
-#ifndef BACKENDS_CUDA_JIT_JIT_H
-#define BACKENDS_CUDA_JIT_JIT_H
+#pragma once
 
 #include "backends/coalesce_dims.h"
 #include "backends/cuda/provider.h"
@@ -79,5 +78,3 @@ int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_r
  * frees the image. */
 int jit_compile(const struct cm_device *device, const char *source, char **ret_image,
                 struct cm_reason *reason);
-
-#endif

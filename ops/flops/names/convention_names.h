@@ -4,8 +4,7 @@
  * ops/flops/conventions.c, which does the counting, because a report read from JSON has only
  * the name of its convention.
  */
-#ifndef OPS_FLOPS_NAMES_CONVENTION_NAMES_H
-#define OPS_FLOPS_NAMES_CONVENTION_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ const struct cm_convention *conventions_find(const char *name);
 /* Returns true if the FLOPs of the convention exclude integer operations; false for an unknown
  * name, for example from a file of a later version. */
 bool conventions_separate_integers(const char *name);
-
-#endif

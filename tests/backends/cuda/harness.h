@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA module, loaded against the doubles of NVIDIA's libraries (double/). */
-#ifndef TESTS_BACKENDS_CUDA_HARNESS_H
-#define TESTS_BACKENDS_CUDA_HARNESS_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,5 +42,3 @@ struct cm_plan *plan(const struct fixture *f, struct cm_device *device,
                      const struct cm_primitive *work);
 /* Returns the seconds of `n` executions. */
 double run(const struct fixture *f, struct cm_plan *made, uint32_t n, enum cm_cache cache);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers that build primitives and tensors for the tests of the CUDA module. */
-#ifndef TESTS_BACKENDS_CUDA_WORKS_H
-#define TESTS_BACKENDS_CUDA_WORKS_H
+#pragma once
 
 #include "fixture.h"
 
@@ -62,5 +61,3 @@ static inline struct cm_primitive works_pool(int32_t algorithm, struct cm_tensor
                                      .pads_end = {1, 1}};
     return work;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * refuse (streams, contexts, captures, launch limits, finalized descriptors, supported types)
  * and record each launch with the memory that it would read and write.
  */
-#ifndef TESTS_BACKENDS_CUDA_DOUBLE_H
-#define TESTS_BACKENDS_CUDA_DOUBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ CUresult double_launch(CUstream stream, const struct double_launch *launch);
 /* Called by calls that are illegal during a capture: if there is one, invalidates it and
  * returns an error, else returns CUDA_SUCCESS. */
 CUresult double_unsafe(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handle of cuDNN's double. */
-#ifndef TESTS_BACKENDS_CUDA_DOUBLE_HANDLE_H
-#define TESTS_BACKENDS_CUDA_DOUBLE_HANDLE_H
+#pragma once
 
 #include <cudnn.h>
 
@@ -15,5 +14,3 @@ struct cudnnContext {
 size_t handle_size_of(cudnnDataType_t type);
 /* Sets the text of cudnnGetLastErrorString and returns the status. */
 cudnnStatus_t handle_refuse(cudnnStatus_t status, const char *text);
-
-#endif

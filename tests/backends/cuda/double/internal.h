@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations shared by the files of the driver's double. */
-#ifndef TESTS_BACKENDS_CUDA_DOUBLE_INTERNAL_H
-#define TESTS_BACKENDS_CUDA_DOUBLE_INTERNAL_H
+#pragma once
 
 #include "double.h"
 
@@ -52,5 +51,3 @@ CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
 /* Advances the clock by one launch. */
 void driver_run(void);
 void driver_record(CUevent event, int stream);
-
-#endif
