@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * oneDNN's C API, loaded at run time: only the headers are needed to build. Versions 2 and 3
- * describe primitives differently, so calls_v2.c and calls_v3.c both define the functions
- * calls_...; the version of the headers selects one of the files, and the other one is empty.
- */
+/* oneDNN's C API, loaded at run time: only the headers are needed to build, of version 2 or 3.
+ * The functions calls_... hide how the versions describe primitives. */
 #pragma once
 
 #include <stdbool.h>

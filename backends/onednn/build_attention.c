@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds attention as several parts: scale q, scores = q k^T, add the mask, softmax over
+/* Builds attention as several parts: scale q, scores = q k^T, add the mask, softmax over
  * the keys, weights times v. The scale is applied to q because q is smaller than the scores.
- * Heads that share keys become rows of one product.
- */
+ * Heads that share keys become rows of one product. */
 #include "backends/onednn/build.h"
 
 #include <math.h>

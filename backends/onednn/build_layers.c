@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds pools, resampling, softmax, reductions and norms. oneDNN has group and instance norms
+/* Builds pools, resampling, softmax, reductions and norms. oneDNN has group and instance norms
  * since 3.3; in older versions, and for RMS norms, the proxy is a layer norm of the same rows,
- * which reads and writes the same bytes.
- */
+ * which reads and writes the same bytes. */
 #include "backends/onednn/build.h"
 
 #include <string.h>

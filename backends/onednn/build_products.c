@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds convolutions and matrix products. The weights of a convolution are in oneDNN's
+/* Builds convolutions and matrix products. The weights of a convolution are in oneDNN's
  * preferred layout, because a runtime converts them once. Unless `keep_layout`, its activations
  * are in oneDNN's preferred layout too, because a chain of convolutions does not convert them
  * in between. Matrices keep their own layout: a primitive does not say which matrix is
@@ -10,8 +9,7 @@
  * addition of a tensor of the result's size becomes a sum post-op: it reads the previous
  * contents of the destination instead of the tensor, as runtimes do for a residual connection.
  * This moves the same number of bytes and works in any layout. Other binary steps become binary
- * post-ops, whose operand may be broadcast.
- */
+ * post-ops, whose operand may be broadcast. */
 #include "backends/onednn/build.h"
 
 #include "backends/primitive.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order
+/* Builds LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order
  * of gates, because a runtime converts the model's weights once. The GRU is
- * linear-before-reset, the variant that frameworks export.
- */
+ * linear-before-reset, the variant that frameworks export. */
 #include "backends/onednn/build.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes the plan of a whole network: the calls of all steps, in order, on the operands of the
+/* Makes the plan of a whole network: the calls of all steps, in order, on the operands of the
  * network. Operands for which oneDNN chose its own layout are reordered: weights once, when the
  * plan is made; activations by calls before and after the step. The time of the network
- * includes these calls, as in a runtime.
- */
+ * includes these calls, as in a runtime. */
 #include "backends/onednn/plan.h"
 
 #include "backends/primitive.h"

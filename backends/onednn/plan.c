@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operands, execution and facts of plans. Cold executions of a primitive use several sets of
+/* Operands, execution and facts of plans. Cold executions of a primitive use several sets of
  * operands in turn. Together the sets are larger than three times the cache, so that under any
  * replacement policy a set is evicted before its next use. Temporaries between parts exist
  * once, as in a runtime. Large blocks use huge pages if the system provides them: the physical
  * 4 KiB pages of a block differ from run to run, and with them its cache set conflicts and TLB
- * misses (docs/measuring.md).
- */
+ * misses (docs/measuring.md). */
 #include "backends/onednn/plan.h"
 
 #include <stdio.h>

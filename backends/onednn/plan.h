@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A plan: calls of oneDNN primitives on memory that the plan owns. The plan of a cm_primitive
+/* A plan: calls of oneDNN primitives on memory that the plan owns. The plan of a cm_primitive
  * has, for each set of operands, one call per part (build.h). The plan of a network has the
- * calls of all its steps (network.c).
- */
+ * calls of all its steps (network.c). */
 #pragma once
 
 #include "backends/onednn/build.h"
