@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * --annotate: maps the figures of a profile to the nodes of the file. A node in the body of a
+/* --annotate: maps the figures of a profile to the nodes of the file. A node in the body of a
  * model-local function gets the sum over all calls, and a node that calls a function the sum
  * over its body; every other node has its own figures. Node data for Model Explorer has only
- * nodes of the main graph, in which If, Loop and Scan have the sum over their bodies.
- */
+ * nodes of the main graph, in which If, Loop and Scan have the sum over their bodies. */
 #include "frontend/annotate.h"
 
 #include <inttypes.h>

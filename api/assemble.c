@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds the public result from the tables of the passes. It copies and converts; it does not
- * compute figures.
- */
+/* Builds the public result from the tables of the passes. It copies and converts; it does not
+ * compute figures. */
 #include "api/assemble.h"
 
 #include <inttypes.h>

@@ -27,12 +27,10 @@ int assemble_warnings(const struct analysis *analysis,
  * lists are in the result's arena. CM_OK, CM_NO_MEMORY. */
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
-/*
- * Finds whether the model fits in options->memory_limit, and the largest batch that does. With
+/* Finds whether the model fits in options->memory_limit, and the largest batch that does. With
  * options->fit_device, the limit is `device_bytes`, unless that is 0.
  * Profiles the model at other batches, without messages. *ret is allocated in the arena of the
- * completed analysis; it is unchanged if there is no limit. CM_OK, CM_NO_MEMORY.
- */
+ * completed analysis; it is unchanged if there is no limit. CM_OK, CM_NO_MEMORY. */
 int fit_find(const struct analysis *analysis, int64_t device_bytes,
              const struct cm_fit **ret) CM_MUST_CHECK;
 

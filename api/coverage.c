@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Coverage: unknown operators, unknown shapes and unknown gradients. Nodes of a branch that is
- * never taken are not counted.
- */
+/* Coverage: unknown operators, unknown shapes and unknown gradients. Nodes of a branch that is
+ * never taken are not counted. */
 #include "api/assemble.h"
 
 #include <string.h>
@@ -103,8 +101,7 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
     return CM_OK;
 }
 
-/* Returns the nodes whose costs sums leave out, by reason; NULL if none, or if memory ran out.
- */
+/* Returns the nodes whose costs sums leave out, by reason; NULL if none, or out of memory. */
 static const struct cm_incomplete *find_incomplete(const struct analysis *analysis,
                                                    const struct tallies *tallies) {
     struct cm_incomplete found = {0};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the largest batch that fits by profiling: N fits and N + 1 does not. Required memory is
+/* Finds the largest batch that fits by profiling: N fits and N + 1 does not. Required memory is
  * nearly linear in the batch (the maximum of linear functions, plus gaps in the arena), so
- * linear interpolation between two batches usually finds it at once.
- */
+ * linear interpolation between two batches usually finds it at once. */
 #include "api/assemble.h"
 
 #include "passes/batch/batch.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The timing half as the rest of the API sees it: api/timing/half.c, or without
- * COSTMODEL_TIMING api/untimed/untimed.c.
- */
+/* The timing half as the rest of the API sees it: api/timing/half.c, or without
+ * COSTMODEL_TIMING api/untimed/untimed.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,12 +19,10 @@ struct timing;
 /* Returns the passes of this half; NULL without it. */
 const struct pipeline *half_pipeline(void);
 
-/*
- * Runs these passes after those of the core, and evaluates other ways to run the model
+/* Runs these passes after those of the core, and evaluates other ways to run the model
  * if `with_changes`. *ret is in the arena of the analysis; NULL without this half. Returns
  * CM_OK or the status of the first pass that fails; without this half CM_USAGE if the options
- * request times.
- */
+ * request times. */
 int half_run(const struct analysis *core, bool with_changes,
              const struct timing **ret) CM_MUST_CHECK;
 

@@ -26,9 +26,8 @@ int model_load(const char *path, bool has_digest, struct cm_diagnostics *diag,
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
-/*
- * Computes the sizes that `options` give to symbolic dims, in `arena`. Unbound dims, for which
- * a profile would be refused, do not prevent the others from being bound. CM_OK, CM_NO_MEMORY.
- */
+/* Computes the sizes that `options` give to symbolic dims, in `arena`. Unbound dims, for which
+ * a profile would be refused, do not prevent the others from being bound. CM_OK,
+ * CM_NO_MEMORY. */
 int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
               struct cm_diagnostics *diag, struct batch_table *ret) CM_MUST_CHECK;

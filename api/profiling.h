@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Profiles a model in two steps: first the passes before pass count, whose rows a result takes
+/* Profiles a model in two steps: first the passes before pass count, whose rows a result takes
  * over, then the others and the result. The second step may be repeated with another source of
- * times.
- */
+ * times. */
 #pragma once
 
 #include <stddef.h>
@@ -30,11 +28,9 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
                     const struct cm_options *options,
                     struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
-/*
- * Runs the other passes and makes the result, with the messages from index `from` on. `options`
+/* Runs the other passes and makes the result, with the messages from index `from` on. `options`
  * may differ from those of profiling_begin only in the backend. The result is
- * valid until the next call or profiling_end, unless the caller takes `result_arena` over.
- */
+ * valid until the next call or profiling_end, unless the caller takes `result_arena` over. */
 int profiling_finish(struct profiling *profiling, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, size_t from,
                      struct cm_result **ret) CM_MUST_CHECK;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Groups the nodes of a sweep into layers. A primitive includes batch and precision, so a node
- * has another primitive in each row; a layer is a set of nodes that share it in every row.
- */
+/* Groups the nodes of a sweep into layers. A primitive includes batch and precision, so a node
+ * has another primitive in each row; a layer is a set of nodes that share it in every row. */
 #include "api/sweep.h"
 
 #include <stdlib.h>

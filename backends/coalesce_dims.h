@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Coalesces dims: a ReLU over [1,64,56,56] becomes one over [200704], and the sum [8,64,56,56]
+/* Coalesces dims: a ReLU over [1,64,56,56] becomes one over [200704], and the sum [8,64,56,56]
  * + [64,1,1] becomes [8,64,3136] + [1,64,1]. oneDNN is fast for few dims only, and cuDNN
- * refuses more than three. The backend modules compile this file themselves.
- */
+ * refuses more than three. The backend modules compile this file themselves. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,10 +19,8 @@ struct coalesced {
     int64_t strides[COALESCE_OPERANDS][CM_MAX_RANK];
 };
 
-/*
- * Aligns `n` operands at their last dims, broadcasts them to `shape`, drops axes of 1 and
+/* Aligns `n` operands at their last dims, broadcasts them to `shape`, drops axes of 1 and
  * merges axes that are contiguous in every operand. Returns false if an operand does not
- * broadcast.
- */
+ * broadcast. */
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
                    const struct cm_tensor *shape, struct coalesced *ret);

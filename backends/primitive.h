@@ -53,13 +53,11 @@ bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b)
 int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/*
- * Prints one line: kind, algorithm, steps, operands, outputs and non-default attributes. Omits
+/* Prints one line: kind, algorithm, steps, operands, outputs and non-default attributes. Omits
  * `epsilon`, `scale` and which operand a step reads. Example:
  *
  *     conv relu f32 1x3x224x224 64x3x7x7 64 -> 1x64x112x112 kernel 7x7 stride 2x2 pad 3x3+3x3
  *
  * If a tensor is not row-major, ":nhwc" or '/' and its strides follow the dims: 3x2/1x3 has the
- * dims 3x2 and the strides 1x3.
- */
+ * dims 3x2 and the strides 1x3. */
 void primitive_print(const struct cm_primitive *primitive, struct text *out);

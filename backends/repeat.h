@@ -16,10 +16,8 @@ struct repeat_job {
     void *context;
 };
 
-/*
- * Fills `n` measurements. Measures each primitive; if that gave a time, measures it again, and
+/* Fills `n` measurements. Measures each primitive; if that gave a time, measures it again, and
  * a third time if the two times differ by more than `drift` (0.03: 3 %). Keeps the later of two
- * times that agree; if no two agree, keeps the median time, flagged unstable.
- */
+ * times that agree; if no two agree, keeps the median time, flagged unstable. */
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret);

@@ -49,12 +49,10 @@ void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret) {
     ret->n_samples = n;
 }
 
-/*
- *     uncertainty = 1.57 (q3 - q1) / sqrt(n) / median
+/*     uncertainty = 1.57 (q3 - q1) / sqrt(n) / median
  *
  * The notch of a box plot (McGill, Tukey, Larsen: Variations of Box Plots, 1978): medians whose
- * notches do not overlap differ at about 95 % confidence.
- */
+ * notches do not overlap differ at about 95 % confidence. */
 double timing_uncertainty(const struct cm_timing *timing) {
     if (!(timing->median > 0) || timing->n_samples < 1) return 0;
     return 1.57 * (timing->q3 - timing->q1) / sqrt(timing->n_samples) / timing->median;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the axes of the grid. All variables start at the anchor, a size that the model accepts.
+/* Finds the axes of the grid. All variables start at the anchor, a size that the model accepts.
  * Then one variable at a time takes equal steps, and the differences of the figures (struct
  * point) give the degree. With strided operators, which round sizes down, the figures are
  * polynomial only if the step is a multiple of the stride: the steps of `steps` are tried in
- * turn until the figures are polynomial.
- */
+ * turn until the figures are polynomial. */
 #include "formula/formula.h"
 
 #include <stdlib.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fits polynomials to profiles. The grid has degree + 1 points per axis, which determines every
+/* Fits polynomials to profiles. The grid has degree + 1 points per axis, which determines every
  * polynomial; each is then checked against all other profiles, among them some far outside the
  * grid. A figure that no polynomial fits is reported as samples ("other").
  *
  * The peak of the model is the maximum of the live bytes at its nodes, each of which is a
  * polynomial. Polynomial p is dropped if each coefficient is at most the same coefficient of
  * another one, q: since sizes are positive, p never exceeds q. If more than MAX_ALTERNATIVES
- * remain, only those that give the peak of some profile are shown.
- */
+ * remain, only those that give the peak of some profile are shown. */
 #include "formula/formula.h"
 
 #include <string.h>

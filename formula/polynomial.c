@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Newton's forward differences: with t = (x - from) / step,
+/* Newton's forward differences: with t = (x - from) / step,
  *
  *     p(x) = sum over k of  D^k p(from) * t (t - 1) ... (t - k + 1) / k!
  *
  * Axes are transformed one after the other. For each axis, the products above are expanded once
- * into powers of x, times degree! * step^degree, which makes their coefficients integers.
- */
+ * into powers of x, times degree! * step^degree, which makes their coefficients integers. */
 #include "formula/polynomial.h"
 
 #include "costmodel/costmodel.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Constructors and accessors of constants, conversion of small floats, and decoding of stored
+/* Constructors and accessors of constants, conversion of small floats, and decoding of stored
  * bytes. In every layout, the stored bytes are a sequence of units: unsigned numbers, one per
  * element, or bytes that several packed elements share. Units are split into elements, and
- * elements are converted to int64 or double.
- */
+ * elements are converted to int64 or double. */
 #include "ir/constant.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Constant tensors. Dims and dtype are always known. Elements are read only when constant
- * folding needs them (constant_load), and only of small tensors: weights are never read.
- */
+/* Constant tensors. Dims and dtype are always known. Elements are read only when constant
+ * folding needs them (constant_load), and only of small tensors: weights are never read. */
 #pragma once
 
 #include <stdbool.h>
@@ -59,14 +57,12 @@ struct number {
     double r;
 };
 
-/*
- * `read` reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL.
+/* `read` reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL.
  * The frontend sets it; ir and ops do not access files. If the bytes are out of reach (the
  * external file is missing or outside the model's folder, the model is a pipe), sets
  * *ret_reason to a clause for a message ("was not found") and returns CM_OK. Returns another
  * status, after a message, if reading fails, for example because the file is too short. If
- * `size` is 0, only checks whether the bytes are in reach.
- */
+ * `size` is 0, only checks whether the bytes are in reach. */
 struct constant_reader {
     int (*read)(void *context, const struct constant *constant, void *buffer, size_t size,
                 struct cm_diagnostics *diag, const char **ret_reason);
@@ -78,13 +74,11 @@ struct constant_reader {
 const char *constant_unreadable(const struct constant *constant,
                                 const struct constant_reader *reader);
 
-/*
- * Loads the elements. *ret is `constant` if it is in memory or a splat, else a new constant in
+/* Loads the elements. *ret is `constant` if it is in memory or a splat, else a new constant in
  * `arena`. *ret is NULL if `constant` has more than CONSTANT_MAX_ELEMENTS elements (unless it
  * is a splat), is absent or out of reach, or has a dtype that is not folded (complex, string).
  * Returns CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY, which also marks the arena as failed, for
- * callers that ignore the status.
- */
+ * callers that ignore the status. */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
     __attribute__((warn_unused_result));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The IR: a model as flat arrays with dense ids.
+/* The IR: a model as flat arrays with dense ids.
  *
  * All nodes of all graphs (the main graph, and the bodies of If, Loop and Scan) are in one
  * array, as are all values, so that a pass keeps its results in a side table indexed by node or
@@ -8,8 +7,7 @@
  * enclosing graphs by their ids; names are for messages only. Model-local functions are
  * inlined; `call` records where a node came from.
  *
- * Only the frontend and tests build models, with the functions below; passes read them.
- */
+ * Only the frontend and tests build models, with the functions below; passes read them. */
 #pragma once
 
 #include <stdbool.h>

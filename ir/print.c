@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See print.h. Strings of the file are written by text_append_label or text_append_name, and
- * long lists are cut, so that a node is always one readable line.
- */
+/* See print.h. Strings of the file are written by text_append_label or text_append_name, and
+ * long lists are cut, so that a node is always one readable line. */
 #include "ir/print.h"
 
 #include <inttypes.h>

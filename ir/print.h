@@ -8,12 +8,10 @@ struct value_info;
 struct model;
 struct text;
 
-/*
- * Prints a node:
+/* Prints a node:
  *     %y = Conv[group=2, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
  * `infos`, indexed by value id, has the types to print; NULL: prints declared types. Names are
- * escaped for a terminal; long attribute lists are shortened.
- */
+ * escaped for a terminal; long attribute lists are shortened. */
 void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
                 struct text *out);
 /* Prints every graph, for --dump-after. Bodies are indented below their node. */

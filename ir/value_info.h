@@ -27,10 +27,9 @@ struct value_info {
     bool varies;      /* unknown dims differ between the iterations of an executed Loop */
     bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
                              unavailable */
-    /*
-     * Set by walk_upper_bounds (passes/walk/walk.h): data-dependent dims and contents are
-     * upper bounds. `value` has the largest and `lower_bound` the smallest possible contents.
-     */
+    /* Set by walk_upper_bounds (passes/walk/walk.h): data-dependent dims and contents are
+     * upper bounds. `value` has the largest and `lower_bound` the smallest possible
+     * contents. */
     bool is_upper_bound;
     const struct constant *lower_bound; /* NULL if `value` is exact */
 };

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds attention, its caches and its windows. Attention is an operator, or two products of
+/* Finds attention, its caches and its windows. Attention is an operator, or two products of
  * activations with a softmax between them. Keys and values are followed through views, repeated
  * heads and casts to the tensor that a cache stores: one that extends an input, or what the
- * model computes per token.
- */
+ * model computes per token. */
 #include "llm/reading.h"
 
 #include "passes/fusion/fuse_patterns.h"
@@ -116,8 +114,7 @@ static int64_t n_rows(const struct llm_reading *reading, uint32_t value) {
 }
 
 /* Returns true if the node compares positions of queries with those of keys, or makes a
- * triangle.
- */
+ * triangle. */
 static bool orders(const struct llm_reading *reading, uint32_t id) {
     const struct node *node = llm_node(reading, id);
     const struct op_facets *facets = llm_op(reading, id)->facets;
@@ -275,11 +272,9 @@ static uint32_t sole_product(const struct llm_reading *reading, uint32_t value, 
     return found;
 }
 
-/*
- * Returns the elements per token of the vector from which keys and values are products: values
+/* Returns the elements per token of the vector from which keys and values are products: values
  * and a part of the keys are one product of a vector that a narrower product made. The other
- * parts of the keys are kept as they are. 0 if there is none.
- */
+ * parts of the keys are kept as they are. 0 if there is none. */
 static int64_t latent_of(const struct llm_reading *reading, uint32_t keys, uint32_t values) {
     struct leaves of_keys = {.left = MAX_WALK}, of_values = {.left = MAX_WALK};
     list_leaves(reading, keys, llm_elements(reading, keys), &of_keys);

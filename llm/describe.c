@@ -162,11 +162,9 @@ struct region {
     int64_t moved;   /* bytes that one elementwise kernel reads, and writes for later items */
 };
 
-/*
- * Assigns the nodes that compute `value` to an item, unless they belong to an earlier one. An
+/* Assigns the nodes that compute `value` to an item, unless they belong to an earlier one. An
  * intermediate result of an earlier item (the residual stream) is written by its kernel.
- * `reduced`: length of the axis that a node on the way to the item reduces.
- */
+ * `reduced`: length of the axis that a node on the way to the item reduces. */
 static void take_region(struct llm_reading *reading, uint32_t value, int64_t reduced, int depth,
                         struct region *region) {
     const uint32_t id = value == ID_NONE ? ID_NONE : llm_producer(reading, value);
@@ -224,8 +222,7 @@ static struct llm_product *add_product(struct llm_reading *reading, uint32_t id)
     return product;
 }
 
-/* Returns the name of the parameter, or of the node that uses it if the exporter generated one.
- */
+/* Returns the name of the parameter; if generated, that of the node that uses it. */
 static const char *weight_name(const struct llm_reading *reading, uint32_t id,
                                const struct param *param) {
     const char *node = llm_node(reading, id)->name;

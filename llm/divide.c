@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tensor parallelism (Megatron-LM): a product divides its columns, and the product that reads
+/* Tensor parallelism (Megatron-LM): a product divides its columns, and the product that reads
  * its result divides its rows, after which an all-reduce sums the partial results. What reduces
  * all columns in between (a norm, the choice of experts) requires the whole result, and so does
  * a sum with a result that is not divided: such products are computed by every GPU. The norm
- * of all queries or keys exchanges one number per token, which is neglected.
- */
+ * of all queries or keys exchanges one number per token, which is neglected. */
 #include "llm/reading.h"
 
 #include <stdlib.h>

@@ -8,12 +8,10 @@
 
 #include "support/text.h"
 
-/*
- * int8 and fp8 have a scale of 32 bits per column, as vLLM stores them; int4, int3 and int2
+/* int8 and fp8 have a scale of 32 bits per column, as vLLM stores them; int4, int3 and int2
  * have a scale and a zero point per block, as MatMulNBits of ONNX Runtime. nvfp4 and mxfp4 are
  * the formats of NVIDIA (a scale of 8 bits per 16 elements) and of the OCP (per 32). q8_0 and
- * those below are those of llama.cpp (ggml-common.h), whose blocks contain their scales.
- */
+ * those below are those of llama.cpp (ggml-common.h), whose blocks contain their scales. */
 /* clang-format off */
 static const struct llm_format formats[] = {
     /* name    bits block scale zero tensor product */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A language model as its costs depend on the numbers of sequences, new tokens and past tokens:
+/* A language model as its costs depend on the numbers of sequences, new tokens and past tokens:
  * products with weights, attention over a cache, lookups, states. Independent of how an
- * exporter decomposed them (docs/llm.md). All counts are of one token unless stated.
- */
+ * exporter decomposed them (docs/llm.md). All counts are of one token unless stated. */
 #pragma once
 
 #include "llm/roles.h"
@@ -94,9 +92,7 @@ struct language {
     size_t n_experts, n_chosen; /* of the first product with experts; 0 */
 };
 
-/*
- * Describes the model. `core` has run to TABLE_COUNT with 1 sequence of `tokens` new and `past`
- * earlier tokens. Returns CM_OK or CM_NO_MEMORY (reported).
- */
+/* Describes the model. `core` has run to TABLE_COUNT with 1 sequence of `tokens` new and `past`
+ * earlier tokens. Returns CM_OK or CM_NO_MEMORY (reported). */
 int llm_describe(const struct analysis *core, const struct llm_roles *roles, int64_t tokens,
                  int64_t past, struct language *ret) CM_MUST_CHECK;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The costs of a step are sums over products, attention and the elementwise kernels between
+/* The costs of a step are sums over products, attention and the elementwise kernels between
  * them. Each weight that the step needs is read once, keys and values are read once per
  * sequence, and new ones are written. The lower bound is the larger of the arithmetic at the
- * peak rate and these bytes at the peak bandwidth.
- */
+ * peak rate and these bytes at the peak bandwidth. */
 #include "llm/phases.h"
 
 #include <math.h>
@@ -127,8 +125,7 @@ static void add_collective(const struct adding *adding, enum llm_collective kind
 }
 
 /* The element in which a product computes: that of its quantized weights, if their format has
- * one.
- */
+ * one. */
 static enum cm_element product_element(const struct adding *adding, size_t weight,
                                        const struct llm_product *product) {
     const struct llm_format *format =

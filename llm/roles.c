@@ -66,11 +66,9 @@ static uint32_t table_of_input(const struct finding *finding, uint32_t id) {
                : ID_NONE;
 }
 
-/*
- * Finds the token ids; without any, the first floats [batch, sequence, columns]. Of several
+/* Finds the token ids; without any, the first floats [batch, sequence, columns]. Of several
  * integers that are looked up, in tables of the same shape, the last are the tokens of the
- * decoder; the dims of the others are the source.
- */
+ * decoder; the dims of the others are the source. */
 static uint32_t find_tokens(struct finding *finding) {
     const struct graph *graph = finding->graph;
     const struct value *values = finding->model->values;

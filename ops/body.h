@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bodies of control-flow operators (graphs in attributes). An infer function infers a body with
+/* Bodies of control-flow operators (graphs in attributes). An infer function infers a body with
  * value infos that hold in every iteration, and reports how often the body runs.
  * Functions that return int return 0, or the negative status of a failure that has been
- * reported.
- */
+ * reported. */
 #pragma once
 
 #include "ops/op_context.h"
@@ -17,10 +15,8 @@ struct body {
     const struct value_info *outputs; /* set by body_walk */
 };
 
-/*
- * Loop-carried values: outputs[output + i] of one iteration is inputs[input + i] of the next,
- * for i < n.
- */
+/* Loop-carried values: outputs[output + i] of one iteration is inputs[input + i] of the next,
+ * for i < n. */
 struct carried {
     size_t input, output, n;
 };

@@ -42,11 +42,9 @@ int common_infer_broadcast(struct op_context *context);
 /* As common_infer_broadcast, but sets the dtype `dtype`; only the inputs from `first` on must
  * have one dtype. */
 int common_broadcast_to(struct op_context *context, size_t first, enum dtype dtype);
-/*
- * Infers binary operators before opset 7. Input 1 has the shape of input 0, or with broadcast=1
+/* Infers binary operators before opset 7. Input 1 has the shape of input 0, or with broadcast=1
  * the shape of consecutive axes of input 0 from `axis` on (absent: the last axes). Sets output
- * 0 to the shape of input 0 and `dtype`.
- */
+ * 0 to the shape of input 0 and `dtype`. */
 int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype);
 
 /* Checks that all known dtypes of the inputs from `first` on are equal. */
@@ -57,8 +55,7 @@ int common_check_broadcasts(struct op_context *context, const char *what);
 /* Returns the first known dtype of the inputs from `first` on. */
 enum dtype common_dtype(const struct op_context *context, size_t first);
 /* Checks that the rank of input i is unknown or >= min ("input 0 must have rank >= 3, got
- * [2,3]").
- */
+ * [2,3]"). */
 int common_check_rank(const struct op_context *context, size_t i, int min);
 /* Checks that the rank of input i is unknown or `rank`. */
 int common_check_rank_is(const struct op_context *context, size_t i, int rank);
@@ -95,7 +92,6 @@ const struct constant *common_contents(const struct op_context *context, size_t 
 int64_t common_integer(const struct op_context *context, size_t i);
 /* As common_integer, but returns DIM_UNKNOWN if the integer is negative. */
 int64_t common_length(const struct op_context *context, size_t i);
-/* Reads an attribute that is a TensorProto data type; fails if the number is not a known type.
- */
+/* Reads an attribute that is a TensorProto data type; fails if the type is not known. */
 int common_dtype_attr(const struct op_context *context, const char *name,
                       enum dtype *ret) CM_MUST_CHECK;

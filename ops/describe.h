@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Prints constructor arguments as torch.nn modules do (extra_repr), so that a profile looks
- * like print(model). Functions that return int return 0; `out` records an allocation failure.
- */
+/* Prints constructor arguments as torch.nn modules do (extra_repr), so that a profile looks
+ * like print(model). Functions that return int return 0; `out` records an allocation
+ * failure. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +13,7 @@
 
 /* Prints an integer; "?" if it is unknown. */
 void describe_int(struct text *out, int64_t value);
-/* Prints the shortest decimal that rounds to this float32, as Python's repr: 1e-05, 0.001, 1.0.
- */
+/* Prints the shortest decimal that rounds to this float32, as Python's repr: 1e-05, 1.0. */
 void describe_real(struct text *out, double value);
 /* Prints "(3, 2)" or "(1,)". */
 void describe_tuple(struct text *out, size_t n, const int64_t *values);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Constant folding. An elementwise operator defines a kernel for one element of each operand;
+/* Constant folding. An elementwise operator defines a kernel for one element of each operand;
  * the loops over broadcast operands are shared. If a result cannot be represented in the
  * output's type (integer overflow), the contents of the whole output stay unknown. In data
  * movement each output element is an element of an operand: the operator maps output
  * coordinates to a source index. A value that cannot be folded (too many elements, strings, an
- * unknown output dim) stays unknown, which is always correct.
- */
+ * unknown output dim) stays unknown, which is always correct. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,8 +23,7 @@ typedef bool fold_kernel(const struct op_context *context, size_t n, const struc
                          struct number *ret);
 
 /* Sets the contents of output 0: applies the kernel to all operands, broadcast to its shape. If
- * all operands are splats, so is the output.
- */
+ * all operands are splats, so is the output. */
 int fold_elements(struct op_context *context, fold_kernel *kernel) CM_MUST_CHECK;
 
 /* Defines fold_NAME from the body of its kernel, which may use context, n, x and ret. */
@@ -83,11 +80,9 @@ int remap_splat(struct op_context *context, size_t slot,
 
 #define REMAP_FILL (-1)
 
-/*
- * Mapping from output coordinates to source elements: the output element at `coords` is element
+/* Mapping from output coordinates to source elements: the output element at `coords` is element
  * source(context, coords) of `from`; if that is REMAP_FILL, element 0 of `fill` (NULL: zero).
- * Without `source`, it is element remap_strided(remap, rank of the output, coords).
- */
+ * Without `source`, it is element remap_strided(remap, rank of the output, coords). */
 struct remap {
     const struct constant *from;
     int64_t (*source)(const void *context, const int64_t *coords);

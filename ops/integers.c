@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Most operators compute on integers if and only if their first input and first output are
- * integers. The facets of an operator (ops/op.h) state the exceptions.
- */
+/* Most operators compute on integers if and only if their first input and first output are
+ * integers. The facets of an operator (ops/op.h) state the exceptions. */
 #include "ops/integers.h"
 
 #include "ops/op_context.h"

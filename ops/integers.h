@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Splits an operator's arithmetic into integer and floating-point operations, by its type and
+/* Splits an operator's arithmetic into integer and floating-point operations, by its type and
  * the dtypes of its operands. passes/cost/dequantized.h handles products of dequantized
- * operands, which depend on the graph around the node. Rationale: docs/decisions/integers.md.
- */
+ * operands, which depend on the graph around the node. Rationale:
+ * docs/decisions/integers.md. */
 #pragma once
 
 #include <stdbool.h>

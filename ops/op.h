@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The operator row. An operator has one row of struct op for each opset that changed it, and
+/* The operator row. An operator has one row of struct op for each opset that changed it, and
  * one struct op_facets for all opsets. Both are in the file of its family, next to its
  * functions. Passes do not test for operators; they read the fields of the row: bind (identity,
  * signature), infer (shape, value, bounds), fusion (algebra), cost (cost, flops, integers),
  * memory (memory), training (backward), params (roles, qdq), modules (module, describe),
- * latency (lowering).
- */
+ * latency (lowering). */
 #pragma once
 
 #include <stdbool.h>
@@ -50,10 +48,8 @@ enum op_memory {
     MEMORY_CONTROL,                  /* the nodes of the bodies own the bytes: If, Loop, Scan */
 };
 
-/*
- * Meaning of operand 1 if it lists sizes of the output. Such a list may contain the batch of
- * the exporter's example input; pass batch replaces it by the requested batch.
- */
+/* Meaning of operand 1 if it lists sizes of the output. Such a list may contain the batch of
+ * the exporter's example input; pass batch replaces it by the requested batch. */
 enum op_target {
     TARGET_NONE,
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
@@ -83,8 +79,7 @@ enum op_view {
 };
 
 /* clang-format off */
-/*
- * Activations saved for backward, and the cost of the gradients (docs/training.md).
+/* Activations saved for backward, and the cost of the gradients (docs/training.md).
  * `saved_for_backward` has one cell per operand, separated by ','. Operands beyond the last cell
  * use the last cell. The cell of an operand lists the values from which its gradient is computed,
  * in addition to the output gradient:
@@ -95,8 +90,7 @@ enum op_view {
  *     -    (alone) the operand has no gradient
  * Empty: only the output gradient. Example: Mul has "1,0": the gradient of operand 0 is computed
  * from operand 1, and that of operand 1 from operand 0. If PyTorch computes the gradients of several
- * operands in one kernel, their cells are equal and list the values of all of them.
- */
+ * operands in one kernel, their cells are equal and list the values of all of them. */
 /* clang-format on */
 struct op_backward {
     const char *saved_for_backward; /* NULL: unknown operators, and fused patterns whose nodes
@@ -106,16 +100,13 @@ struct op_backward {
     const char *(*saved_for_backward_of)(const struct op_context *context);
     int64_t (*extra)(
         const struct op_context *context); /* bytes, DIM_UNKNOWN or DIM_OVERFLOW; NULL: none */
-    /*
-     * Operands 0 .. factors - 1 are the factors of the product. The gradient of each factor
-     * costs as many MACs as the product; all gradients together at most twice as many.
-     */
+    /* Operands 0 .. factors - 1 are the factors of the product. The gradient of each factor
+     * costs as many MACs as the product; all gradients together at most twice as many. */
     int factors;
     /* Returns the MACs of the gradients of the operands whose bits are set in
      * context->gradients. NULL: computed from `factors`. */
     int64_t (*macs)(const struct op_context *context);
-    /* Returns the view kind of every output. NULL: VIEW_SAME for MEMORY_VIEW, else VIEW_NONE.
-     */
+    /* Returns the view kind of the outputs. NULL: VIEW_SAME if MEMORY_VIEW, else VIEW_NONE. */
     enum op_view (*view)(const struct op_context *context);
 };
 
@@ -132,11 +123,9 @@ enum flops_table {
     FLOPS_N,
 };
 
-/*
- * FLOPs by one of these conventions:
+/* FLOPs by one of these conventions:
  *     flops = per_mac * MACs + per_input * n + per_output * out + extra(context)
- * n = elements of the first input, out = elements of the first output.
- */
+ * n = elements of the first input, out = elements of the first output. */
 struct op_flops {
     int64_t per_mac;
     int64_t per_input;
@@ -244,12 +233,10 @@ struct op_facets {
     enum op_autocast autocast;
 };
 
-/*
- * SIGNATURE(ONNX, Relu, 6, EXACT(.per_output = 1), BOUNDS("d"), ...) initializes the fields of
+/* SIGNATURE(ONNX, Relu, 6, EXACT(.per_output = 1), BOUNDS("d"), ...) initializes the fields of
  * struct op from `domain` to `facets`, the facets by the words of ops/onnx/facets.h. The others
  * are those of ONNX_Relu_6 in ops/signatures.gen.h, which tools/make_signatures writes from
- * ONNX's schemas.
- */
+ * ONNX's schemas. */
 #define OP_SIGNATURE(domain_, type_, since_, in_min, in_max, out_min, out_max, attrs_)         \
     .domain = domain_, .type = type_, .since = since_, .min_inputs = in_min,                   \
     .max_inputs = in_max, .min_outputs = out_min, .max_outputs = out_max, .attrs = attrs_
@@ -269,10 +256,8 @@ struct op {
 
     /* Sets the type of every output (op_output); NULL only for rows of unknown operators. */
     int (*infer)(struct op_context *context);
-    /*
-     * Constant folding: sets the contents of outputs (op_set_value). Called after infer if the
-     * contents of all given inputs are known. NULL: never folded.
-     */
+    /* Constant folding: sets the contents of outputs (op_set_value). Called after infer if the
+     * contents of all given inputs are known. NULL: never folded. */
     int (*fold)(struct op_context *context);
     /* Also call `fold` if the contents of some inputs are unknown (Shape, Size). */
     bool fold_partial;
@@ -284,14 +269,11 @@ struct op {
     enum op_memory memory;
     enum op_target target;
     enum op_algebra algebra;
-    /*
-     * Returns true if the node's attributes select training mode: BatchNormalization, Dropout.
-     * NULL: the operator has no training mode. --mode overrides it (op_context.training).
-     */
+    /* Returns true if the node's attributes select training mode: BatchNormalization, Dropout.
+     * NULL: the operator has no training mode. --mode overrides it (op_context.training). */
     bool (*trains)(const struct op_context *context);
 
-    /*
-     * Role of a constant in each input, one letter per input; the last letter holds for all
+    /* Role of a constant in each input, one letter per input; the last letter holds for all
      * further inputs:
      *   W  always learned (weight of Conv)
      *   w  learned if it is a constant (both operands of MatMul)
@@ -302,14 +284,11 @@ struct op {
      *   m  mask or comparison: not learned
      *   i  indices, shapes, scales, states: not learned
      *   x  data
-     *   c  Loop-carried state: role of its uses in the body if it never changes, else x
-     */
+     *   c  Loop-carried state: role of its uses in the body if it never changes, else x */
     const char *param_roles;
 
-    /*
-     * Framework class of a module with this main node: "Linear", "Conv{n}d" ({n} is the number
-     * of spatial dims of input 0, rank - 2, at least 1). NULL: none.
-     */
+    /* Framework class of a module with this main node: "Linear", "Conv{n}d" ({n} is the number
+     * of spatial dims of input 0, rank - 2, at least 1). NULL: none. */
     const char *module;
     /* Prints the constructor arguments (extra_repr of torch.nn): "3, 64, kernel_size=(1,)".
      * NULL: none. */
@@ -351,11 +330,9 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
     return *op_gradient(gradients, slot) != '-';
 }
 
-/*
- * Monotonicity of the outputs in one operand: upper bounds of monotone operands give upper
+/* Monotonicity of the outputs in one operand: upper bounds of monotone operands give upper
  * bounds of the outputs (passes/walk/walk.h), and so of the costs, which grow with dims and
- * elements. Operators without `bounds` count as not monotone, which is always valid.
- */
+ * elements. Operators without `bounds` count as not monotone, which is always valid. */
 enum monotone {
     MONOTONE_NOT = '-',
     MONOTONE_DIMS = 'd',   /* output dims never decrease if a dim of the operand increases */
@@ -393,8 +370,7 @@ struct op_family {
     unsigned declines; /* bits of enum op_facet: facets that rows lack unless they set them */
 };
 
-/* Defines the family whose rows are the array `rows`: OP_FAMILY(pool, .declines = FACET_FOLD).
- */
+/* Defines the family of the array `rows`: OP_FAMILY(pool, .declines = FACET_FOLD). */
 #define OP_FAMILY(name_, ...)                                                                  \
     const struct op_family family_##name_ = {                                                  \
         .name = #name_, .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]), __VA_ARGS__}

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The argument of an operator's functions (infer, fold, cost): access to the attributes,
+/* The argument of an operator's functions (infer, fold, cost): access to the attributes,
  * operands and outputs of a node. Functions report an error with op_fail; diagnostic frames add
  * its location.
  *
  * Functions that return int return 0, or a negative status after a message (except op_rank).
- * Returned pointers are borrowed.
- */
+ * Returned pointers are borrowed. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,22 +20,17 @@
 
 struct arena;
 
-/*
- * Callbacks of the infer pass for control-flow operators: infer a body, report its trip count.
- */
+/* Callbacks of the infer pass for control-flow operators: infer a body, report its trip
+ * count. */
 struct op_walker {
-    /*
-     * Infers the body. `inputs` are infos of its declared inputs; *ret_outputs gets an array
+    /* Infers the body. `inputs` are infos of its declared inputs; *ret_outputs gets an array
      * of infos, one for each body output, in the context's arena. May be called again with
-     * other inputs.
-     */
+     * other inputs. */
     int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
                 const struct value_info **ret_outputs);
-    /*
-     * Reports that the body runs `times` times (DIM_UNKNOWN: 1 is assumed; 0: a branch that is
+    /* Reports that the body runs `times` times (DIM_UNKNOWN: 1 is assumed; 0: a branch that is
      * not taken). `assumption`: the note for the user if `times` is unknown, or if it is 1 for
-     * both branches of an If; else NULL.
-     */
+     * both branches of an If; else NULL. */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
     /* Returns true if a body may be walked again in search of infos that hold in every
@@ -50,23 +43,19 @@ struct op_walker {
     /* Returns the info of a value from the last walk of its body. NULL callback: not
      * available. */
     const struct value_info *(*info)(void *context, uint32_t value);
-    /*
-     * Execution of a Loop iteration by iteration; NULL: not available. `begin` returns true if
+    /* Execution of a Loop iteration by iteration; NULL: not available. `begin` returns true if
      * `trips` iterations are within the limits, and either `needed` is set or the last walk
      * left dims or trip counts unknown. `iterate` is `walk` for one more iteration; it sets
      * *ret_outputs to NULL if the budget is exhausted. `end` discards the iterations if
-     * `is_done` is false.
-     */
+     * `is_done` is false. */
     bool (*begin)(void *context, uint32_t graph, int64_t trips, bool needed);
     int (*iterate)(void *context, uint32_t graph, size_t n_inputs,
                    const struct value_info *inputs, const struct value_info **ret_outputs);
     void (*end)(void *context, uint32_t graph, int64_t trips, bool is_done);
 };
 
-/*
- * Numbers of elements that constant folding may still read or produce. Long values (tables)
- * have a separate budget, so they cannot exhaust the budget of shape arithmetic.
- */
+/* Numbers of elements that constant folding may still read or produce. Long values (tables)
+ * have a separate budget, so they cannot exhaust the budget of shape arithmetic. */
 struct op_budget {
     int64_t long_left;
     int64_t short_left;
@@ -102,8 +91,7 @@ const struct shape *op_shape(const struct op_context *context, size_t i);
 enum dtype op_dtype(const struct op_context *context, size_t i);
 int op_rank(const struct op_context *context, size_t i); /* RANK_UNKNOWN if unknown */
 /* Returns dim `axis` (>= 0) of operand i; DIM_UNKNOWN if its rank is unknown. BUG if axis >=
- * rank.
- */
+ * rank. */
 int64_t op_dim(const struct op_context *context, size_t i, int axis);
 int64_t op_elements(const struct op_context *context, size_t i);
 const struct shape *op_output_shape(const struct op_context *context, size_t i);
@@ -117,17 +105,14 @@ int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int
 bool op_has_bounds(const struct op_context *context, size_t i);
 
 /* Values with more elements are long (struct op_budget). A list of two numbers per axis is
- * short.
- */
+ * short. */
 #define LONGEST_SHORT (2 * SHAPE_MAX_RANK)
 
 /* Subtracts the elements from the budget. Returns false if it is exhausted. */
 bool op_use_budget(const struct op_context *context, int64_t elements);
-/*
- * Loads the elements of operand i. Sets *ret to NULL and returns 0 if the operand is omitted or
+/* Loads the elements of operand i. Sets *ret to NULL and returns 0 if the operand is omitted or
  * unknown, or if the budget is exhausted, which may happen at any call. Output dims that depend
- * on it are then DIM_UNKNOWN.
- */
+ * on it are then DIM_UNKNOWN. */
 int op_value(struct op_context *context, size_t i, const struct constant **ret) CM_MUST_CHECK;
 
 /* A list of integers, from an operand or an attribute. */
@@ -182,8 +167,7 @@ int op_set_value(struct op_context *context, size_t i,
 int op_fail(const struct op_context *context, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets *ret to the axis, plus the rank if negative. An axis outside [-rank, rank) is an error.
- */
+/* Sets *ret to the axis, plus the rank if negative. Fails for an axis outside [-rank, rank). */
 int op_normalize_axis(const struct op_context *context, int64_t axis, int rank,
                       int *ret) CM_MUST_CHECK;
 /* As op_normalize_axis, for the attribute `axis`. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands that pack several numbers into one element, for example two 4-bit weights per byte.
- */
+/* Operands that pack several numbers into one element, as two 4-bit weights into a byte. */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * MACs as a product of named factors, used to count and to explain them. Example, Conv: output
- * elements x channels of a group x kernel.
- */
+/* MACs as a product of named factors, used to count and to explain them. Example, Conv: output
+ * elements x channels of a group x kernel. */
 #pragma once
 
 #include <stddef.h>

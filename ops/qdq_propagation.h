@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Propagates the scale of DequantizeLinear. Data movement moves the scale with the elements. A
+/* Propagates the scale of DequantizeLinear. Data movement moves the scale with the elements. A
  * product runs on integers only if the scales are constant along the reduction axes and factor
- * out: sum of s (x - p) t (w - q) = s t (sum of (x - p) (w - q)) (docs/decisions/integers.md).
- */
+ * out: sum of s (x - p) t (w - q) = s t (sum of (x - p) (w - q))
+ * (docs/decisions/integers.md). */
 #pragma once
 
 #include <stdbool.h>

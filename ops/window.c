@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sliding windows: see window.h. Number of positions, with e = (kernel - 1) * dilation + 1:
+/* Sliding windows: see window.h. Number of positions, with e = (kernel - 1) * dilation + 1:
  *     explicit, VALID:  floor((in + begin + end - e) / stride) + 1
  *     with ceil_mode:   ceil instead of floor; 1 less if the last window starts in the end pad
  *     SAME_*:           ceil(in / stride)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A sliding window over the spatial axes, for convolutions and pools: the attributes
- * kernel_shape, strides, dilations, pads, auto_pad and ceil_mode.
- */
+/* A sliding window over the spatial axes, for convolutions and pools: the attributes
+ * kernel_shape, strides, dilations, pads, auto_pad and ceil_mode. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,10 +24,8 @@ struct window {
     int64_t end[SHAPE_MAX_RANK];
 };
 
-/*
- * Reads and checks the attributes for `rank` spatial axes. `kernel`: spatial dims of the
- * weight, which must match kernel_shape; NULL if the operator has no weight.
- */
+/* Reads and checks the attributes for `rank` spatial axes. `kernel`: spatial dims of the
+ * weight, which must match kernel_shape; NULL if the operator has no weight. */
 int window_read(const struct op_context *context, int rank, const int64_t *kernel,
                 struct window *ret) CM_MUST_CHECK;
 /* Computes the number of window positions along axis i of an input of that size. Returns an

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Access to the figures of struct cm_costs by index, for code that treats them alike. A new
+/* Access to the figures of struct cm_costs by index, for code that treats them alike. A new
  * metric needs a member of struct cm_costs, a line in passes/cost/count.c that computes it, and
- * a row in report/table/columns.c.
- */
+ * a row in report/table/columns.c. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A pass is a run function, one row in a pipeline, and a header that defines its table and
+/* A pass is a run function, one row in a pipeline, and a header that defines its table and
  * names the tables that it reads. Pointers to tables are const, and the runner gives a pass
- * NULL for those that its header does not name.
- */
+ * NULL for those that its header does not name. */
 #pragma once
 
 #include <stdbool.h>

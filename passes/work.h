@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The work budget that all runs of the passes for one profile share: --memory-limit and
+/* The work budget that all runs of the passes for one profile share: --memory-limit and
  * --formula run the passes many times, and some passes search. The budget is a number of steps,
- * not a time, so results are deterministic.
- */
+ * not a time, so results are deterministic. */
 #pragma once
 
 #include <stdbool.h>

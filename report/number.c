@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Numbers as text. NUMBERS_PLAIN, NUMBERS_DEEPSPEED and percentages reproduce Python's
+/* Numbers as text. NUMBERS_PLAIN, NUMBERS_DEEPSPEED and percentages reproduce Python's
  * round(x / d, 2) for integers to the last digit. Python rounds twice: x / d to the nearest
  * double, then the exact binary value of this double to two decimals, half to even. Both steps
- * are computed in integers; rounding x / d once would differ from Python near ties.
- */
+ * are computed in integers; rounding x / d once would differ from Python near ties. */
 #include "report/number.h"
 
 #include <inttypes.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Numbers as text. NUMBERS_DEEPSPEED is the style of DeepSpeed's profiler until 2023-07 (before
+/* Numbers as text. NUMBERS_DEEPSPEED is the style of DeepSpeed's profiler until 2023-07 (before
  * its commit 488a1b987): Python's str(round(x / 10**k, 2)) and a unit, as in "14.07 GMACs",
  * "803.08 k", "1.0 KMACs". Its thresholds are integer divisions (x // 10**9 > 0). Its largest
  * unit is G (M for params): 3139930000000 MACs are "3139.93 GMACs". NUMBERS_PLAIN rounds the
  * same way with the prefixes k, M, G, T, P, E: "3.14 TMACs". An unknown number is "?".
  *
- * Integers are formatted by integer arithmetic, independent of the locale.
- */
+ * Integers are formatted by integer arithmetic, independent of the locale. */
 #pragma once
 
 #include <stdbool.h>
@@ -60,18 +58,14 @@ const char *number_bound_words(enum number_bound bound);
 void number_append(struct text *text, enum number_style style, enum number_unit unit,
                    int64_t value);
 
-/*
- * Appends a non-negative ratio rounded to `places` (at most 9) decimals, without trailing zeros
+/* Appends a non-negative ratio rounded to `places` (at most 9) decimals, without trailing zeros
  * beyond the second: "0.25", "22324.67", "0.001234". With two places, a non-zero ratio that
- * would print as 0.00 is "<0.01".
- */
+ * would print as 0.00 is "<0.01". */
 void number_append_real(struct text *text, double value, int places);
 
 /* Appends all digits, in groups of three: "14,068,146,176". */
 void number_append_exact(struct text *text, int64_t value);
 
-/*
- * Appends Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an
- * unknown operand, or a part of at least a million times the whole, gives "?%".
- */
+/* Appends Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an
+ * unknown operand, or a part of at least a million times the whole, gives "?%". */
 void number_append_percent(struct text *text, int64_t part, int64_t whole);

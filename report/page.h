@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A page that is written line by line: its memory is bounded by the longest line. The arena
+/* A page that is written line by line: its memory is bounded by the longest line. The arena
  * records failed allocations and the stream records failed writes; both are checked once, at
  * the end (arena_end, page_finish).
  *

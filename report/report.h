@@ -14,8 +14,7 @@ struct report {
     FILE *out;
 };
 
-/* CM_OK, CM_USAGE (see cm_result_write; nothing is written), CM_REFUSED, CM_IO, CM_NO_MEMORY.
- */
+/* CM_OK, CM_USAGE (see cm_result_write; writes nothing), CM_REFUSED, CM_IO, CM_NO_MEMORY. */
 typedef int report_writer(const struct report *report);
 
 report_writer report_write_text;         /* a result */

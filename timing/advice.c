@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass advice: suggests changes that would make the model faster. Each rule picks nodes,
+/* Pass advice: suggests changes that would make the model faster. Each rule picks nodes,
  * estimates the time that a change would save, and writes a text (table `rules`). The rule that
  * saves most comes first; each of the others saves a part of what the rules before it leave.
  * Without times there is no advice. For a modelled device, changes.c evaluates changes instead.
  *
  * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
- * 90 % of the device; trtexec and HTA: launches), else round figures.
- */
+ * 90 % of the device; trtexec and HTA: launches), else round figures. */
 #include "timing/advice.h"
 
 #include <math.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass breakdown: lists the costs by operator, the nodes without a time by operator and reason,
+/* Pass breakdown: lists the costs by operator, the nodes without a time by operator and reason,
  * and the time by kernel. If a primitive runs several kernels and the backend did not time each
- * of them, the primitive has one row.
- */
+ * of them, the primitive has one row. */
 #include "timing/breakdown.h"
 
 #include <stdlib.h>

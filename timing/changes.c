@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The passes of times run again with each change (table `changes`): alone, then in the order of
+/* The passes of times run again with each change (table `changes`): alone, then in the order of
  * these gains, each on top of the changes before it that helped. Gains therefore add up to less
- * than the time.
- */
+ * than the time. */
 #include "timing/changes.h"
 
 #include <math.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass estimate: measures or models each distinct primitive with the backend, except those in
+/* Pass estimate: measures or models each distinct primitive with the backend, except those in
  * the cache, and imports times. Also answers the queries of later passes (estimate.h). A
- * backend that cannot be used is a warning, not an error: the other figures need no backend.
- */
+ * backend that cannot be used is a warning, not an error: the other figures need no backend. */
 #include "timing/estimate.h"
 
 #include <math.h>
@@ -452,12 +450,10 @@ static double slack_of(const struct timing *timing, const struct estimate_table 
     return fmax(0, bytes / table->facts.bandwidth - table->items[primitive].lower_bound);
 }
 
-/*
- * Raises the lower bounds of nodes until their sum is that of the run: its weights, inputs and
+/* Raises the lower bounds of nodes until their sum is that of the run: its weights, inputs and
  * outputs move through memory but for one cache full, which the run before may have left there.
  * Nodes whose operands fit in the cache have no such traffic of their own, because an earlier
- * node may fetch them in advance.
- */
+ * node may fetch them in advance. */
 static void raise_lower_bounds(const struct timing *timing, struct estimate_table *table) {
     const struct cm_device_facts *facts = &table->facts;
     const struct primitives_table *primitives = timing->primitives;

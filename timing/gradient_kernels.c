@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass gradient_kernels: lists the kernels of the backward pass and of the optimizer on a
+/* Pass gradient_kernels: lists the kernels of the backward pass and of the optimizer on a
  * modelled device, and computes the time of a training step (docs/times.md).
  *
  *   products         one product per operand that requires a gradient
@@ -10,8 +9,8 @@
  *   shared values    a value with several uses accumulates their gradients
  *   optimizer        one kernel over all parameters
  *
- * As in pass kernels, a compiled runtime moves only the inputs and outputs of a fused kernel.
- */
+ * As in pass kernels, a compiled runtime moves only the inputs and outputs of a fused
+ * kernel. */
 #include "timing/gradient_kernels.h"
 
 #include <string.h>
@@ -64,8 +63,7 @@ static int64_t bytes_of(const struct listing *listing, uint32_t value) {
     return liveness_bytes(&listing->timing->core.infer->infos[value]);
 }
 
-/* Returns the least bytes of a value or its gradient: autocast may have them in 2-byte floats.
- */
+/* Returns the least bytes of a value or its gradient: autocast may have 2-byte floats. */
 static int64_t least_bytes_of(const struct listing *listing, uint32_t value) {
     const int64_t bytes = bytes_of(listing, value);
     const int64_t halves = checked_mul(2, elements_of(listing, value));
@@ -116,12 +114,10 @@ static void add_parameter_kernels(const struct listing *listing,
         kernels_add_extra(fusion, 1, checked_mul(2 + 4, elements_of(listing, node->inputs[1])));
 }
 
-/*
- * Lists the product that computes the gradient of operand `slot`: it reads the other operand
+/* Lists the product that computes the gradient of operand `slot`: it reads the other operand
  * and the output gradient. For Y = A B: dA = dY B^T, dB = A^T dY. The compulsory traffic
  * excludes the write of a weight gradient, which the optimizer may apply in the same kernel,
- * and counts dY once if both gradients are computed.
- */
+ * and counts dY once if both gradients are computed. */
 static void list_operand_product(struct listing *listing, const struct backward *backward,
                                  size_t slot, struct cm_fusion fusion, int64_t runs) {
     struct cm_primitive item = *backward->forward;
@@ -222,12 +218,11 @@ static bool is_outside(const struct listing *listing, uint32_t id, uint32_t oper
     return from == ID_NONE || kernels->group[from] != kernels->group[id];
 }
 
-/*
- * Adds the traffic and the extra kernels of the gradient of operand `slot` to backward->kernel.
+/* Adds the traffic and the extra kernels of the gradient of operand `slot` to backward->kernel.
  * The gradient of a broadcast operand ([C] added to [N,C]) is the sum over the broadcast axes;
  * eager writes the full-size gradient first, then reduces it. If the cell is empty (Add,
- * Concat, Slice), the operand gradient is the output gradient or a part of it: no computation.
- */
+ * Concat, Slice), the operand gradient is the output gradient or a part of it: no
+ * computation. */
 static void list_operand(const struct listing *listing, struct backward *backward,
                          size_t slot) {
     const struct operation *operation = backward->operation;
@@ -334,11 +329,9 @@ static void list_node(struct listing *listing, uint32_t id) {
     }
 }
 
-/*
- * Lists the optimizer kernel: reads gradients, optimizer states and weights, and writes states
+/* Lists the optimizer kernel: reads gradients, optimizer states and weights, and writes states
  * and weights. The compulsory traffic excludes the read of gradients, which backward may apply
- * directly, and the read of weights, which forward has already read.
- */
+ * directly, and the read of weights, which forward has already read. */
 static void list_optimizer_kernel(struct listing *listing) {
     const struct training_table *training = listing->timing->core.training;
     const int64_t weights = training->gradient_bytes;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass input_pipeline: computes the demand, the rate at which storage and network must deliver
+/* Pass input_pipeline: computes the demand, the rate at which storage and network must deliver
  * samples so that the device never waits, and finds the slowest link that is fast enough.
  *     demand = samples per step * bytes per sample / seconds per step
- * Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s.
- */
+ * Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s. */
 #include "timing/input_pipeline.h"
 
 #include "passes/batch/batch.h"

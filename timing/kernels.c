@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass kernels: maps nodes to the kernels of a runtime, and computes what each node moves
+/* Pass kernels: maps nodes to the kernels of a runtime, and computes what each node moves
  * through memory as part of its kernel. Does nothing unless the backend is roofline (--device).
  *
  *   views       transposes, slices and reshapes are read with strides: no kernel
@@ -10,8 +9,7 @@
  *               graph and equal `stage` (a group) are one kernel, which reads each operand once
  *               (a view of it once per use) and writes only outputs and what another kernel
  *               reads; if it fuses epilogues, a group of elementwise nodes is part of the
- * kernel of a product whose result only the group reads
- */
+ * kernel of a product whose result only the group reads */
 #include <stdint.h>
 
 #include "backends/backend_registry.h"
@@ -94,8 +92,7 @@ static const struct fused_pattern *pattern_of(const struct mapping *mapping, uin
     return index == ID_NONE ? NULL : &patterns->items[index];
 }
 
-/* Returns the node; if it belongs to a fused pattern, the one node that stands for the pattern.
- */
+/* Returns the node; in a fused pattern, the one node that stands for the pattern. */
 static const struct node *whole_node(const struct mapping *mapping, uint32_t id) {
     const struct fused_pattern *pattern = pattern_of(mapping, id);
     return pattern ? pattern->node : &mapping->timing->core.model->nodes[id];
@@ -112,10 +109,8 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
     return op->facets ? &op->facets->lowering : &none;
 }
 
-/*
- * Finds the parts of a QDQ graph. Kernels of integers scale what they read and write, so that a
- * DequantizeLinear is a view of its operand. In a float model, a QuantizeLinear is one too.
- */
+/* Finds the parts of a QDQ graph. Kernels of integers scale what they read and write, so that a
+ * DequantizeLinear is a view of its operand. In a float model, a QuantizeLinear is one too. */
 static int find_qdq(const struct mapping *mapping) {
     const struct analysis *core = &mapping->timing->core;
     const struct op_source source = infer_source(core);
@@ -466,11 +461,9 @@ static bool only_moves(const struct mapping *mapping, uint32_t id) {
     return lowering_of(mapping, id)->kind == CM_COPY || is_known(table_bytes(mapping, id));
 }
 
-/*
- * Adds the operands of a group to the bytes of its lower bound. If the runtime can fuse the
+/* Adds the operands of a group to the bytes of its lower bound. If the runtime can fuse the
  * group into the kernel of one product, Add(x, Conv(y)) is one kernel that reads x from memory,
- * but not the result of Conv: all operands of the group count but the largest.
- */
+ * but not the result of Conv: all operands of the group count but the largest. */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     const uint32_t group = group_of(mapping, id);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Splits expected times from the lower bound up, as a ladder: without its launches a kernel
+/* Splits expected times from the lower bound up, as a ladder: without its launches a kernel
  * takes less; without its avoidable traffic less again; the rest above the bound is low
- * utilization. What a step saves beyond the bound does not count.
- */
+ * utilization. What a step saves beyond the bound does not count. */
 #include "timing/losses.h"
 
 #include "passes/cost/count.h"

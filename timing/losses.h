@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the expected times of a modelled device: the lower bound, and what is lost above it.
- */
+/* Parts of the expected times of a modelled device: the lower bound, and losses above it. */
 #pragma once
 
 #include "costmodel/result.h"
@@ -16,7 +15,6 @@ struct cm_losses losses_split(const struct modelled_time *modelled, int64_t late
 void losses_add(struct cm_losses *sum, const struct cm_losses *kernel, int64_t runs);
 
 /* Splits the times of all primitives into ret[] and their sum over the nodes into *ret_sum;
- * sets nothing if times are not modelled. Returns CM_OK, CM_USAGE or CM_NO_MEMORY (reported).
- */
+ * sets nothing if times are not modelled. CM_OK, CM_USAGE or CM_NO_MEMORY (reported). */
 int losses_of_model(const struct timing *timing, struct cm_losses *ret,
                     struct cm_losses *ret_sum) __attribute__((warn_unused_result));

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds the network of --end-to-end: lists its steps and assigns an offset to every operand of
+/* Builds the network of --end-to-end: lists its steps and assigns an offset to every operand of
  * every step; views share the offset of their root. The operands of a primitive are a
  * subsequence of the operands of its node: each is matched with the next value that is large
  * enough. An operand without a match, for example a scale that only the primitive has, gets
- * separate memory.
- */
+ * separate memory. */
 #include "timing/network.h"
 
 #include "backends/primitive.h"

@@ -16,10 +16,8 @@ struct network {
     bool *included;      /* by node: it is a step of the network */
 };
 
-/*
- * Lists every node whose primitive was run, in the order of the schedule. Computes offsets of
+/* Lists every node whose primitive was run, in the order of the schedule. Computes offsets of
  * activations anew, since primitives may have other dtypes and layouts than in pass arena_plan.
- * Returns CM_OK or CM_NO_MEMORY.
- */
+ * Returns CM_OK or CM_NO_MEMORY. */
 int network_build(const struct timing *timing, const struct estimate_table *times,
                   struct network *ret) __attribute__((warn_unused_result));

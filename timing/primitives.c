@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass primitives: lowers nodes to the primitives that a backend can run. Nodes that do the
+/* Pass primitives: lowers nodes to the primitives that a backend can run. Nodes that do the
  * same work share one primitive, which is measured once; with imported times each node has its
  * own. Dtypes and strides are those of the file, or as set by --precision and --layout. Does
- * nothing without a backend or imported times.
- */
+ * nothing without a backend or imported times. */
 #include "backends/primitive.h"
 #include "costmodel/backend.h"
 #include "ops/flops/conventions.h"
@@ -31,14 +29,12 @@
 #define MIN_RANK 3
 #define MAX_RANK (2 + CM_MAX_SPATIAL)
 
-/*
- * Sets of values with the same layout (union-find), for --layout nhwc. This option makes the
+/* Sets of values with the same layout (union-find), for --layout nhwc. This option makes the
  * strides of images channels-last: tensors of N, C and one to three spatial dims. Convolutions,
  * pools, resizes and norms over channels read and write images; elementwise nodes, Concat,
  * Slice, Pad and reductions propagate them. MatMul, Transpose, Softmax and Reshape do not: they
  * read and write row-major, and the conversion is not timed, since a runtime can fold it into
- * the node. Constants do not propagate either: an image and a matrix may share one.
- */
+ * the node. Constants do not propagate either: an image and a matrix may share one. */
 struct classes {
     const struct timing *timing;
     uint32_t *parent; /* by value */
@@ -131,11 +127,9 @@ static int find_images(const struct timing *timing, const bool **ret) {
     return CM_OK;
 }
 
-/*
- * Changes row-major strides to channels-last ones. A tensor may be part of a larger one, whose
+/* Changes row-major strides to channels-last ones. A tensor may be part of a larger one, whose
  * dims follow from the row-major strides: dim[i] = stride[i - 1] / stride[i].
- * An empty tensor is unchanged.
- */
+ * An empty tensor is unchanged. */
 static void set_channels_last(struct cm_tensor *tensor) {
     int64_t whole[CM_MAX_RANK] = {0};
     for (int32_t i = 1; i < tensor->rank; i++) {
@@ -233,8 +227,7 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
 }
 
 /* On a modelled device, the context of the last node of a fused pattern is that of the whole
- * pattern. With imported times, a node without a primitive has its FLOPs and bytes, if known.
- */
+ * pattern. With imported times, a node without one has its FLOPs and bytes, if known. */
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct primitive_index *index) {
     const struct timing *timing = job->timing;

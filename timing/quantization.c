@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What int8 gains over float. Nodes one after the other whose products have operands of the
- * same kind are a region; other nodes belong to the region of the products before them. Nodes
- * that int8 does not make faster have a cause, and the one that costs most is the reason of a
- * region and of the verdict.
- */
+/* Finds what int8 gains over float. Nodes one after the other whose products have operands of
+ * the same kind are a region; other nodes belong to the region of the products before them.
+ * Nodes that int8 does not make faster have a cause, and the one that costs most is the reason
+ * of a region and of the verdict. */
 #include "timing/quantization.h"
 
 #include <math.h>
@@ -133,8 +131,7 @@ static enum cause float_cause(const struct timing *timing, uint32_t id) {
     return scales ? BY_SCALE : BY_ATTENTION;
 }
 
-/* Returns why int8 does not make a product on integers faster. Both models have a time of it.
- */
+/* Returns why int8 does not make a product on integers faster. Both models have its time. */
 static enum cause int8_cause(const struct comparison *comparison, uint32_t id) {
     const struct timing *now = comparison->now;
     const struct cm_measurement *measurement = modelled(now, id);

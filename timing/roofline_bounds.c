@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass roofline_bounds: computes the roofline of each time (Williams, Waterman, Patterson, CACM
+/* Pass roofline_bounds: computes the roofline of each time (Williams, Waterman, Patterson, CACM
  * 2009) and finds the resource that limits it. Modules sum up their primitives.
  *     roofline = lower bound / time
  *     lower bound = max(flops / peak rate, bytes / peak bandwidth)
- * A modelled time has the lower bound of the device model instead.
- */
+ * A modelled time has the lower bound of the device model instead. */
 #include "timing/roofline_bounds.h"
 
 #include <math.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass times: the time of a node is that of one run, multiplied by the runs of its graph; the
+/* Pass times: the time of a node is that of one run, multiplied by the runs of its graph; the
  * time of a module is the sum over its nodes. An imported time is that of all runs, including
- * branches that are not counted.
- */
+ * branches that are not counted. */
 #include "timing/times.h"
 
 #include <math.h>
@@ -18,8 +16,7 @@
 #include "timing/primitives.h"
 
 /* Sets the time of one run of a node. The latency is 0 if the node does nothing, and
- * DIM_UNKNOWN if it has no time; the lower bound is also DIM_UNKNOWN unless times are modelled.
- */
+ * DIM_UNKNOWN if it has no time; the lower bound also unless times are modelled. */
 static void find_time(const struct timing *timing, uint32_t node, struct node_time *ret) {
     const struct cm_measurement *measurement = estimate_of_node(timing, node);
     const bool is_view = estimate_state(timing, node) == CM_VIEW;

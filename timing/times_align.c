@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Aligns imported layers with nodes by their order, operators and sizes: the two sequences have
+/* Aligns imported layers with nodes by their order, operators and sizes: the two sequences have
  * the same order, but each may lack items of the other. An optimal monotone alignment
  * (dynamic programming, as for a longest common subsequence), first of convolutions and
  * matrix products alone, then of the other items between two of these. Example:
@@ -9,8 +8,7 @@
  *     model    Conv                            Relu        MaxPool  Flatten  Gemm
  *
  * The score of a pair counts the operands that have as many elements. A layer with `many` may
- * take several nodes: attention runs two products.
- */
+ * take several nodes: attention runs two products. */
 #include "timing/times_import.h"
 
 #include <string.h>
@@ -23,8 +21,7 @@
 #include "support/map.h"
 #include "support/text.h"
 
-/* Largest table of one alignment, and work of all: above, the nearest of WINDOW nodes counts.
- */
+/* Largest table of one alignment, and work of all; above, the nearest of WINDOW nodes. */
 #define MAX_CELLS ((uint64_t)1 << 24)
 #define MAX_WORK  ((uint64_t)1 << 27)
 #define WINDOW    128

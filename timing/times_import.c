@@ -18,8 +18,7 @@
 #include "timing/primitives.h"
 
 /* Arithmetic intensity, in FLOP/byte, at which the assumed roofline changes from memory-bound
- * to compute-bound. Used to split times without a device; typical of CPUs and GPU vector units.
- */
+ * to compute-bound. Splits times without a device; typical of CPUs and GPU vector units. */
 #define NOMINAL_RIDGE 10.0
 
 /* Adds the layers of one file. Layers with equal name and operator are merged; their times are
@@ -92,8 +91,7 @@ static int join_files(const struct timing *timing, struct imported *ret) {
                       "the sum of the imported times must be below 2^63 ps, 106 days");
 }
 
-/* Returns how often the graph of a node runs; 1 if that is unknown or the graph is not counted.
- */
+/* Returns how often the graph of a node runs; 1 if that is unknown or it is not counted. */
 static double runs_of(const struct timing *timing, uint32_t node) {
     const int64_t runs = timing->core.count->runs[timing->core.model->nodes[node].graph];
     return is_known(runs) && runs > 0 ? (double)runs : 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Assigns the layers of imported times to nodes, in four steps:
+/* Assigns the layers of imported times to nodes, in four steps:
  *
  *  - Names: a layer runs the nodes that are named by its name, its metadata or its outputs.
  *
@@ -18,8 +17,7 @@
  *
  * Layers of tools that do not name nodes, or not all, (PyTorch, OpenVINO) are found by their
  * order instead of dataflow (times_align.c). TensorRT names every node: only names count. Views
- * need no layer: their time is 0 unless a layer runs them.
- */
+ * need no layer: their time is 0 unless a layer runs them. */
 #include "timing/primitives.h"
 #include "timing/times_import.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The timing half of the program. Its passes read the finished tables of the static core, which
- * knows no device, no kernel and no time, and fill tables of times.
- */
+/* The timing half of the program. Its passes read the finished tables of the static core, which
+ * knows no device, no kernel and no time, and fill tables of times. */
 #pragma once
 
 #include "passes/pass.h"

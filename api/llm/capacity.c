@@ -50,8 +50,7 @@ int figures_list_capacity(struct serving *serving) {
     return CM_OK;
 }
 
-/* Sets the bound and the expected time of a step of decode; neither if the batch does not fit.
- */
+/* Sets the bound and expected time of a step of decode; neither if the batch does not fit. */
 static void time_step(const struct serving *serving, int64_t batch, int64_t context,
                       int64_t *ret_bound, int64_t *ret_expected) {
     const int64_t fits =

@@ -135,11 +135,9 @@ static struct cm_llm_gain *group_of(struct cm_llm *result, struct cm_llm_gain *g
     return &gains[result->n_gains++];
 }
 
-/*
- * Ranks groups of weights by the time that their formats save in the first step of decode, or
+/* Ranks groups of weights by the time that their formats save in the first step of decode, or
  * in a run: those of the options, or int4 in blocks of 128. Products that share an operand run
- * as one, so each of its weights gets its share of the time by elements.
- */
+ * as one, so each of its weights gets its share of the time by elements. */
 int figures_list_gains(struct serving *serving) {
     struct cm_llm *result = serving->result;
     const struct language *language = &serving->language;

@@ -87,12 +87,10 @@ static struct llm_costs prefill(const struct serving *serving, int64_t batch) {
     return sum;
 }
 
-/*
- * Returns the steps that decode new_tokens - 1 tokens after prefill, which gives the first.
+/* Returns the steps that decode new_tokens - 1 tokens after prefill, which gives the first.
  * MACs and bytes are piecewise linear in the past, and their sums are exact: between the
  * windows of layers, the mean of the first and last step, times their number. The times are
- * sampled.
- */
+ * sampled. */
 static struct llm_costs decode_all(const struct serving *serving, int64_t batch) {
     const struct cm_llm_options *options = serving->options;
     const struct language *language = &serving->language;

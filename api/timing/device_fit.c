@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fits the efficiencies of a device (backends/device/kernel_time.h) to measured times. A model
+/* Fits the efficiencies of a device (backends/device/kernel_time.h) to measured times. A model
  * is analysed once; its time is then a sum over its distinct primitives, so that a fit takes
  * seconds. It uses Levenberg-Marquardt with difference quotients, on logarithms of times and
- * efficiencies.
- */
+ * efficiencies. */
 #include "costmodel/fit.h"
 
 #include <math.h>
@@ -409,8 +407,7 @@ static double quantile(const double *sorted, size_t n, double share) {
     return sorted[below] + (below + 1 < n ? rest * (sorted[below + 1] - sorted[below]) : 0);
 }
 
-/* Returns true if the error of a time decides the intervals: that of models, if there are any.
- */
+/* Returns true if the error of a time decides the intervals: that of models, if any. */
 static bool is_judged(const struct fitting *fitting, size_t i) {
     return fitting->works[i].n > 0 && fitting->works[i].width == fitting->width &&
            !fitting->times[i].held_out &&

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keeps the entries of one cache file in memory; cache_save merges new entries into the file.
+/* Keeps the entries of one cache file in memory; cache_save merges new entries into the file.
  * File format: struct head, the text of the key, then an array of struct cache_entry. The file
  * name is a hash of the key; comparing the key in the file detects a collision. Refuses folders
- * and files that other users can write, because the times in them could be forged.
- */
+ * and files that other users can write, because the times in them could be forged. */
 #include "backends/cache/cache.h"
 
 #include <dirent.h>

@@ -31,12 +31,10 @@ struct cache_entry {
     struct cm_measurement measurement;
 };
 
-/*
- * Opens the cache and reads the file of this key in `folder`; cache_save creates a missing
+/* Opens the cache and reads the file of this key in `folder`; cache_save creates a missing
  * folder. `invented`: also accept CM_INVENTED times, those of the fake backend. An invalid or
  * unsafe file is ignored, with the reason in *note. Returns CM_BACKEND_OK or
- * CM_BACKEND_NO_MEMORY.
- */
+ * CM_BACKEND_NO_MEMORY. */
 int cache_open(const char *folder, const struct cache_key *key, bool invented,
                struct arena *arena, struct cache **ret, struct cm_reason *note)
     __attribute__((warn_unused_result));

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Function tables of NVIDIA's libraries, typed by their headers. Macros of the headers map
+/* Function tables of NVIDIA's libraries, typed by their headers. Macros of the headers map
  * some names to later versions (cuMemAlloc to cuMemAlloc_v2). The function without the suffix
- * may have other parameters, so dlsym is called with the name after macro expansion.
- */
+ * may have other parameters, so dlsym is called with the name after macro expansion. */
 #pragma once
 
 #include <cublasLt.h>

@@ -23,7 +23,6 @@ struct choices {
 /* Returns the choice for the primitive; NULL if there is none. */
 struct choice *choices_find(const struct choices *choices,
                             const struct cm_primitive *primitive);
-/* Adds a choice, or replaces the choice for the same primitive. Does nothing if out of memory.
- */
+/* Adds a choice, or replaces that for the same primitive. Does nothing if out of memory. */
 void choices_set(struct choices *choices, const struct choice *choice);
 void choices_drop(struct choices *choices);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
+/* Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
  * column-major y' = b' a' (' is the transpose), so its first operand is b. 8-bit types require
  * both operands to be contiguous along k. They are treated as if they had this layout,
- * because a runtime transposes weights once, when it loads them.
- */
+ * because a runtime transposes weights once, when it loads them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,8 +16,7 @@
 #define MAX_WORKSPACE ((int64_t)32 << 20) /* bytes; recommended by NVIDIA for sm_90 */
 #define MAX_ALIGNMENT 256                 /* bytes; alignment of each operand */
 
-/* A supported combination of data types: `a` is the type of both operands, `y` of the result.
- */
+/* A supported combination of data types: `a` of both operands, `y` of the result. */
 struct type_combination {
     int32_t a, y;
     cublasComputeType_t compute;
@@ -195,8 +192,7 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     return status;
 }
 
-/* Creates the column-major layout of each matrix; for a row-major matrix that of its transpose.
- */
+/* Creates the column-major layout of each matrix; of a row-major one, of its transpose. */
 static cublasStatus_t make_layouts(struct cublaslt *lt) {
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     const struct gemm *gemm = &lt->gemm;

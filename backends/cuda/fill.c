@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Generates operands. They are random because a GPU draws less power and runs faster on zeros.
+/* Generates operands. They are random because a GPU draws less power and runs faster on zeros.
  * Floats are uniform in -1/2 .. 1/2 with magnitudes of at least 2^-6, so that sums of thousands
- * of products do not overflow 16-bit floats, and no element is denormal or NaN.
- */
+ * of products do not overflow 16-bit floats, and no element is denormal or NaN. */
 #include "backends/cuda/fill.h"
 
 #include <math.h>

@@ -75,8 +75,7 @@ static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) 
     return is_known(gemm->batch) && gemm->n_calls <= MAX_CALLS && is_known(gemm->n_calls);
 }
 
-/* Returns false if the addend is neither one row nor a row-major matrix of the result's shape.
- */
+/* Returns false if the addend is neither a row nor a row-major matrix of the result's shape. */
 static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm) {
     gemm->addend = GEMM_NO_ADDEND;
     gemm->matrices[GEMM_C] = gemm->matrices[GEMM_Y];

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inserts events into a captured graph. The graph of n executions with k kernels each is a
+/* Inserts events into a captured graph. The graph of n executions with k kernels each is a
  * chain of n * k nodes. Events are inserted around the last of these nodes:
  *
  *     .. - kernel - event 0 - kernel - event 1 - kernel - event 2
  *
  * The executions without events run first and evict the caches, as in the cold timing of the
  * layer. Events have a resolution of half a microsecond, so the time of a kernel is the mean
- * over several executions.
- */
+ * over several executions. */
 #include "backends/cuda/kernel_times.h"
 
 #include <stdlib.h>

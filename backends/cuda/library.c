@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds and loads shared libraries. Relative paths and the working directory are never
+/* Finds and loads shared libraries. Relative paths and the working directory are never
  * searched: another user who can write a file there could run code as the caller. A library
  * that is already loaded satisfies later loads of its soname, so cuBLASLt and NVRTC must be
- * loaded before cuDNN (see device.c).
- */
+ * loaded before cuDNN (see device.c). */
 #include "backends/cuda/library.h"
 
 #include <dlfcn.h>
@@ -20,8 +18,7 @@
 #define STUB_NAME   "libcostmodel-planning.so"
 #define STUB_PATH   4096
 
-/* Folders by installation method; a row is skipped if its variable is not an absolute path.
- */
+/* Folders by installation method; skipped if the variable is not an absolute path. */
 static const struct {
     const char *variable;
     const char *pattern;

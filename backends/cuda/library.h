@@ -15,11 +15,10 @@ struct library_folders {
     char (*items)[LIBRARY_PATH];
 };
 
-/*
- * Sets *ret to the folders to search: those of `first` (absolute, separated by colons; NULL:
+/* Sets *ret to the folders to search: those of `first` (absolute, separated by colons; NULL:
  * none), the loader's search path, and the folders of deb, rpm, conda, pip, CUDNN_PATH,
- * CUDA_HOME and the CUDA toolkit. Returns CM_BACKEND_REFUSED if one of `first` is not absolute.
- */
+ * CUDA_HOME and the CUDA toolkit. Returns CM_BACKEND_REFUSED if one of `first` is not
+ * absolute. */
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason);
 void library_drop_folders(struct library_folders *folders);

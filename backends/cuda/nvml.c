@@ -54,8 +54,7 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetMigMode, true),
 };
 
-/* Bits of NVML's reasons for a lower clock, without idleness and limits of an administrator.
- */
+/* Bits of NVML's reasons for a lower clock, without idleness and an administrator's limits. */
 static const struct {
     unsigned long long bit;
     const char *name;

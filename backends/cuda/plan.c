@@ -74,8 +74,7 @@ static void drop_series(struct cm_plan *plan, struct plan_series *series) {
     *series = (struct plan_series){.n = 0};
 }
 
-/*
- * Returns the number of sets that a series with n executions per graph uses: at least half of
+/* Returns the number of sets that a series with n executions per graph uses: at least half of
  * n_sets. Examples for n_sets = 10:
  *     n = 4   8 sets: two graphs use four sets each
  *     n = 15  7 sets: one graph goes over them about twice

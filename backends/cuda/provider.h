@@ -5,11 +5,9 @@
 
 #include "backends/cuda/device.h"
 
-/*
- * Device addresses of the operands of one execution, multiples of 256; 0 if absent. An operand
+/* Device addresses of the operands of one execution, multiples of 256; 0 if absent. An operand
  * spans the bytes that its strides reach. A step may use another layout of the same size,
- * because the contents are random.
- */
+ * because the contents are random. */
 struct cuda_operands {
     CUdeviceptr inputs[CM_MAX_INPUTS];
     CUdeviceptr outputs[CM_MAX_OUTPUTS];
@@ -19,11 +17,9 @@ struct cuda_operands {
 /* A primitive ready to run. Not thread-safe. */
 struct cuda_step {
     void *own; /* data of the provider, the first argument of the functions */
-    /*
-     * Enqueues one execution in the stream without waiting. May run under graph capture: it
+    /* Enqueues one execution in the stream without waiting. May run under graph capture: it
      * must not allocate memory, and only the first launch may load code. `operands` is valid
-     * during the call. NULL if the step was planned without a device.
-     */
+     * during the call. NULL if the step was planned without a device. */
     int (*launch)(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason);
     /* Fills algorithm, tensor_cores and other fields that only the step knows; the caller fills
@@ -42,18 +38,15 @@ struct cuda_provider {
      * text as cm_kernel.rule: "cublaslt flags". NULL: the names of the kernels decide. */
     const char *tensor_core_rule;
     const char *device_only; /* why making a step requires a device; NULL: it does not */
-    /*
-     * Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
+    /* Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
      * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a failure the
      * caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero before the
-     * call.
-     */
+     * call. */
     int (*make)(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);
 };
 
-/* Converts an address to a pointer, which NVIDIA's libraries take; the driver takes integers.
- */
+/* Converts an address to a pointer, as NVIDIA's libraries take; the driver takes integers. */
 static inline void *provider_pointer(CUdeviceptr address) {
     return (void *)(uintptr_t)address;
 }

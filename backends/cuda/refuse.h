@@ -20,10 +20,8 @@ void cuda_append(char *list, size_t size, const char *between, const char *forma
 /* Returns the driver's name of an error, for example "CUDA_ERROR_NO_DEVICE". */
 const char *cuda_error_name(const struct cm_device *device, CUresult result);
 
-/*
- * Converts a status of the driver: CM_BACKEND_OK, CM_BACKEND_NO_MEMORY, CM_BACKEND_BROKEN after
+/* Converts a status of the driver: CM_BACKEND_OK, CM_BACKEND_NO_MEMORY, CM_BACKEND_BROKEN after
  * an error that is sticky in the context, else CM_BACKEND_REFUSED. `doing` follows "cannot" in
- * the reason: "launch a kernel".
- */
+ * the reason: "launch a kernel". */
 int cuda_check(const struct cm_device *device, CUresult result, const char *doing,
                struct cm_reason *reason);

@@ -31,11 +31,9 @@ int replay_instantiate(const struct cm_device *device, struct replay *replay,
 /* Captures and instantiates. Returns CM_BACKEND_REFUSED if an execution cannot be captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job, bool timed,
                    struct replay *ret, struct cm_reason *reason);
-/*
- * Captures the executions with timing events as nodes of the graph. Events that the host
+/* Captures the executions with timing events as nodes of the graph. Events that the host
  * records around the graph would include the time before its first kernel; they are used only
- * if the driver cannot capture events.
- */
+ * if the driver cannot capture events. */
 int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
                          struct replay *ret, struct cm_reason *reason);
 /* Launches the graph once and waits. *ret_seconds: time between the events. */

@@ -11,11 +11,9 @@
 #define MAX_NODES    65536
 #define LONGEST_NAME 4096
 
-/*
- * Parts of the names of kernels that use tensor cores. Those before nvjet come from PyTorch's
+/* Parts of the names of kernels that use tensor cores. Those before nvjet come from PyTorch's
  * profiler plugin (tb_plugin, tensor_core.py), the others from NVIDIA's libraries: nvjet is
- * cuBLAS on sm_90, gmma and wgmma are instructions, tensorop is CUTLASS.
- */
+ * cuBLAS on sm_90, gmma and wgmma are instructions, tensorop is CUTLASS. */
 static const char *const with_tensor_cores[] = {
     "h884",
     "s884",

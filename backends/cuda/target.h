@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A GPU that cuDNN plans for instead of a GPU of this machine: cuDNN 9.8 and later accepts the
- * properties of a device as JSON.
- */
+/* A GPU that cuDNN plans for instead of a GPU of this machine: cuDNN 9.8 and later accepts the
+ * properties of a device as JSON. */
 #pragma once
 
 #include <cudnn.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Warms up the device and measures its SM clock. An idle device runs at a fraction of its
+/* Warms up the device and measures its SM clock. An idle device runs at a fraction of its
  * maximum clock (for example 345 of 1980 MHz on an H200) and needs some hundred milliseconds of
  * work to reach the maximum, so work precedes each timing, and the clock of each sample is
- * measured (as nvbench does).
- */
+ * measured (as nvbench does). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Calibrates a device: measured rates replace the peak rates of data sheets, which no kernel
+/* Calibrates a device: measured rates replace the peak rates of data sheets, which no kernel
  * reaches. The rates of fp64 and fp32 products are stored as vector rates, those of narrower
  * types as matrix rates, whether or not the device has matrix units: the roofline reads them
- * there. One large kernel of each other kind shows the share of the rates that it reaches.
- */
+ * there. One large kernel of each other kind shows the share of the rates that it reaches. */
 #include "backends/device/calibrate.h"
 
 #include <math.h>
@@ -129,12 +127,10 @@ static double measure_share(const struct ceilings_job *job, const struct cm_devi
     return share;
 }
 
-/*
- * Sets the shares of model->rates and model->bandwidth that kernels reach, and 0 for kinds that
+/* Sets the shares of model->rates and model->bandwidth that kernels reach, and 0 for kinds that
  * the device refuses. The rates and the bandwidth must have been measured. Kernels run in fp16
  * if the device has tensor cores with an fp16 rate, else in fp32, with a growing batch, until
- * their launch time is negligible.
- */
+ * their launch time is negligible. */
 static void measure_shares(const struct ceilings_job *job, const struct cm_device_facts *facts,
                            struct device_model *model) {
     model->calibrations->efficiency.product = 1; /* the rates are those of products */

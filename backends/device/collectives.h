@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of collectives among GPUs, from the link of a device (docs/decisions/collectives.md).
- */
+/* Times of collectives among GPUs, from the device's link (docs/decisions/collectives.md). */
 #pragma once
 
 #include <stdbool.h>

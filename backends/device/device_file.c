@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Device files: small JSON files (docs/devices.md, docs/device.schema.json). A figure is a
+/* Device files: small JSON files (docs/devices.md, docs/device.schema.json). A figure is a
  * number, or an object with its source:
  *     "fp32": {"value": 67e12, "source": "data sheet", "where": "FP32", "checked": "copy"}
- * Unknown keys are errors: the user would believe that the figure is used.
- */
+ * Unknown keys are errors: the user would believe that the figure is used. */
 #include "backends/device/devices.h"
 
 #include <math.h>
@@ -217,8 +215,7 @@ static bool find_runtime(struct arena *arena, const char *key, struct device_cal
     return ret->runtime != CM_RUNTIME_AUTO && ret->runtime < CM_N_RUNTIMES && width < N_WIDTHS;
 }
 
-/* Reads "calibration": the basis of the fits, and the efficiencies of each runtime and width.
- */
+/* Reads "calibration": the basis of the fits, and the efficiencies by runtime and width. */
 static int read_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");

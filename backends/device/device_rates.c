@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selects the rate of a device for a primitive: that of the fastest units that support its
- * element type.
- */
+/* Selects the rate of a device for a primitive: that of the fastest units that support its
+ * element type. */
 #include "backends/device/devices.h"
 
 #define MAX_CHOICES 5 /* rates of a type, with the RATE_NONE at the end */

@@ -173,20 +173,16 @@ enum device_rate device_plain_rate(const struct device_model *model, enum cm_ele
 const char *device_name_at(size_t index);
 bool device_is_built_in(const char *name);
 
-/*
- * Sets *ret to the built-in name that `name` abbreviates: case and punctuation are ignored
+/* Sets *ret to the built-in name that `name` abbreviates: case and punctuation are ignored
  * ("RTX4090"), and a part before a "-" is enough if it is unique ("titan"). The path of a .json
  * file is returned unchanged. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with a reason that
- * lists the matching or similar names.
- */
+ * lists the matching or similar names. */
 int device_resolve(const char *name, const char **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/*
- * Readers of a device description (docs/devices.md). Texts of *ret are in `arena`. Each returns
+/* Readers of a device description (docs/devices.md). Texts of *ret are in `arena`. Each returns
  * CM_BACKEND_OK, CM_BACKEND_REFUSED or CM_BACKEND_NO_MEMORY. device_built_in reads the built-in
- * device with exactly this name.
- */
+ * device with exactly this name. */
 int device_built_in(const char *name, struct arena *arena, struct device_model *ret,
                     struct cm_reason *reason) __attribute__((warn_unused_result));
 /* Reads a built-in device by its name or abbreviation, or a file whose name ends in .json. */

@@ -24,8 +24,7 @@ static const struct {
 #define TILE_K      64  /* step of the innermost loop of a tile */
 
 /* Sides of the tiles of Winograd's algorithm (Lavin and Gray, CVPR 2016) in libraries: 6 on
- * matrix units, where F(4x4, 3x3) multiplies 36 times instead of 144; 8 elsewhere, F(6x6, 3x3).
- */
+ * matrix units, where F(4x4, 3x3) multiplies 36 times, not 144; 8 elsewhere, F(6x6, 3x3). */
 #define MATRIX_TILE 6.0
 #define VECTOR_TILE 8.0
 
@@ -103,8 +102,7 @@ static double tile_seconds(const struct device_model *model,
     return sqrt(sqrt(squared * squared + moved * moved)) + efficiency->tile_seconds;
 }
 
-/* Returns the fastest tile shape and number of splits of a product in whole waves of tiles.
- */
+/* Returns the fastest tile shape and number of splits of a product, in whole waves. */
 static struct kernel_tiles fastest_tiles(const struct device_model *model,
                                          const struct device_efficiency *efficiency,
                                          const struct geometry *product, double rate) {
@@ -169,8 +167,7 @@ static bool may_mask_keys(const struct cm_primitive *primitive) {
 }
 
 /* Returns the share of the scores of attention that a kernel has to compute: those that a
- * causal mask leaves. Attention that is modelled as one matrix product: half. Other kinds: 1.
- */
+ * causal mask leaves. Attention modelled as one matrix product: half. Other kinds: 1. */
 static double visible_share(const struct cm_primitive *primitive) {
     const double queries = size(&primitive->inputs[0], 2);
     const double keys = size(&primitive->inputs[1], 2);
@@ -192,11 +189,9 @@ static bool is_over_cache(const struct cm_primitive *primitive) {
            queries < size(&primitive->inputs[1], 2);
 }
 
-/*
- * Returns the arithmetic of causal attention, or of few queries over a cache. Query heads that
+/* Returns the arithmetic of causal attention, or of few queries over a cache. Query heads that
  * share a key head fill tiles together if there are few queries; the keys are then divided, so
- * that all multiprocessors have work. Tiles on the diagonal compute masked scores.
- */
+ * that all multiprocessors have work. Tiles on the diagonal compute masked scores. */
 static struct kernel_tiles causal_attention(const struct device_model *model,
                                             const struct device_efficiency *efficiency,
                                             const struct cm_primitive *primitive, double peak) {
@@ -364,12 +359,10 @@ static double reread_bytes(const struct cm_primitive *primitive) {
     return tensors * (double)primitive_bytes(&primitive->inputs[0]);
 }
 
-/*
- * Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
+/* Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
  * cheapest known algorithm, at the highest rate; and the compulsory memory traffic. The cache
  * holds at most its size of what the kernel reads and writes; each primitive of the kernel has
- * its share of that.
- */
+ * its share of that. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, enum device_rate rate) {
     const struct cm_fusion *fusion = &primitive->fusion;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Two times of a kernel on a modelled device (docs/times.md):
+/* Two times of a kernel on a modelled device (docs/times.md):
  *   lower bound   no implementation is faster: published peak rates, compulsory traffic, the
  *                 cheapest known algorithm
  *   expected time the time with a good library: tiles and waves of the multiprocessors, shares
@@ -49,7 +48,6 @@ struct kernel_time kernel_time(const struct device_model *model,
                                const struct cm_primitive *primitive,
                                enum cm_precision precision);
 
-/* Returns the same for an opened device of roofline_backend, if it can estimate the primitive.
- */
+/* The same for an opened device of roofline_backend, if it can estimate the primitive. */
 struct kernel_time roofline_kernel_time(const struct cm_device *device,
                                         const struct cm_primitive *primitive);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The expected time of a run of many kernels: the kernels run one after the other, unless the
- * host takes longer to launch them; and its error (docs/times.md).
- */
+/* The expected time of a run of many kernels: the kernels run one after the other, unless the
+ * host takes longer to launch them; and its error (docs/times.md). */
 #pragma once
 
 #include "costmodel/backend.h"

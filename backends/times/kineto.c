@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads traces of PyTorch's profiler (torch.profiler, Kineto; export_chrome_trace): an object
+/* Reads traces of PyTorch's profiler (torch.profiler, Kineto; export_chrome_trace): an object
  * whose traceEvents are in the Trace Event Format. Times are in microseconds with a fraction.
  * Example of an operator, the call that starts its kernel, and the kernel:
  *
@@ -17,8 +16,7 @@
  * duration. profiler.step() marks the runs (ProfilerStep#3); without it, a run is the shortest
  * sequence of operators of which the trace is a repetition.
  * (Categories: ActivityType.cpp of pytorch/kineto; keys: output_json.cpp there, and
- * torch/csrc/autograd/profiler_kineto.cpp of pytorch/pytorch.)
- */
+ * torch/csrc/autograd/profiler_kineto.cpp of pytorch/pytorch.) */
 #include "backends/times/times.h"
 
 #include <math.h>

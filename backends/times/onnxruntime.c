@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads profiles of ONNX Runtime (SessionOptions.enable_profiling): a list of events in the
+/* Reads profiles of ONNX Runtime (SessionOptions.enable_profiling): a list of events in the
  * Trace Event Format. An event with category "Node" is one run of an operator; an event with
  * the name "model_run" ends one run of the model. Times are in microseconds, rounded down.
  * Example:
@@ -18,8 +17,7 @@
  *
  * ("GPU Profiling" in docs/performance/tune-performance/profiling-tools.md of
  * microsoft/onnxruntime, and GPUProfilerBase::MergeEvents in core/common/gpu_profiler_common.h;
- * old versions have no parent_name.)
- */
+ * old versions have no parent_name.) */
 #include "backends/times/times.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads the performance counters of OpenVINO's benchmark_app -report_type detailed_counters or
+/* Reads the performance counters of OpenVINO's benchmark_app -report_type detailed_counters or
  * average_counters, as CSV or (-json_stats) as JSON; tools/benchmark/utils/statistics_report.py
  * of the Python package writes them. A block of layers for each inference request, in the order
  * of execution:
@@ -10,8 +9,7 @@
  *     /relu/Relu;Status.NOT_RUN;Relu;undef;0.000;0.000
  *     Total;;;;73.414;73.414
  *
- * A layer that did not run and has no kernel ("undef") is fused into the layer before it.
- */
+ * A layer that did not run and has no kernel ("undef") is fused into the layer before it. */
 #include "backends/times/times.h"
 
 #include <string.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Files of TensorRT's trtexec (NVIDIA/TensorRT, samples/common/sampleReporting.cpp, and the
+/* Files of TensorRT's trtexec (NVIDIA/TensorRT, samples/common/sampleReporting.cpp, and the
  * engine inspector):
  *     --exportProfile    [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.02}, ..]
  *     --exportLayerInfo  {"Layers": [{"Name": "...", "Metadata": "[ONNX Layer: conv1]...",
- *                         "Outputs": [{"Name": "relu1_out", "Dimensions": [8, 64, 56, 56]}]}]}
- */
+ *                         "Outputs": [{"Name": "relu1_out", "Dimensions": [8, 64, 56,
+ *                         56]}]}]} */
 #include "backends/times/times.h"
 
 #include <string.h>

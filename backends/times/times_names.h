@@ -4,8 +4,7 @@
 
 #include "backends/times/times.h"
 
-/* A growing list of refs. If memory runs out, the arena has failed: check it once, at the end.
- */
+/* A growing list of refs. If out of memory, the arena has failed: check it at the end. */
 struct times_refs {
     struct arena *arena;
     size_t n;
@@ -17,8 +16,7 @@ struct times_refs {
 void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role);
 
-/*
- * Adds a ref for each node in the name of a TensorRT layer. Returns times_layer.role. Examples:
+/* Adds a ref for each node in the name of a TensorRT layer. Returns times_layer.role. Examples:
  *     conv1 + PWN(PWN(sigmoid1), mul1)                   TIMES_RUNS conv1, sigmoid1, mul1
  *     Reformatting CopyNode for Input Tensor 0 to conv1  TIMES_COPIES conv1
  *     {ForeignNode[a...b]}                               TIMES_CONTAINS a, b

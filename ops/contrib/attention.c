@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attention of com.microsoft. Attention, QAttention, PackedAttention and
+/* Attention of com.microsoft. Attention, QAttention, PackedAttention and
  * DecoderMaskedSelfAttention project their input; the others take queries, keys and values.
  *     MACs = batch * queries * (input * projected + heads * keys * (d + v))
  * where input, projected, d and v are the columns of the input, of its projection (0: none), of
  * a head's key and of a head's value. FLOPs = 2 * MACs + 1 per score, for the softmax. As for
- * ONNX's Attention, masks do not reduce the count, and `keys` are those of past and present.
- */
+ * ONNX's Attention, masks do not reduce the count, and `keys` are those of past and present. */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"
@@ -155,10 +153,8 @@ static struct attention read_packed_multi_head(const struct op_context *context,
     return a;
 }
 
-/*
- * Query heads share key heads. total_sequence_length is the number of keys; if it is unknown,
- * the past buffer is assumed full and the keys of this call are added.
- */
+/* Query heads share key heads. total_sequence_length is the number of keys; if it is unknown,
+ * the past buffer is assumed full and the keys of this call are added. */
 static struct attention read_grouped(const struct op_context *context,
                                      const struct reading *reading) {
     struct attention a = unknown;

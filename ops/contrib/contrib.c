@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fused and quantized elementwise operators, norms and pools of com.microsoft. FLOPs are those
+/* Fused and quantized elementwise operators, norms and pools of com.microsoft. FLOPs are those
  * of the plain operators that they replace; quantizing and dequantizing costs none by the
- * default convention.
- */
+ * default convention. */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Data movement, lookup, hashing and packing of com.microsoft: no MACs and no FLOPs by
+/* Data movement, lookup, hashing and packing of com.microsoft: no MACs and no FLOPs by
  * the default convention. Exceptions: a masked pool has FLOPs, and the MACs of compiled graphs
  * are unknown. Some sizes are data-dependent: tokens without padding, words of a text, bytes of
- * a block floating point format.
- */
+ * a block floating point format. */
 #include "ops/common.h"
 #include "ops/fold.h"
 #include "ops/onnx/facets.h"

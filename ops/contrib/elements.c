@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Elementwise and row-wise operators of com.microsoft: norms, gates, dropouts, rotary
+/* Elementwise and row-wise operators of com.microsoft: norms, gates, dropouts, rotary
  * embeddings, position biases. FLOPs are those of the plain operators that they replace.
- * Weighted sums of streams are products: one MAC per weighted element.
- */
+ * Weighted sums of streams are products: one MAC per weighted element. */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Text generation as one node (com.microsoft): the encoder and the first decoder run once, the
+/* Text generation as one node (com.microsoft): the encoder and the first decoder run once, the
  * decoder once per token. Body inputs have their declared types. A symbolic dim with the name
  * of a dim of the body's first input, [texts, tokens], equals that dim; others are unknown. The
- * number of tokens is data-dependent: one decoder step is counted, with a note.
- */
+ * number of tokens is data-dependent: one decoder step is counted, with a note. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "support/arena.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * com.microsoft.nchwc, which ONNX Runtime writes at its highest optimization level for CPUs:
+/* com.microsoft.nchwc, which ONNX Runtime writes at its highest optimization level for CPUs:
  * channels in blocks of 8 or 16 (depending on the CPU), padded with zeros. Dims are [N, padded
- * channels, spatial…]; costs include the padding, as the weights are padded too.
- */
+ * channels, spatial…]; costs include the padding, as the weights are padded too. */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"

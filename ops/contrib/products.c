@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Matrix products and convolutions of com.microsoft, as ONNX Runtime's optimizers and
+/* Matrix products and convolutions of com.microsoft, as ONNX Runtime's optimizers and
  * quantizers write them: with an activation, with transposed, block-quantized or packed
  * operands, with several weights, with experts; also distances and inverses. MACs are those of
  * the plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the
- * weight is packed.
- */
+ * weight is packed. */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"
@@ -239,10 +237,8 @@ static void macs_inverse(const struct op_context *context, struct product *ret) 
     product_add(ret, "rows", common_last_dim(context, 0));
 }
 
-/*
- * Queries [B, S, heads * d], or [tokens, heads * d] without padding; input 6 then has the shape
- * [B, S]. The gates, which weight a position bias, are the queries times a weight [d, D].
- */
+/* Queries [B, S, heads * d], or [tokens, heads * d] without padding; input 6 then has the shape
+ * [B, S]. The gates, which weight a position bias, are the queries times a weight [d, D]. */
 static int infer_gated_bias(struct op_context *context) {
     const bool packed = op_has_input(context, 6);
     const int64_t batch = packed ? common_dim(context, 6, 2, 0) : common_dim(context, 0, 3, 0);
@@ -299,11 +295,9 @@ static int64_t expert_rows(const struct op_context *context, size_t i) {
     return op_rank(context, i) == 3 ? op_dim(context, i, 1) : DIM_UNKNOWN;
 }
 
-/*
- * Each token is routed to k experts. Weights are fc1 and fc3 [E, f, hidden] and fc2
+/* Each token is routed to k experts. Weights are fc1 and fc3 [E, f, hidden] and fc2
  * [E, hidden, inner]; f is 2 * inner if fc1 computes gates and values at once, else inner. QMoE
- * packs the numbers of a weight into bytes.
- */
+ * packs the numbers of a weight into bytes. */
 static void macs_experts(const struct op_context *context, struct product *ret) {
     const bool is_packed = text_equal(context->op->type, "QMoE");
     int64_t inner = common_dim(context, is_packed ? 5 : 4, 3, 2);

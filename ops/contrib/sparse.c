@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attention of com.microsoft with a paged cache, a window or selected keys, and the indexers
+/* Attention of com.microsoft with a paged cache, a window or selected keys, and the indexers
  * that select them (attention.c has the common forms).
  *     MACs = queries * heads * keys per query * (d + v) + projections
  * where queries are those of all requests, and a key head has d and a value head v columns. The
  * number of keys per query is data-dependent: caches, page tables and selections are assumed
  * full. FLOPs = 2 * MACs + 1 per score, for the softmax. An indexer scores entries, which are
- * blocks of keys, by all of its heads: MACs = queries * heads * entries * columns
- */
+ * blocks of keys, by all of its heads: MACs = queries * heads * entries * columns */
 #include "ops/contrib/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"
@@ -33,10 +31,9 @@ static int check_heads(const struct op_context *context) {
                                shared ? op_attr_int(context, "kv_num_heads") : heads);
 }
 
-/*
- * Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
- * static_kv (8) the keys are those of an encoder; with use_past (9) the cache holds past keys.
- */
+/* Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
+ * static_kv (8) the keys are those of an encoder; with use_past (9) the cache holds past
+ * keys. */
 static struct sizes read_decoder(const struct op_context *context) {
     struct sizes s = unknown;
     const bool of_encoder = contrib_flag(context, 8);
@@ -238,10 +235,8 @@ static void macs_attention(const struct op_context *context, struct product *ret
                 checked_add(s.projections, checked_mul(n_scores(context), columns)));
 }
 
-/*
- * An indexer scores every block of `compress_ratio` keys and selects the best blocks. It
- * returns the indices of all tokens in these blocks (policy "qsa") or of the blocks ("csa").
- */
+/* An indexer scores every block of `compress_ratio` keys and selects the best blocks. It
+ * returns the indices of all tokens in these blocks (policy "qsa") or of the blocks ("csa"). */
 struct indexer {
     int64_t columns, heads;
     int64_t capacity; /* indices per query */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operators of com.microsoft with a state: LSTMs with attention or quantized weights, gated
- * delta networks, and causal convolutions over packed requests.
- */
+/* Operators of com.microsoft with a state: LSTMs with attention or quantized weights, gated
+ * delta networks, and causal convolutions over packed requests. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"
@@ -50,12 +48,10 @@ static void macs_quantized(const struct op_context *context, struct product *ret
     product_add(ret, "features and hidden", checked_add(s.columns, s.hidden));
 }
 
-/*
- * Returns the MACs of Bahdanau attention over a memory [B, L, m] whose keys have `a` columns.
+/* Returns the MACs of Bahdanau attention over a memory [B, L, m] whose keys have `a` columns.
  * Per direction and batch element: L * m * a for the keys; in each step h * a for the query,
  * L * a for the scores, L * m for the context, and (m + h) * w for an attention layer, whose
- * weight is [m + h, w].
- */
+ * weight is [m + h, w]. */
 static int64_t attention_macs(const struct op_context *context, const struct sizes *s) {
     const int64_t length = common_dim(context, 11, 3, 1);
     const int64_t depth = common_dim(context, 11, 3, 2);
@@ -94,11 +90,9 @@ static int64_t causal_state_length(const struct op_context *context, int axis) {
     return is_known(back) && back < 0 ? 0 : back;
 }
 
-/*
- * X [N, C, spatial], or [N, length, channels..] with channels_last. The state has the shape of
+/* X [N, C, spatial], or [N, length, channels..] with channels_last. The state has the shape of
  * X with causal_state_length() as the causal axis, which is the last spatial one; a window of
- * states adds a first axis.
- */
+ * states adds a first axis. */
 static int infer_causal(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const bool last = op_attr_int(context, "channels_last") != 0;
@@ -142,8 +136,7 @@ static int infer_packed_causal(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 3, updates);
 }
 
-/*
- * Q and K [tokens, heads, k], V [tokens, value heads, v]; tokens may be [batch, steps]. The
+/* Q and K [tokens, heads, k], V [tokens, value heads, v]; tokens may be [batch, steps]. The
  * state [requests, value heads, v, k] is read by every query and updated by every key; a delta
  * rule also reads it for every key:
  *     MACs = tokens * k * v * value heads * (2, or 3 by a delta rule)

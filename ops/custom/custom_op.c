@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Evaluates a description: binds its names to values in the order in which they may use each
+/* Evaluates a description: binds its names to values in the order in which they may use each
  * other (attributes, inputs, where), then evaluates outputs and costs. Without a node all
- * values are unknown, which checks the texts; they are untrusted.
- */
+ * values are unknown, which checks the texts; they are untrusted. */
 #include "ops/custom/custom_op.h"
 
 #include <string.h>
@@ -209,8 +207,7 @@ static int read_dim(struct evaluation *evaluation, struct expression_cursor *cur
 }
 
 /* dims = [ dim { "," dim } ], up to the end. Reads the next dim, or DIM_END; counts it in
- * `dims`.
- */
+ * `dims`. */
 static int next_dim(struct evaluation *evaluation, struct expression_cursor *cursor, bool binds,
                     struct custom_op_dims *dims, struct dim *ret) {
     *ret = (struct dim){.kind = DIM_END};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operators described by the user (docs/op-costs.md). Each description becomes a row like those
- * of built-in operators, with callbacks that evaluate its texts at a node. Rows are immutable.
- */
+/* Operators described by the user (docs/op-costs.md). Each description becomes a row like those
+ * of built-in operators, with callbacks that evaluate its texts at a node. Rows are
+ * immutable. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,10 +39,8 @@ struct cm_op_costs {
     const struct custom *items;
 };
 
-/*
- * Reads descriptions into rows, which are allocated in `arena` and do not point into `from`.
- * Returns CM_OK, CM_REFUSED or CM_NO_MEMORY.
- */
+/* Reads descriptions into rows, which are allocated in `arena` and do not point into `from`.
+ * Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) CM_MUST_CHECK;
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Integer expressions over named sizes, as users write them in a file:
+/* Integer expressions over named sizes, as users write them in a file:
  *     sum     = product { ("+" | "-") product }
  *     product = factor { ("*" | "/") factor }
  *     factor  = number | name | "-" factor | "(" sum ")" | function "(" sum { "," sum } ")"
  * "/" rounds down; functions are min, max and ceildiv. A name is letters, digits and "_",
- * optionally with an index: "strides[0]". An expression is evaluated while it is read.
- */
+ * optionally with an index: "strides[0]". An expression is evaluated while it is read. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * FLOP-counting conventions: the count of a node by a tool, in the tool's own unit. A
+/* FLOP-counting conventions: the count of a node by a tool, in the tool's own unit. A
  * convention is a column of the operators' facets (op_facets.flops). docs/conventions.md
- * explains every row.
- */
+ * explains every row. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,11 +36,9 @@ struct convention_term {
     bool of_integers; /* integer operations, not FLOPs */
 };
 #define CONVENTION_TERMS 8
-/*
- * Writes the terms of one run of the node, except those with factor 0: its FLOPs by
+/* Writes the terms of one run of the node, except those with factor 0: its FLOPs by
  * `convention`, and its integer operations by the convention `exact`. Returns the number of
- * terms. `integers` holds the MACs, split into integer and other ones.
- */
+ * terms. `integers` holds the MACs, split into integer and other ones. */
 size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]);

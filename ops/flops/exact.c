@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The convention `exact` counts every arithmetic operation on an element once, by the
+/* The convention `exact` counts every arithmetic operation on an element once, by the
  * definition of the operator. An elementary function (exp, log, erf, tanh, root, power) is one
  * operation, as is a comparison that selects a number (Relu, Max). Logic, index arithmetic,
  * casts and data movement are not counted. A fused operator costs the same as the nodes into
  * which exporters decompose it.
  *
  * Each function returns the FLOPs in addition to those of MACs. Comments list the operations
- * per element, or per row, cell or score.
- */
+ * per element, or per row, cell or score. */
 #include "ops/flops/terms.h"
 
 #include "ops/common.h"
@@ -59,8 +57,7 @@ int64_t exact_local_response(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Per row of n: n - 1 comparisons, n differences, n exponentials, n - 1 additions, n quotients.
- */
+/* Per row of n: n - 1 comparisons and additions, n differences, exponentials and quotients. */
 int64_t exact_softmax(const struct op_context *context) {
     int64_t flops = checked_mul(5, op_elements(context, 0));
     return checked_sub(flops, checked_mul(2, term_softmax_rows(context)));
@@ -114,13 +111,11 @@ int64_t exact_mean(const struct op_context *context) {
     return checked_add(term_operands(context), op_output_elements(context, 0));
 }
 
-/*
- * Per cell, a sigmoid is 4 operations:
+/* Per cell, a sigmoid is 4 operations:
  *     LSTM  4 additions, 3 sigmoids (12), 2 tanh, 3 for the cell state, 1 for the output = 22
  *     GRU   3 additions, 2 sigmoids (8), 1 tanh, 1 for the reset gate, 4 for the new state = 17
  *     RNN   1 addition, 1 tanh = 2
- * Two biases per gate add 2; each of the 3 peepholes adds a product and an addition.
- */
+ * Two biases per gate add 2; each of the 3 peepholes adds a product and an addition. */
 int64_t exact_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     int64_t each = gates == 4 ? 22 : gates == 3 ? 17 : 2;
@@ -178,8 +173,7 @@ int64_t exact_causal_convolution(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/*
- * Per parameter element, with a regularized gradient (2):
+/* Per parameter element, with a regularized gradient (2):
  *     Adagrad   squares 2, root and epsilon 2, step 3
  *     Adam      mean 3, mean of squares 4, root and epsilon 2, step 3; regularization after it
  *     Momentum  mean 3, step 2; Nesterov momentum 2 more
@@ -264,8 +258,7 @@ int64_t exact_mean_variance(const struct op_context *context) {
     return normalize(context, 5, groups);
 }
 
-/* Per row of n: n absolute values or squares, n - 1 additions, n quotients; for p = 2 a root.
- */
+/* Per row of n: n absolute values or squares, n - 1 additions, n quotients; if p = 2 a root. */
 int64_t exact_lp_norm(const struct op_context *context) {
     const int64_t all = checked_mul(3, op_elements(context, 0));
     const bool roots = op_attr_int(context, "p") != 1;

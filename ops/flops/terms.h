@@ -22,8 +22,7 @@ int64_t term_causal_conv(const struct op_context *context);
  * element for a Sum of four operands. */
 int64_t term_operands(const struct op_context *context);
 #define OPERANDS PLUS(term_operands, "output elements for each operand after the first")
-/* Returns n - out, the operations of a reduction of n elements to `out` results; 0 if n < out.
- */
+/* Returns n - out, the operations of a reduction of n elements to `out`; 0 if n < out. */
 int64_t term_reduction(const struct op_context *context);
 #define REDUCTION PLUS(term_reduction, "input elements less output elements")
 
@@ -46,8 +45,7 @@ flops_function fvcore_planar_input, fvcore_resize, ptflops_linear_bias, ptflops_
     onnx_tool_local_response, onnx_tool_recurrence;
 
 #define EXACT_RECURRENCE PLUS(exact_recurrence, "for gates, states and biases of the cells")
-/* exact_attention and exact_tree_votes are static functions of the files that use the macros.
- */
+/* exact_attention and exact_tree_votes are static in the files that use the macros. */
 #define EXACT_ATTENTION                                                                        \
     PLUS(exact_attention,                                                                      \
          "operations: 6 per score, 1 more for a mask and for a bias, less 2 per row")

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The conventions of tools that count a running PyTorch model: torch.utils.flop_counter,
+/* The conventions of tools that count a running PyTorch model: torch.utils.flop_counter,
  * fvcore, ptflops and thop. They count modules and ATen calls, from which the exporter made the
  * nodes of the file. docs/conventions.md lists the differences. The functions of onnx-tool,
- * which counts the nodes of the file, follow at the end.
- */
+ * which counts the nodes of the file, follow at the end. */
 #include "ops/flops/terms.h"
 
 #include "ops/op_context.h"
@@ -30,19 +28,15 @@ static bool is_vector_of(const struct op_context *context, size_t slot, size_t o
            !op_input(context, other)->is_constant && op_rank(context, other) > 1;
 }
 
-/*
- * A Linear on a rank-3 input is exported as a MatMul and an Add of a learned vector. The vector
- * distinguishes this Add from an addition of the model, which no tool counts.
- */
+/* A Linear on a rank-3 input is exported as a MatMul and an Add of a learned vector. The vector
+ * distinguishes this Add from an addition of the model, which no tool counts. */
 int64_t ptflops_linear_bias(const struct op_context *context) {
     const bool is_bias = is_vector_of(context, 0, 1) || is_vector_of(context, 1, 0);
     return is_bias ? op_output_elements(context, 0) : 0;
 }
 
-/*
- * Per cell: biases, and the operations after the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
- * (rnn_flops in pytorch_ops.py of ptflops).
- */
+/* Per cell: biases, and the operations after the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
+ * (rnn_flops in pytorch_ops.py of ptflops). */
 int64_t ptflops_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t after = gates == 4 ? 10 : gates == 3 ? 7 : 1;
@@ -87,19 +81,16 @@ int64_t thop_resize(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Per gate: an addition and two biases. Per cell: GRU 1 + 3, LSTM 3 + 1 (rnn_hooks.py of thop).
- */
+/* Per gate: an addition, two biases. Per cell: GRU 1 + 3, LSTM 3 + 1 (thop's rnn_hooks.py). */
 int64_t thop_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t per_gate = op_has_input(context, 3) ? 3 : 1;
     return checked_mul(gates * per_gate + (gates > 1 ? 4 : 0), term_cells(context));
 }
 
-/*
- * onnx-tool 1.0 (onnx_tool/node.py) counts MACs, and estimates the x86 instructions of
+/* onnx-tool 1.0 (onnx_tool/node.py) counts MACs, and estimates the x86 instructions of
  * elementwise operations (TOOL_EXP, ...). It fails on operators without a handler; only their
- * MACs are counted here.
- */
+ * MACs are counted here. */
 
 /* Returns out * prod(W.shape[1:]), plus the bias. This reproduces a bug of onnx-tool: it
  * assumes the weight layout of Conv, but W of ConvTranspose is [Cin, Cout/g, ...]. */
@@ -133,10 +124,8 @@ int64_t onnx_tool_local_response(const struct op_context *context) {
     return checked_mul(per_element, op_output_elements(context, 0));
 }
 
-/*
- * Returns the additions of the biases plus the operations of the gates. If there are two
- * directions, onnx-tool counts the gates of only one.
- */
+/* Returns the additions of the biases plus the operations of the gates. If there are two
+ * directions, onnx-tool counts the gates of only one. */
 int64_t onnx_tool_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t biases = op_has_input(context, 3) ? 2 * gates : 0;

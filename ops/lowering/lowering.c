@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls the lowering function of an operator, and converts operands and outputs to tensors of a
- * primitive.
- */
+ * primitive. */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>
@@ -236,11 +235,9 @@ bool lower_select(const struct op_context *context, int32_t which, struct cm_pri
            lowering_step(ret, which, 1);
 }
 
-/*
- * Dropout in training mode: y = x * mask * scale. The primitive reads the mask (1 byte per
+/* Dropout in training mode: y = x * mask * scale. The primitive reads the mask (1 byte per
  * element) while the real kernel draws and writes it: the same bytes, without the random
- * numbers.
- */
+ * numbers. */
 bool lower_dropout(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (!lowering_unary(context, ret)) return false;
     ret->inputs[1] = ret->inputs[0];

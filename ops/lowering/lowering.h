@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lowering: the primitive (costmodel/backend.h) of a node, which a backend measures. The facets
+/* Lowering: the primitive (costmodel/backend.h) of a node, which a backend measures. The facets
  * of each operator (`lowering`, ops/op.h) name a function of this header, or why there is none
- * (docs/decisions/operator-facets.md).
- */
+ * (docs/decisions/operator-facets.md). */
 #pragma once
 
 #include <stdbool.h>
@@ -15,17 +13,14 @@
 struct op_context;
 struct window;
 
-/*
- * Computes the primitive of a node whose types are known: all fields but flops and bytes.
- * Returns false if there is none and sets *ret_why to the reason (static text).
- */
+/* Computes the primitive of a node whose types are known: all fields but flops and bytes.
+ * Returns false if there is none and sets *ret_why to the reason (static text). */
 bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
                     const char **ret_why);
 
 /* Computes the matrix product of operand 0 with as many columns as the MACs of the node
  * require, for models of devices: no backend can run the node itself (packed weights, experts,
- * attention with rotation). Returns false if the node is not a product, or a size is unknown.
- */
+ * attention with rotation). Returns false if it is not a product or a size is unknown. */
 bool lowering_model_product(const struct op_context *context, struct cm_primitive *ret);
 
 /* Describe operand (output) `slot` as a packed tensor; return false if its shape is unknown, it
@@ -50,11 +45,9 @@ bool lowering_binary(const struct op_context *context, struct cm_primitive *ret)
 bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand);
 /* As lowering_step, for a unary function with constants. */
 bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta);
-/*
- * Sets axis i of *ret for a window with `steps` positions over `size` elements. The pads are
+/* Sets axis i of *ret for a window with `steps` positions over `size` elements. The pads are
  * those of the file if they give `steps` positions; else they are adjusted (SAME, ceil_mode).
- * Returns false if a number is unknown or overflows.
- */
+ * Returns false if a number is unknown or overflows. */
 bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
                      struct cm_window *ret);
 /* Sets row-major strides. */

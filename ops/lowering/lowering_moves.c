@@ -25,10 +25,8 @@ bool lower_transpose(const struct op_context *context, int32_t which,
     return true;
 }
 
-/*
- * If a Concat has more than CM_MAX_INPUTS operands, the last input of the primitive represents
- * all remaining operands as one tensor: the same bytes.
- */
+/* If a Concat has more than CM_MAX_INPUTS operands, the last input of the primitive represents
+ * all remaining operands as one tensor: the same bytes. */
 bool lower_concat(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1], more;
     (void)which;
@@ -108,12 +106,10 @@ bool lower_tile(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-/*
- * A strided copy of 6 axes; `which`: 0 for DepthToSpace, 1 for SpaceToDepth:
+/* A strided copy of 6 axes; `which`: 0 for DepthToSpace, 1 for SpaceToDepth:
  *     DepthToSpace  x [N, b, b, C, H, W], y [N, C, H, b, W, b]
  *     SpaceToDepth  x [N, C, H, b, W, b], y [N, b, b, C, H, W]
- * The mode CRD has [N, C, b, b, H, W] in place of [N, b, b, C, H, W].
- */
+ * The mode CRD has [N, C, b, b, H, W] in place of [N, b, b, C, H, W]. */
 bool lower_blocks(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const int64_t b = op_attr_int(context, "blocksize");
     const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");

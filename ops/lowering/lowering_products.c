@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lowering of convolutions, matrix products, attention and quantization. Products of quantized
+/* Lowering of convolutions, matrix products, attention and quantization. Products of quantized
  * operands multiply 8-bit integers and accumulate in 32 bits. Libraries apply scales and zero
- * points in the epilogue of the product, so they are not operands of the primitive.
- */
+ * points in the epilogue of the product, so they are not operands of the primitive. */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>

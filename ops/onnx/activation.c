@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Activations and Dropout: elementwise operators, most of which are modules in a framework.
+/* Activations and Dropout: elementwise operators, most of which are modules in a framework.
  * MACs 0. FLOPs by the default convention: 1 per input element for Relu, LeakyRelu, PRelu, Elu,
  * Gelu, Swish, SwiGLU; 0 for the others (Clip, Sigmoid …), which DeepSpeed's profiler does not
- * count.
- */
+ * count. */
 #include <math.h>
 #include <stdint.h>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arithmetic of two or more operands. MACs 0, FLOPs 0 by the default convention: DeepSpeed's
+/* Arithmetic of two or more operands. MACs 0, FLOPs 0 by the default convention: DeepSpeed's
  * profiler does not count Python operators. Shapes: binary operators broadcast as NumPy does
  * from opset 7 on, and by common_infer_legacy_broadcast before. Variadic operators broadcast
- * from opset 8 on, and require equal shapes before.
- */
+ * from opset 8 on, and require equal shapes before. */
 #include <math.h>
 #include <stdint.h>
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attention: softmax(Q K' / sqrt(d)) V of each head.
+/* Attention: softmax(Q K' / sqrt(d)) V of each head.
  *     MACs = scores * (d + v), FLOPs = 2 * MACs + scores
  * with scores = batch * heads * queries * keys; d and v are the columns of K and V per head.
  * In this formula the softmax has one FLOP per score. Masks, also causal ones, do not reduce
- * the count.
- */
+ * the count. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/patterns.h"
@@ -156,12 +154,10 @@ static int64_t row_sums(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(context));
 }
 
-/*
- * Returns the MACs of a fused kernel's backward pass. The kernel does not save the softmax, so
+/* Returns the MACs of a fused kernel's backward pass. The kernel does not save the softmax, so
  * it computes Q K' again: scores * d MACs. The gradients of V and of the softmax have scores *
  * v MACs each, the gradients of Q and K scores * d each. Bit i of `gradients`: the gradient of
- * operand i is computed.
- */
+ * operand i is computed. */
 static int64_t attention_backward(const struct op_context *context) {
     const int64_t scores = attention_scores(context);
     const int64_t q = checked_mul(scores, heads_of(context, 0, "q_num_heads").width);

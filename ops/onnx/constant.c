@@ -232,10 +232,8 @@ static int infer_range(struct op_context *context) {
     return common_output(context, 1, &range.n);
 }
 
-/*
- * Sets element i to start + i * delta. Returns false if the dtype is not folded, or if rounding
- * gives another value than repeated addition of delta, which some runtimes use.
- */
+/* Sets element i to start + i * delta. Returns false if the dtype is not folded, or if rounding
+ * gives another value than repeated addition of delta, which some runtimes use. */
 static bool range_element(const struct range *range, int64_t i, struct elements *elements) {
     if (elements->ints) {
         elements->ints[i] =

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Convolutions of X [N, C, spatial…].
+/* Convolutions of X [N, C, spatial…].
  *     Conv           W [M, C/group, k…]  MACs = out * prod(W.shape[1:])
  *     ConvTranspose  W [C, M/group, k…]  MACs = numel(X) * prod(W.shape[1:])
  *     FLOPs = 2 * MACs, + out if there is a bias; out = output elements
  * A transposed convolution multiplies every input element by the whole kernel: the MACs of
- * outputs that the padding crops are included.
- */
+ * outputs that the padding crops are included. */
 #include "ops/onnx/shared.h"
 
 #include "ops/common.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Einsum: sums of products over labelled axes. FLOPs = 2 * MACs.
+/* Einsum: sums of products over labelled axes. FLOPs = 2 * MACs.
  *     one operand    MACs = 0: a sum without products
  *     two operands   MACs = product of the sizes of all labels
  *     more operands  contracted in pairs, in the cheapest order: exact for up to 6 operands,
  *                    greedy for more
  * A label is a letter or an axis of the ellipsis. Ellipsis axes are numbered from the last one:
- * if "..." is [2,3] in one operand and [3] in another, both 3 have the same label.
- */
+ * if "..." is [2,3] in one operand and [3] in another, both 3 have the same label. */
 #include <string.h>
 
 #include "ops/common.h"
@@ -274,11 +272,9 @@ static int64_t pair_macs(const struct einsum *einsum, struct pair pair) {
     return product_of(einsum, both(labels_of(einsum, pair.a), labels_of(einsum, pair.b)));
 }
 
-/*
- * Finds the cheapest order, from left to right if several are, by dynamic programming over
+/* Finds the cheapest order, from left to right if several are, by dynamic programming over
  * subsets S of the operands: best(S) = min over S = A + B of best(A) + best(B) + product(sizes
- * of the labels of A and B).
- */
+ * of the labels of A and B). */
 static void best_order(const struct einsum *einsum, struct pair *ret_pairs) {
     int64_t best[1U << MAX_EXACT] = {0};
     struct pair last[1U << MAX_EXACT]; /* pair of the last product of a subset */
@@ -373,11 +369,9 @@ static uint32_t needed_factor(struct pair pair, uint32_t i) {
     return pair.a >> i & 1 ? pair.b : pair.b >> i & 1 ? pair.a : 0;
 }
 
-/*
- * Returns `saved_for_backward`. "bi,ij,jk->bk", multiplied from left to right, has "12,02,e":
+/* Returns `saved_for_backward`. "bi,ij,jk->bk", multiplied from left to right, has "12,02,e":
  * the gradient of operand 0 is computed from operands 1 and 2, that of operand 2 from the first
- * product.
- */
+ * product. */
 static const char *einsum_saved(const struct op_context *context) {
     struct einsum einsum;
     struct pair pairs[MAX_OPERANDS];
@@ -452,8 +446,7 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
 
 /* ---- lowering ---- */
 
-/*
- * An einsum of two operands is lowered to a batched matrix product. Each label is part of one
+/* An einsum of two operands is lowered to a batched matrix product. Each label is part of one
  * dim of the product:
  *     in both operands and in the output       batch
  *     in the output and the first operand      rows
@@ -461,8 +454,7 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
  *     in both operands, not in the output      summed over
  * Transposing the operands is free, since products read strided operands. If all dims but the
  * batch are 1 ("ij,ij->ij"), it is lowered to an elementwise product. An einsum of one operand
- * is lowered to a transposed copy or a reduction.
- */
+ * is lowered to a transposed copy or a reduction. */
 
 /* Returns the axis with this label; -1 if there is none. */
 static int axis_of(const struct einsum_term *term, int label) {

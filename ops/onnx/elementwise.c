@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Unary elementwise functions. MACs 0, FLOPs 0 by the default convention. Activations that are
- * framework modules are in activation.c.
- */
+/* Unary elementwise functions. MACs 0, FLOPs 0 by the default convention. Activations that are
+ * framework modules are in activation.c. */
 #include <math.h>
 #include <stdint.h>
 

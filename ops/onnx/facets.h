@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The facets in the signature of a row, one macro for each that the operator has:
+/* The facets in the signature of a row, one macro for each that the operator has:
  *     SIGNATURE(ONNX, PRelu, 7, EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d"))
- * `declines` of a family lists the facets that an operator lacks if its row does not set them.
- */
+ * `declines` of a family lists the facets that an operator lacks if its row does not set
+ * them. */
 #pragma once
 
 #include "ops/flops/terms.h"
@@ -26,8 +25,7 @@
 #define PTFLOPS_ATEN(...) FLOPS_BY(FLOPS_PTFLOPS_ATEN, __VA_ARGS__)
 #define THOP(...)         FLOPS_BY(FLOPS_THOP, __VA_ARGS__)
 #define ONNX_TOOL(...)    FLOPS_BY(FLOPS_ONNX_TOOL, __VA_ARGS__)
-/* For operators whose MACs the PyTorch tools do not count: torch.fft, torch.stft, torch.linalg.
- */
+/* For operators whose MACs tools of PyTorch do not count: torch.fft, stft and linalg. */
 #define UNKNOWN_TO_TORCH_TOOLS                                                                 \
     TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 0),                          \
         PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0)

@@ -47,11 +47,9 @@ static int gather_begin(struct op_context *context, struct gather *gather,
     return 0;
 }
 
-/*
- * Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
+/* Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
  * the data. Makes the indices non-negative; indices[i] addresses an axis of size
- * dims[i % period].
- */
+ * dims[i % period]. */
 static int gather_fold(struct op_context *context, struct gather *gather,
                        const struct constant *indices, const int64_t *dims, int64_t period,
                        int64_t (*source)(const void *context, const int64_t *coords)) {

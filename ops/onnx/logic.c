@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Comparisons, logical and bitwise operators, Where. MACs 0, FLOPs 0. Constant operands are
- * masks or bounds, not learned parameters.
- */
+/* Comparisons, logical and bitwise operators, Where. MACs 0, FLOPs 0. Constant operands are
+ * masks or bounds, not learned parameters. */
 #include <math.h>
 
 #include "ops/common.h"

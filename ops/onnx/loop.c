@@ -9,11 +9,9 @@
 #include "ops/onnx/facets.h"
 #include "support/arena.h"
 
-/*
- * Operands of a Loop and inputs of its body, at the same indices: trip count (in the body the
+/* Operands of a Loop and inputs of its body, at the same indices: trip count (in the body the
  * iteration number), condition, loop-carried state. Output i - 1 of the body is input i of the
- * next iteration; the outputs after the state are stacked over all iterations.
- */
+ * next iteration; the outputs after the state are stacked over all iterations. */
 enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
 
 /* No upper bound is known. */
@@ -24,14 +22,12 @@ struct trip_count {
     int64_t lower, upper;
 };
 
-/*
- * ---- Trip count of a Loop whose condition compares counters ----
+/* ---- Trip count of a Loop whose condition compares counters ----
  * Such a condition compares numbers that change by a constant step in every iteration, with
  * each other or with constants. Exporters write recurrent layers (tf2onnx) and scripted while
  * loops this way. Each value of the body is expressed as a linear function of one body input
  * (struct linear), then as a progression over the iterations (struct progression); comparing
- * two progressions gives the first iteration that ends the loop.
- */
+ * two progressions gives the first iteration that ends the loop. */
 
 /* Maximum number of values visited for one condition. */
 #define MAX_STEPS  256
@@ -316,8 +312,7 @@ static struct trip_count first_iteration_of_node(struct search *search, const st
     return no_bounds;
 }
 
-/* Returns bounds of the first iteration (from 0) in which the condition has the value `want`.
- */
+/* Returns bounds of the first iteration (from 0) in which the condition is `want`. */
 static struct trip_count first_iteration(struct search *search, uint32_t id, bool want) {
     const struct op_walker *walker = search->context->walker;
     int64_t number = 0;
@@ -366,11 +361,9 @@ static int starts(struct op_context *context, bool *ret) {
     return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
-/*
- * Computes bounds of the trip count from `trips`, the condition operand and the condition that
+/* Computes bounds of the trip count from `trips`, the condition operand and the condition that
  * the body returns, after a walk of the body with inputs that hold in every iteration. `trips`
- * must not be 0, and the condition operand must not be known to be false.
- */
+ * must not be 0, and the condition operand must not be known to be false. */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
     struct search search = {.context = context,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Losses. Scores [N, C, d…], targets [N, d…]; a scalar result, or with reduction=none one
- * element per target. MACs 0, FLOPs 0 by the default convention.
- */
+/* Losses. Scores [N, C, d…], targets [N, d…]; a scalar result, or with reduction=none one
+ * element per target. MACs 0, FLOPs 0 by the default convention. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Matrix products.
+/* Matrix products.
  *     MACs = out * K, FLOPs = 2 * MACs
  * K is the size of the summed axis: the last of A, or the first if Gemm has transA. `out`
  * counts output elements, batch axes included. The formula also holds for 1-D operands. The
  * default convention does not count the bias of a Gemm. Det is a Gaussian elimination with
- * about M^3 / 3 MACs.
- */
+ * about M^3 / 3 MACs. */
 #include "ops/onnx/shared.h"
 
 #include "ops/common.h"
@@ -71,8 +69,7 @@ static int describe_matmul(const struct op_context *context, struct text *out) {
     return describe_linear(op_dim(context, 1, 0), op_dim(context, 1, 1), false, out);
 }
 
-/* Returns dim `axis` of operand i after its transposition; DIM_UNKNOWN unless it is a matrix.
- */
+/* Returns dim `axis` of operand i, transposed; DIM_UNKNOWN unless it is a matrix. */
 static int64_t gemm_dim(const struct op_context *context, size_t i, int axis) {
     if (op_rank(context, i) != 2) return DIM_UNKNOWN;
     bool transposed = op_attr_int(context, i == 0 ? "transA" : "transB") != 0;

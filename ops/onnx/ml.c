@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Classical machine learning (ai.onnx.ml). Learned values are attributes: coefficients,
+/* Classical machine learning (ai.onnx.ml). Learned values are attributes: coefficients,
  * support vectors, trees. X [N, C]; a model of E classes or targets gives scores [N, E].
  *     linear models     MACs = N * coefficients
  *     support vectors   MACs = N * (elements of the support vectors + coefficients)
  *     other models      MACs = 0
- * Comparisons along the path of a row through a tree are not counted.
- */
+ * Comparisons along the path of a row through a tree are not counted. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"
@@ -160,10 +158,8 @@ static void macs_support(const struct op_context *context, struct product *ret) 
     product_add(ret, "numbers of support vectors and coefficients", (int64_t)n);
 }
 
-/*
- * Returns one addition per tree and row: the weight of the leaf. TreeEnsemble lists the roots
- * of the trees; the older operators have the tree number of each node.
- */
+/* Returns one addition per tree and row: the weight of the leaf. TreeEnsemble lists the roots
+ * of the trees; the older operators have the tree number of each node. */
 static int64_t exact_tree_votes(const struct op_context *context) {
     size_t n = 0;
     if (op_has_attr(context, "tree_roots"))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data movement: Transpose, Expand, Tile, DepthToSpace and others. See also slice.c, concat.c
- * and gather.c.
- */
+ * and gather.c. */
 #include "ops/common.h"
 #include "ops/fold.h"
 #include "ops/onnx/facets.h"
@@ -121,8 +120,7 @@ static int infer_tile(struct op_context *context) {
     return common_output(context, (int)repeats.n, dims);
 }
 
-/* Tile-1: input 1 is the number of tiles, input 2 the axis; scalars with the dtype of the data.
- */
+/* Tile-1: input 1 is the number of tiles, input 2 the axis; scalars with the data's dtype. */
 static int infer_tile_1(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct int_list tiles, axes;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Normalizations. MACs 0. FLOPs by the default convention, n = elements of the input:
+/* Normalizations. MACs 0. FLOPs by the default convention, n = elements of the input:
  *     BatchNormalization                       2 n, in training 5 n
  *     LayerNorm, GroupNorm, InstanceNorm       5 n
  *     LRN, LpNormalization, RMSNormalization   0: DeepSpeed's profiler does not count them

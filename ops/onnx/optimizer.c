@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Optimizers and gradients as nodes (ai.onnx.preview.training). Operands of an optimizer:
+/* Optimizers and gradients as nodes (ai.onnx.preview.training). Operands of an optimizer:
  * learning rate, step number, n tensors, their n gradients, n tensors per state. Outputs: the n
  * tensors and the states. Gradient runs a backward pass over part of the graph; its cost is
- * unknown.
- */
+ * unknown. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"

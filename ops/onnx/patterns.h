@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fused patterns (operations of a framework that exporters decompose into several nodes) and
+/* Fused patterns (operations of a framework that exporters decompose into several nodes) and
  * foldable patterns (a BatchNormalization after a convolution or linear layer). Each row has a
  * pattern: the arithmetic of the nodes as text. passes/fusion/pattern_parse.c parses patterns,
- * passes/fusion/match.h matches them.
- */
+ * passes/fusion/match.h matches them. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,8 +19,7 @@ enum pattern_axes {
     AXES_GROUPS,   /* no reduction; value `g` is `x` with its channels split into groups */
 };
 
-/*
- * Syntax of a pattern:
+/* Syntax of a pattern:
  *     a + b - c, a * b / c, a ^ 2, sqrt(a)     arithmetic; matches any order and bracketing
  *     Erf(a), Clip(a, 0, 6)                    an operator
  *     [+ a], [* a], f(a, [b])                  an optional term, factor or argument
@@ -43,18 +40,16 @@ enum pattern_axes {
  * and is not foldable, the result must have the shape of `x`. A call with one argument may
  * match the nodes of another pattern: Softplus in Mish = x * Tanh(Softplus(x)) may be one node
  * or Log(1 + Exp(x)). The outermost call of a pattern matches only a node of its type. A
- * pattern is skipped if the model lacks one of its required operators.
- */
+ * pattern is skipped if the model lacks one of its required operators. */
 struct pattern_row {
     const char *name;     /* framework class: "LayerNorm" */
     const char *op;       /* equivalent ONNX operator; "": none, see `row` */
     const struct op *row; /* operator row if there is no ONNX operator; else NULL */
     const char *operands; /* names in the pattern, in the order of the operator's inputs */
-    /*
-     * Attributes of the operation: "epsilon=eps axis=axis approximate='tanh' num_groups=g.1"
+    /* Attributes of the operation: "epsilon=eps axis=axis approximate='tanh' num_groups=g.1"
      * sets epsilon to the number that `eps` matches, axis to the reduction axis, approximate to
-     * a text, num_groups to dim 1 of `g`. "*": the attributes of the matched node of type `op`.
-     */
+     * a text, num_groups to dim 1 of `g`. "*": the attributes of the matched node of type
+     * `op`. */
     const char *attributes;
     enum pattern_axes axes;
     bool views;     /* views (Reshape) between the nodes are allowed */
@@ -74,8 +69,7 @@ size_t patterns_count(void);
 const struct pattern_row *patterns_at(size_t index);
 
 /* A pattern writes some attributes as arguments: argument 1 of Clip(x, 0, 6) is `min`. Returns
- * the name of the attribute for argument `slot`; NULL if that argument is never an attribute.
- */
+ * the name of the attribute for argument `slot`; NULL if it is never an attribute. */
 const char *patterns_operand_attr(const char *type, size_t slot);
 
 /* Returns the constant that the operand is, or is an Identity of (PyTorch's exporter writes
@@ -83,8 +77,6 @@ const char *patterns_operand_attr(const char *type, size_t slot);
 const struct constant *patterns_constant(const struct model *model, const struct node *node,
                                          size_t slot);
 
-/*
- * Returns the output channels of the convolution or linear layer into which exporters fold a
- * norm. Returns 0 if the node is not one, or if the dims of its weight do not fit.
- */
+/* Returns the output channels of the convolution or linear layer into which exporters fold a
+ * norm. Returns 0 if the node is not one, or if the dims of its weight do not fit. */
 int64_t patterns_foldable_channels(const struct node *node, const struct shape *weight);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pools: reductions over windows. X [N, C, spatial…].
+/* Pools: reductions over windows. X [N, C, spatial…].
  *     MACs 0, FLOPs = elements of the input by the default convention
  * Output sizes follow ONNX 1.16 for every opset, as runtimes do (window.c). MaxRoiPool,
- * RoiAlign, MaxUnpool and Col2Im cost no FLOPs by the default convention.
- */
+ * RoiAlign, MaxUnpool and Col2Im cost no FLOPs by the default convention. */
 #include "ops/onnx/shared.h"
 
 #include "ops/common.h"

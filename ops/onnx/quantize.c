@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Quantization, and products of quantized operands. MACs of the products are those of the float
- * operators (convolution.c, matmul.c). QuantizeLinear and DequantizeLinear: MACs 0, FLOPs 0.
- */
+/* Quantization, and products of quantized operands. MACs of the products are those of the float
+ * operators (convolution.c, matmul.c). QuantizeLinear and DequantizeLinear: MACs 0, FLOPs 0. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/onnx/shared.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Recurrent layers. X [T, B, I] (layout 1: [B, T, I]), W [D, G h, I], R [D, G h, h], with
+/* Recurrent layers. X [T, B, I] (layout 1: [B, T, I]), W [D, G h, I], R [D, G h, h], with
  * hidden size h, D directions and G gates: RNN 1, GRU 3, LSTM 4.
  *     MACs = D * B * T * (G h I + G h h)
  */
@@ -104,11 +103,9 @@ static void recurrent_macs(const struct op_context *context, struct product *ret
     product_add(ret, "features and hidden", checked_add(sizes.features, sizes.hidden));
 }
 
-/*
- * Returns the bytes saved for backpropagation through time. Values per cell: LSTM 4 gates and
+/* Returns the bytes saved for backpropagation through time. Values per cell: LSTM 4 gates and
  * the cell state; GRU 3 gates and the recurrent part of the third; RNN none, since its gate is
- * its state. The state adds 1, unless the node outputs Y.
- */
+ * its state. The state adds 1, unless the node outputs Y. */
 static int64_t recurrent_states(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
     const struct sizes sizes = read_sizes(context);
@@ -119,12 +116,10 @@ static int64_t recurrent_states(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), checked_mul(each, cells));
 }
 
-/*
- * Returns the MACs of the gradients. Those of X and of W each cost as many MACs as the product
+/* Returns the MACs of the gradients. Those of X and of W each cost as many MACs as the product
  * X W, the gradient of R as many as H R. The gradients of the states are always computed, since
  * they pass from step to step: as many MACs as H R, less one step if the initial state requires
- * no gradient.
- */
+ * no gradient. */
 static int64_t recurrent_backward(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
     const struct sizes sizes = read_sizes(context);
@@ -141,11 +136,9 @@ static int64_t recurrent_backward(const struct op_context *context) {
     return macs;
 }
 
-/*
- * Returns the FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 per cell of an LSTM, 7 of a
+/* Returns the FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 per cell of an LSTM, 7 of a
  * GRU, 1 of an RNN. Its 2 * K FLOPs of a product with K terms include the addition of the bias.
- * Without biases there is 1 less for each of the two products of a gate: RNN 1 - 2 = -1.
- */
+ * Without biases there is 1 less for each of the two products of a gate: RNN 1 - 2 = -1. */
 static int64_t recurrent_flops(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
     struct sizes sizes = read_sizes(context);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reductions and cumulative sums. MACs 0, FLOPs 0 by the default convention. The axes are an
+/* Reductions and cumulative sums. MACs 0, FLOPs 0 by the default convention. The axes are an
  * attribute before opset 13 (ReduceSum) or 18 (others), then an operand. Without axes: all
- * axes, or none with noop_with_empty_axes.
- */
+ * axes, or none with noop_with_empty_axes. */
 #include <math.h>
 #include <stdint.h>
 

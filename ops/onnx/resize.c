@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interpolation: Resize, Upsample, GridSample, AffineGrid. Output sizes are computed in
- * float32, as in ONNX's shape inference.
- */
+/* Interpolation: Resize, Upsample, GridSample, AffineGrid. Output sizes are computed in
+ * float32, as in ONNX's shape inference. */
 #include <math.h>
 
 #include "ops/common.h"
@@ -130,10 +128,8 @@ static int read_resize(struct op_context *context, int rank, struct resize *resi
                    resize->by_size ? "sizes" : "scales", n, resize->n);
 }
 
-/*
- * keep_aspect_ratio_policy (Resize-18): all axes use the smallest (or largest) ratio size /
- * dim. Output dims are ratio * dim, rounded to nearest, halves up.
- */
+/* keep_aspect_ratio_policy (Resize-18): all axes use the smallest (or largest) ratio size /
+ * dim. Output dims are ratio * dim, rounded to nearest, halves up. */
 static int keep_aspect_ratio(const struct op_context *context, const struct resize *resize,
                              bool largest, int64_t *dims) {
     float ratio = 0;
@@ -176,10 +172,8 @@ static int size_dims(const struct op_context *context, const struct resize *resi
     return 0;
 }
 
-/*
- * tf_crop_and_resize crops a region first: output dims are floor(dim * (roi_end - roi_start) *
- * scale). `roi` has fractions of the resized axes: all starts, then all ends.
- */
+/* tf_crop_and_resize crops a region first: output dims are floor(dim * (roi_end - roi_start) *
+ * scale). `roi` has fractions of the resized axes: all starts, then all ends. */
 static int scale_dims(struct op_context *context, const struct resize *resize, int64_t *dims) {
     const int64_t n = (int64_t)resize->n;
     const bool crops = text_equal(op_attr_string(context, "coordinate_transformation_mode"),

@@ -5,11 +5,9 @@
 #include "ops/onnx/facets.h"
 #include "support/checked.h"
 
-/*
- * Operands: [sequence_lens, opset 8 only] state… scanned…; the body reads the state and a slice
+/* Operands: [sequence_lens, opset 8 only] state… scanned…; the body reads the state and a slice
  * of each scanned operand. Opset 8 has a leading batch axis and scans axis 1; from opset 9
- * there is no batch axis, and attributes name the scanned axes.
- */
+ * there is no batch axis, and attributes name the scanned axes. */
 struct scan {
     struct body body;
     struct carried state;

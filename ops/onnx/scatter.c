@@ -11,10 +11,8 @@ struct scatter {
     struct elements result;
 };
 
-/*
- * Loads the operands and copies the data. Sets *ret_possible to false if an operand is unknown
- * or too large, or if the node has a reduction.
- */
+/* Loads the operands and copies the data. Sets *ret_possible to false if an operand is unknown
+ * or too large, or if the node has a reduction. */
 static int scatter_begin(struct op_context *context, struct scatter *scatter,
                          bool *ret_possible) {
     const char *reduction = op_attr_string(context, "reduction");

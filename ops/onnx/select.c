@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selection of elements by value: TopK, NonZero, Compress, Unique, NonMaxSuppression. Output
- * dims are data-dependent: known only if the values are.
- */
+/* Selection of elements by value: TopK, NonZero, Compress, Unique, NonMaxSuppression. Output
+ * dims are data-dependent: known only if the values are. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sequences and optionals. A sequence has a common info that holds for every element. If the
+/* Sequences and optionals. A sequence has a common info that holds for every element. If the
  * number and order of the elements are known, it also has one info per element, which
- * SequenceAt returns for a known index.
- */
+ * SequenceAt returns for a known index. */
 #include "ops/common.h"
 #include "ops/merge.h"
 #include "ops/onnx/facets.h"
@@ -46,11 +44,9 @@ static int infer_sequence_empty(struct op_context *context) {
     return output_items(context, 0, NULL, &element);
 }
 
-/*
- * Reads operand `slot` as an index into `n` elements; `otherwise` if it is omitted. Negative
+/* Reads operand `slot` as an index into `n` elements; `otherwise` if it is omitted. Negative
  * indices count from the end. Sets *ret_known to false if the index is unknown. An index out of
- * range is an error.
- */
+ * range is an error. */
 static int read_index(const struct op_context *context, size_t slot, int64_t n,
                       int64_t otherwise, bool *ret_known, size_t *ret) {
     const bool given = op_has_input(context, slot);
@@ -64,8 +60,7 @@ static int read_index(const struct op_context *context, size_t slot, int64_t n,
     return 0;
 }
 
-/* Operand 1 is inserted before element `at`, or at the end if `at` is the number of elements.
- */
+/* Inserts operand 1 before element `at`, or at the end if `at` is the number of elements. */
 static int infer_sequence_insert(struct op_context *context) {
     const struct value_info *sequence = op_input(context, 0);
     const size_t n = sequence->n_items;
@@ -95,8 +90,7 @@ struct parts {
     int64_t common; /* length of each part; DIM_UNKNOWN if they differ */
 };
 
-/* Reads operand 1: one length for all parts, or a list of lengths. Without it, the length is 1.
- */
+/* Reads operand 1: one length for all parts, or a list. Without it, the length is 1. */
 static int read_parts(struct op_context *context, int64_t dim, struct parts *ret) {
     struct parts parts = {.scalar = op_rank(context, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
     int status = op_int_list(context, 1, &parts.split);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Signal processing: windows, Fourier transforms, mel weights, image decoding. A transform of n
+/* Signal processing: windows, Fourier transforms, mel weights, image decoding. A transform of n
  * points is counted as an FFT with ceil(log2 n) stages of n / 2 butterflies, each a complex
  * product (4 multiplications) and two complex additions. Real transforms cost half.
  *     MACs = transforms * n * ceil(log2 n) * (2 if complex, 1 if real)
  *     FLOPs = 2 * MACs
- * MACs / 2 additions are not part of a MAC; only the convention `exact` counts them.
- */
+ * MACs / 2 additions are not part of a MAC; only the convention `exact` counts them. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"

@@ -33,13 +33,11 @@ static int read_slice(struct op_context *context, struct slice *slice) {
     return 0;
 }
 
-/*
- * Returns the length of a slice by the rules of Slice-13; sets *ret_begin to its first
+/* Returns the length of a slice by the rules of Slice-13; sets *ret_begin to its first
  * coordinate. dim is added to a negative start or end. Then both are clamped: to [0, dim] for
  * step > 0; start to [0, dim - 1] and end to [-1, dim - 1] for step < 0. Sums cannot overflow,
  * since dim >= 0. (Unlike ONNX, ONNX Runtime reads the end INT64_MAX with a negative step as
- * "to the front".)
- */
+ * "to the front".) */
 static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step,
                            int64_t *ret_begin) {
     *ret_begin = 0;
@@ -58,11 +56,10 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
     return start > end ? (start - end - 1) / -common_clamp(step, -INT64_MAX, -1) + 1 : 0;
 }
 
-/*
- * Returns an upper bound of the slice length; DIM_UNKNOWN if there is none. `dim` and the end
+/* Returns an upper bound of the slice length; DIM_UNKNOWN if there is none. `dim` and the end
  * may be upper bounds (`dim` DIM_UNKNOWN: any size). The length at both is an upper bound,
- * except if the start is negative and the end is not: x[-3:5] has at most min(3, 5) elements.
- */
+ * except if the start is negative and the end is not: x[-3:5] has at most min(3, 5)
+ * elements. */
 static int64_t slice_upper_bound(const struct op_context *context, const struct slice *slice,
                                  size_t i, int64_t dim, int64_t step) {
     int64_t begin = 0;
@@ -157,11 +154,9 @@ static int fold_slice(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-/*
- * Sets the axis and the lengths of the parts (in the context's arena): as listed in `split`,
+/* Sets the axis and the lengths of the parts (in the context's arena): as listed in `split`,
  * else equal. Since Split-18 the last part may be smaller than the others; before, the dim must
- * be divisible by the number of outputs.
- */
+ * be divisible by the number of outputs. */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
     const int64_t n = (int64_t)context->n_outputs;
     const bool counted = op_has_attr(context, "num_outputs");

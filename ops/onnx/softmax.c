@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Softmax, LogSoftmax, Hardmax: output and input have the same shape. MACs 0; FLOPs by the
+/* Softmax, LogSoftmax, Hardmax: output and input have the same shape. MACs 0; FLOPs by the
  * default convention: n (input elements) for Softmax, 0 for the others. Before opset 13 they
- * normalize over all axes from `axis` (default 1) on; from 13 on only over `axis` (default -1).
- */
+ * normalize over all axes from `axis` (default 1) on; from 13 on only over `axis` (default
+ * -1). */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operators on strings. MACs 0, FLOPs 0. The numbers of words and parts are data-dependent:
- * known only if the strings are.
- */
+/* Operators on strings. MACs 0, FLOPs 0. The numbers of words and parts are data-dependent:
+ * known only if the strings are. */
 #include "ops/common.h"
 
 #include "ops/onnx/facets.h"

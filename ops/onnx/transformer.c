@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Operators of transformers besides softmax attention: rotary embedding, linear attention (with
- * a recurrent state), and the short causal convolution before it.
- */
+/* Operators of transformers besides softmax attention: rotary embedding, linear attention (with
+ * a recurrent state), and the short causal convolution before it. */
 #include "ops/common.h"
 #include "ops/onnx/facets.h"
 #include "ops/product.h"
@@ -17,13 +15,11 @@ static int infer_rotary(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/*
- * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; state [B, H, k, v].
+/* Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; state [B, H, k, v].
  * Every query reads the state, every key updates it; with a delta rule every key also reads it:
  *     MACs = B * T * k * v * (Hq + H), with a delta rule B * T * k * v * (Hq + 2 H)
  * The operator of com.microsoft may have fewer query heads than key heads: a query then reads
- * several states.
- */
+ * several states. */
 struct linear {
     int64_t batch, steps, queries, heads, key, value;
     bool delta;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The list of the families, each of which is defined at the end of its own file, and the search
- * over their rows. The search is linear: pass bind looks up each operator type of a model once.
- */
+/* The list of the families, each of which is defined at the end of its own file, and the search
+ * over their rows. The search is linear: pass bind looks up each operator type of a model
+ * once. */
 #include "ops/registry/registry.h"
 
 #include "support/diag.h"

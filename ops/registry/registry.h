@@ -17,10 +17,8 @@ const struct op *registry_find(const char *domain, const char *type, int64_t ops
 size_t registry_n_families(void);
 const struct op_family *registry_family(size_t index);
 
-/*
- * Returns NULL if the operator costs FLOPs by the default convention, else the reason why not,
+/* Returns NULL if the operator costs FLOPs by the default convention, else the reason why not,
  * in a few words: it is a view, shape arithmetic or control flow; only the convention `exact`
  * counts its arithmetic; or it does no arithmetic (text of op_family.why_free). Returns "" if
- * the row gives no reason, which a test reports as an error.
- */
+ * the row gives no reason, which a test reports as an error. */
 const char *registry_free(const struct op_family *family, const struct op *op);

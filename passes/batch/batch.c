@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass batch: chooses the shape of every input. --dim, --input and --batch bind symbolic dims;
+/* Pass batch: chooses the shape of every input. --dim, --input and --batch bind symbolic dims;
  * a dim that is neither bound nor determined by the model is an error that names the option.
  * --value sets the contents of inputs, so that shapes that depend on them (a Reshape's shape, a
  * Resize's scales) are known.
  * --batch binds the leading symbol of the first input, wherever it occurs, by default to 1.
- * rebatch.c handles files exported with a fixed batch.
- */
+ * rebatch.c handles files exported with a fixed batch. */
 #include "passes/batch/batch.h"
 
 #include <string.h>
@@ -22,8 +20,7 @@
 
 #define MAX_LISTED 12 /* names or elements in a message */
 
-/* Maximum number of sizes tried for symbols that no option binds; each takes up to two walks.
- */
+/* Maximum number of sizes tried for symbols that no option binds; each takes 1 or 2 walks. */
 #define MAX_TRIED 8
 
 struct batch_work {
@@ -308,11 +305,9 @@ static int bind_from_outputs(const struct batch_work *work, const struct infer_t
     return CM_OK;
 }
 
-/*
- * Binds unbound symbols whose size the model determines. Example: the inputs past.key [B,2,P,D]
+/* Binds unbound symbols whose size the model determines. Example: the inputs past.key [B,2,P,D]
  * and the outputs present.key [B,2,T,D] share the unbound symbol D, but present.key is inferred
- * as [B,2,?,32]. If the model is valid for D = 32 and not for D = 33, D is 32.
- */
+ * as [B,2,?,32]. If the model is valid for D = 32 and not for D = 33, D is 32. */
 static int bind_derived_symbols(const struct batch_work *work) {
     struct infer_table infos = {0};
     bool has_unbound = false;

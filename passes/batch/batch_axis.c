@@ -48,11 +48,9 @@ int64_t batch_axis_outer(const struct shape *shape, int axis, int64_t prefix) {
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
-/*
- * Returns batch_location.outer of an output. A view keeps the row-major order. Other operators
+/* Returns batch_location.outer of an output. A view keeps the row-major order. Other operators
  * keep the `outer` of the operands whose batch axis has the same size; it is 0 (unknown) if
- * they disagree or no operand has this size, as after a Concat or Tile.
- */
+ * they disagree or no operand has this size, as after a Concat or Tile. */
 static int64_t outer_of(const struct search *search, uint32_t node_id,
                         const struct shape *shape, int axis) {
     const struct node *node = &search->model->nodes[node_id];
@@ -134,8 +132,7 @@ const struct constant *batch_axis_fixed_list(const struct search *search, uint32
 /* --- Objections. --- */
 
 /* Returns the largest power of the batch that the size of an output may have. It is 1; if
- * squares are accepted, 2 for a product of two batched operands and results computed from it.
- */
+ * squares are accepted, 2 for a product of two batched operands and results of it. */
 static int allowed_power(const struct search *search, const struct node *node,
                          const struct op *op) {
     int n_batched = 0;
@@ -221,11 +218,9 @@ static const char *objection_to_lost_batch(const struct search *search, const st
     return NULL;
 }
 
-/*
- * Returns why a Reshape with a fixed target cannot be right, or NULL. It cannot if the place of
+/* Returns why a Reshape with a fixed target cannot be right, or NULL. It cannot if the place of
  * the batch in the operand is unknown, and either no axis of the output grew, or an axis of the
- * batch's size did not grow.
- */
+ * batch's size did not grow. */
 static const char *objection_to_target(const struct search *search, uint32_t node_id,
                                        bool in_body) {
     const struct node *node = &search->model->nodes[node_id];

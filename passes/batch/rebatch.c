@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The search for operands that must change with the batch: see rebatch.h. Nodes are walked in
+/* The search for operands that must change with the batch: see rebatch.h. Nodes are walked in
  * order. At a Reshape with several possible batch axes the search makes a choice. At a node
  * that does not fit, it changes an operand; if no change fits, it backtracks to the last
  * choice. After the first solution the search continues: a second one with other figures means
- * that the file is ambiguous.
- */
+ * that the file is ambiguous. */
 #include "passes/batch/rebatch.h"
 
 #include <string.h>
@@ -292,12 +290,10 @@ static int keep_changes(const struct search *search, const struct change_list *c
     return CM_OK;
 }
 
-/*
- * Compares the current solution with *found. If the batch is the leading axis of the outputs in
+/* Compares the current solution with *found. If the batch is the leading axis of the outputs in
  * only one of them, that one is kept in *found. If they have the same figures, *found stays:
  * they differ only in the order of unit axes inside the model. Otherwise the file is ambiguous,
- * an error.
- */
+ * an error. */
 static int compare_solution(struct search *search, struct solution *found) {
     bool leads = batch_leads(search);
     if (found->leads && !leads) return CM_OK;
@@ -314,12 +310,10 @@ static int compare_solution(struct search *search, struct solution *found) {
                                shape_text(search->arena, &before(search, output)->shape)));
 }
 
-/*
- * Finds the solution, in up to three attempts: with the likeliest places and at most one batch
+/* Finds the solution, in up to three attempts: with the likeliest places and at most one batch
  * axis per value; with less likely places too; and, if `allow_squares`, with the likeliest
  * places and products of the batch with itself. Then continues, to check that there is no
- * other.
- */
+ * other. */
 static int solve_model(struct search *search, bool allow_squares, struct solution *found) {
     uint32_t at_fault = ID_NONE;
     int status = CONTRADICTION;
@@ -372,11 +366,9 @@ static int solve_tiled(struct search *search, const struct change_list *tilings,
     return status;
 }
 
-/*
- * If products lie between a tiled constant and the operand that the solution changed, changes
+/* If products lie between a tiled constant and the operand that the solution changed, changes
  * the constant instead. Repeats this, because a constant that scales now may require others to
- * scale.
- */
+ * scale. */
 static int scale_products(struct search *search, struct solution *found) {
     const struct model *model = search->model;
     struct tiling tiling = {.assumed = ID_NONE};

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Re-batches a model that was exported with a fixed batch.
+/* Re-batches a model that was exported with a fixed batch.
  *
  * Exporters store the batch of the example input in constants: a Reshape's target, an Expand's
  * shape, a state tensor with a batch axis. The pass finds them by propagating N, the batch,
  * through the ordinary shape inference: each dim is known at the file's batch and at a large
  * prime, so a dim that grew by the ratio of both is a multiple of N, and any other is constant.
- * A node that does not fit has a stale operand. See docs/decisions/rebatching.md.
- */
+ * A node that does not fit has a stale operand. See docs/decisions/rebatching.md. */
 #pragma once
 
 #include "passes/batch/batch.h"
@@ -113,11 +111,9 @@ int64_t batch_axis_prefix(const struct search *search, uint32_t value);
 /* Returns batch_location.outer of that axis, if `prefix` elements come before the batch; 0 if
  * the batch cannot be there. */
 int64_t batch_axis_outer(const struct shape *shape, int axis, int64_t prefix);
-/*
- * Lists the axes of a tensor of that shape that may hold the batch, if `prefix` elements come
+/* Lists the axes of a tensor of that shape that may hold the batch, if `prefix` elements come
  * before it in row-major order. If axes have exactly the batch's size, only they are listed, or
- * with search->unlikely they come first. Returns how many.
- */
+ * with search->unlikely they come first. Returns how many. */
 size_t batch_axis_places(const struct search *search, const struct shape *shape, int64_t prefix,
                          struct batch_location out[SHAPE_MAX_RANK]);
 /* The same for the output of a Reshape, by the place of its operand. */
@@ -128,22 +124,18 @@ bool batch_axis_is_reshape(const struct search *search, uint32_t node);
 /* Returns the contents of the value if it is a list of at most SHAPE_MAX_RANK integers that are
  * equal at both batches; else NULL. The value may be ID_NONE. */
 const struct constant *batch_axis_fixed_list(const struct search *search, uint32_t value);
-/*
- * Checks a node that was inferred at both batches. Its outputs must scale with the batch, the
+/* Checks a node that was inferred at both batches. Its outputs must scale with the batch, the
  * batch may only vanish in a reduction or a loop over samples, and the batch axis must be known
  * at a Reshape with a fixed target. Returns NULL, or the objection (static text); then
- * *ret_node is the node at fault, which may be in a body.
- */
+ * *ret_node is the node at fault, which may be in a body. */
 const char *batch_axis_objection(const struct search *search, uint32_t node,
                                  uint32_t *ret_node);
 
 /* --- repair.c: one node, and the operands of it that change. --- */
 
-/*
- * Walks the node of a step, and makes a choice if the batch may be on several axes of its
+/* Walks the node of a step, and makes a choice if the batch may be on several axes of its
  * output. If the node does not fit, changes operands. Returns CM_OK, CONTRADICTION with a
- * message in the sink, or CM_NO_MEMORY.
- */
+ * message in the sink, or CM_NO_MEMORY. */
 int repair_step(struct search *search, size_t step) CM_MUST_CHECK;
 /* Adds `change` for the batch size `batch` to overrides[change->node]. Returns CM_OK or
  * CM_NO_MEMORY. */

@@ -96,12 +96,10 @@ static int try_place(struct search *search, uint32_t node_id,
     return try_node(search, node_id);
 }
 
-/*
- * Places the batch in the target of a Reshape whose operand holds the batch. `status` is the
+/* Places the batch in the target of a Reshape whose operand holds the batch. `status` is the
  * result of walking the node unchanged. A target that fits unchanged (its elements scaled with
  * the batch, or a -1 became the batch) is kept, unless an axis of exactly the batch's size
- * precedes the axis that grew.
- */
+ * precedes the axis that grew. */
 static int place_target(struct search *search, size_t step, int status) {
     const uint32_t node_id = search->model->graphs[0].nodes[step];
     const struct node *node = &search->model->nodes[node_id];
@@ -163,8 +161,7 @@ static int grown_element(const struct search *search, uint32_t value, int n) {
 }
 
 /* Returns the shape that an operand has to match: of the first operand that holds the batch, or
- * of the output if an operand lists its dims; sets *ret_axis to the batch axis. NULL if none.
- */
+ * of the output if an operand lists its dims; sets *ret_axis to the batch axis. NULL: none. */
 static const struct shape *find_partner(const struct search *search, const struct node *node,
                                         int *ret_axis) {
     for (size_t i = 0; i < node->n_inputs; i++) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Re-batches products whose operands do not hold the batch, but which an export at batch N
+/* Re-batches products whose operands do not hold the batch, but which an export at batch N
  * computes N times: the projection of a learned query that was tiled to the batch (DETR,
  * SigLIP), a recurrent cell on a zero state, the embedding of a scalar time step (diffusion), a
  * convolution over position codes. From the operand that must scale with the batch, the batch
  * axis is traced back to where the value was tiled. docs/decisions/rebatching.md has an
- * example. Nodes are visited from the last to the first, so a value is visited after its uses.
- */
+ * example. Nodes are visited from the last to the first, so a value is visited after its
+ * uses. */
 #include <string.h>
 
 #include "costmodel/backend.h"
@@ -71,11 +70,9 @@ static void refuse(const struct tracing *tracing, uint32_t product, uint32_t con
 
 /* --- Trials: infer one node with some operands scaled. --- */
 
-/*
- * Infers the outputs of the node with the changes, then restores the outputs. Returns true if
+/* Infers the outputs of the node with the changes, then restores the outputs. Returns true if
  * the shapes are valid and output `value` grew along `axis` only. If `value` is ID_NONE, no
- * output may change its shape instead.
- */
+ * output may change its shape instead. */
 static bool fits_with(const struct tracing *tracing, const struct batch_change *changes,
                       size_t n, uint32_t value, int axis) {
     struct search *search = tracing->search;
@@ -155,8 +152,7 @@ static bool is_changed(const struct tracing *tracing, uint32_t node, size_t slot
 }
 
 /* Adds a demand to an operand without the batch, of a node whose output holds the batch: on the
- * axis that the solution scales, else on the first axis of the batch's size that may be scaled.
- */
+ * axis that the solution scales, else on the first axis of the batch's size that may scale. */
 static void demand_operand(const struct tracing *tracing, uint32_t node, size_t slot) {
     const uint32_t value = node_of(tracing, node)->inputs[slot];
     struct batch_change change;
@@ -265,12 +261,10 @@ static bool is_uniform(const struct search *search, uint32_t value) {
     return true;
 }
 
-/*
- * Decides whether the exporter tiled a value that is stored, or whose node inserts the batch
+/* Decides whether the exporter tiled a value that is stored, or whose node inserts the batch
  * axis. It is tiled if the file's batch is above 1, if a use is invalid unless the value
  * scales, if the file records its repetition, or if all elements are equal (a zero state). A
- * batch of images is assumed to be tiled. Otherwise products that depend on it are refused.
- */
+ * batch of images is assumed to be tiled. Otherwise products that depend on it are refused. */
 static void decide(const struct tracing *tracing, uint32_t value, struct demand demand) {
     const struct search *search = tracing->search;
     const bool is_tiled = search->batch > 1 || demand.required ||

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass count: computes MACs, FLOPs, integer operations and bytes of every node by the formulas
+/* Pass count: computes MACs, FLOPs, integer operations and bytes of every node by the formulas
  * of its operator, and multiplies them by the runs of its graph. If the condition of an If is
  * not static, only the more expensive branch is counted. Parameters are counted by tensor, in
- * pass params.
- */
+ * pass params. */
 #include "passes/cost/count.h"
 
 #include "ops/flops/conventions.h"
@@ -62,11 +60,9 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
     return true;
 }
 
-/*
- * Computes the terms. A fused pattern is counted once, at its last node, and *context becomes
+/* Computes the terms. A fused pattern is counted once, at its last node, and *context becomes
  * the context of the pattern, so that FLOPs depend on neither opset nor exporter. Conventions
- * with `sees_nodes` count the single nodes instead.
- */
+ * with `sees_nodes` count the single nodes instead. */
 static void find_terms(const struct analysis *analysis, const struct convention *convention,
                        const struct op_source *source, struct op_context *context,
                        struct count_terms *ret) {
@@ -422,8 +418,7 @@ static int fail_overflow(const struct analysis *analysis, uint32_t id) {
 }
 
 /* Fails if a figure of the node overflowed. Marks figures that sums leave out in part or as a
- * whole as partial: unknown figures, and those of one iteration if the trip count is unknown.
- */
+ * whole as partial: unknown figures, and those of one iteration if the trip count is. */
 static int check_figures(const struct analysis *analysis, const struct count_table *table,
                          uint32_t id) {
     struct cm_costs *costs = &table->nodes[id].costs;

@@ -48,10 +48,8 @@ bool count_is_assumed(const struct analysis *analysis, uint32_t graph);
  * in only some runs of an executed Loop. */
 bool count_is_mixed(const struct analysis *analysis, uint32_t graph);
 
-/*
- * Computes the bytes that one run of the node reads and writes, with the dtypes of the context.
+/* Computes the bytes that one run of the node reads and writes, with the dtypes of the context.
  * Returns false if the node itself moves nothing at run time: views, shape arithmetic,
- * constants, and nodes with bodies.
- */
+ * constants, and nodes with bodies. */
 bool count_traffic(const struct analysis *analysis, const struct op_context *context,
                    int64_t *ret_read, int64_t *ret_written);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the integer arithmetic of QDQ graphs: a runtime may compute a Conv or MatMul between
+/* Finds the integer arithmetic of QDQ graphs: a runtime may compute a Conv or MatMul between
  * DequantizeLinear and QuantizeLinear on integers (ops/qdq_propagation.h,
- * docs/decisions/integers.md).
- */
+ * docs/decisions/integers.md). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * PyTorch's caching allocator of device memory, replayed without a device
+/* PyTorch's caching allocator of device memory, replayed without a device
  * (c10/cuda/CUDACachingAllocator.cpp with its default settings). Memory comes from the driver
  * in segments, which are never returned:
  *
@@ -11,8 +10,7 @@
  *
  * A request takes the smallest free block that holds it (of equal ones the one with the lowest
  * address). The rest of a block is split off if it is at least 512 B, for large blocks more
- * than 1 MiB. A released block merges with free neighbours in its segment.
- */
+ * than 1 MiB. A released block merges with free neighbours in its segment. */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Workspace: device memory that a kernel holds while it runs, besides its operands and outputs.
+/* Workspace: device memory that a kernel holds while it runs, besides its operands and outputs.
  * The libraries do not publish theirs; the rules are fitted to measured training processes
- * (docs/memory.md).
- */
+ * (docs/memory.md). */
 #pragma once
 
 #include <stdbool.h>

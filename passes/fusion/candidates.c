@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the patterns that may match, and the operators whose nodes may produce their results:
- * see match.h. A pattern cannot match without the operators that its text names.
- */
+/* Finds the patterns that may match, and the operators whose nodes may produce their results:
+ * see match.h. A pattern cannot match without the operators that its text names. */
 #include "passes/fusion/match.h"
 
 #include <string.h>

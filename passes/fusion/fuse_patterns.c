@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass fuse_patterns: finds the nodes into which an exporter decomposed one operation, by the
+/* Pass fuse_patterns: finds the nodes into which an exporter decomposed one operation, by the
  * patterns of ops/onnx/patterns.c. Nodes are visited from last to first, so that the longest
  * form matches: a LayerNorm with scale and shift is found before the bare one inside it. The
- * nodes stay in the graph; later passes count, name and describe the operation by its row.
- */
+ * nodes stay in the graph; later passes count, name and describe the operation by its row. */
 #include "passes/fusion/fuse_patterns.h"
 
 #include <stdlib.h>
@@ -139,10 +137,9 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/*
- * Returns true if the row counts as many MACs as the nodes together. The counts differ if
- * broadcasting with a mask or other operand repeats the product, or if an operand is a vector.
- */
+/* Returns true if the row counts as many MACs as the nodes together. The counts differ if
+ * broadcasting with a mask or other operand repeats the product, or if an operand is a
+ * vector. */
 static bool has_same_macs(const struct finder *finder, const struct fused_pattern *fused) {
     struct arena *arena = finder->analysis->arena;
     struct op_context whole;

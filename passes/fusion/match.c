@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Matches patterns by backtracking: see match.h. A failed attempt at a term undoes its
+/* Matches patterns by backtracking: see match.h. A failed attempt at a term undoes its
  * bindings. A term that matched is not matched with the same nodes in another way when a later
  * term fails, which keeps the search small. The recursion is as deep as patterns nest: a few
- * levels.
- */
+ * levels. */
 #include "passes/fusion/match.h"
 
 #include <math.h>
@@ -363,11 +361,9 @@ static bool split(struct match *match, struct items *items, size_t i) {
     return true;
 }
 
-/*
- * Splits items that are nested sums (or products) until there are as many items as terms, then
+/* Splits items that are nested sums (or products) until there are as many items as terms, then
  * matches them. Tries every choice of items to split. Does not split items before `from`, so
- * that the same splits are not tried in several orders.
- */
+ * that the same splits are not tried in several orders. */
 static bool match_items(struct match *match, const struct pattern_term *const *terms, size_t n,
                         const struct items *items, size_t from) {
     if (match->steps == 0) return false;

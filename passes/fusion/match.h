@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Decides whether a value is the result of a pattern: finds the nodes that compute the value
+/* Decides whether a value is the result of a pattern: finds the nodes that compute the value
  * from the values to which the pattern's names bind. Exporters write the same operation in
  * several forms, so terms of sums and factors of products match in any order and bracketing;
  * a - b is a + (-b), a / b is a * (1 / b), x^2 is x * x, a square root is a power. One attempt
- * takes bounded time on any graph.
- */
+ * takes bounded time on any graph. */
 #pragma once
 
 #include <stdbool.h>

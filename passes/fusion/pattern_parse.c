@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Recursive-descent parser of fused patterns. The texts are built in, a line long and nested a
- * few levels deep: a syntax error is a bug.
- */
+/* Recursive-descent parser of fused patterns. The texts are built in, a line long and nested a
+ * few levels deep: a syntax error is a bug. */
 #include <ctype.h>
 
 #include "passes/fusion/match.h"

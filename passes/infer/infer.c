@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass infer: shape inference and constant folding of shape arithmetic, at the input shapes
- * and with the overrides that pass batch chose.
- */
+/* Pass infer: shape inference and constant folding of shape arithmetic, at the input shapes
+ * and with the overrides that pass batch chose. */
 #include "passes/infer/infer.h"
 
 #include "ops/integers.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass arena_plan: assigns an offset in one arena to every value that owns bytes, graph inputs
+/* Pass arena_plan: assigns an offset in one arena to every value that owns bytes, graph inputs
  * and outputs included, so that values alive at the same step do not overlap. Offsets are
- * multiples of the requested alignment.
- */
+ * multiples of the requested alignment. */
 #include "passes/memory/arena_plan.h"
 
 #include "passes/memory/arena_planner.h"
@@ -14,11 +12,9 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-/*
- * Merges each value that is written in place into the block of its operand, which then stays
+/* Merges each value that is written in place into the block of its operand, which then stays
  * alive until the last use of the value. Steps are visited in order, so the block of the
- * operand is final. `block_of`, by value, is scratch. Returns the number of blocks left.
- */
+ * operand is final. `block_of`, by value, is scratch. Returns the number of blocks left. */
 static size_t share_blocks(const struct analysis *analysis, struct block *blocks,
                            const uint32_t *values, size_t n, uint32_t *block_of) {
     const struct liveness_table *liveness = analysis->liveness;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Two planners and a search: see arena_planner.h.
+/* Two planners and a search: see arena_planner.h.
  *
  * PLANNER_TWO_ENDS sweeps over the steps with a list of free ranges and is nearly linear.
  * PLANNER_BY_SIZE places each block next to the placed blocks that it conflicts with, so it
  * lists all pairs of blocks that are alive together. If both need more than the bound, a search
- * places the blocks many times.
- */
+ * places the blocks many times. */
 #include "passes/memory/arena_planner.h"
 
 #include <stdlib.h>
@@ -170,11 +168,9 @@ static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
     return CM_OK;
 }
 
-/*
- * Lists the conflicts of each block. In the order of first steps, a block conflicts with the
+/* Lists the conflicts of each block. In the order of first steps, a block conflicts with the
  * blocks that follow it, up to the first one that begins after its last step. *ret_possible is
- * false if there are more than MAX_PAIRS.
- */
+ * false if there are more than MAX_PAIRS. */
 static int list_pairs(struct planner *planner, bool *ret_possible) {
     const struct block *blocks = planner->blocks;
     const uint32_t *by_first = planner->by_first;
@@ -289,22 +285,19 @@ static uint32_t *order_by_size(const struct planner *planner) {
     return order;
 }
 
-/*
- * Search for a layout of at most `aim` bytes, a little less than the best so far. A try places
+/* Search for a layout of at most `aim` bytes, a little less than the best so far. A try places
  * the blocks from the bottom up, each at the lowest offset that the blocks below leave it; some
  * sequence of this kind gives the smallest arena (Moffitt, "MiniMalloc", 2023). A block is
  * taken back if what is left of some section then no longer fits. If that happens to all blocks
  * that could go next, the blocks left in the full section get earlier turns in the next try.
  *
- * A section is a range of steps in which only the first step begins blocks.
- */
+ * A section is a range of steps in which only the first step begins blocks. */
 struct change {
     int64_t *where;
     int64_t before;
 };
 
-/* A block to place, and its low and turn when it was entered; its low can only be higher now.
- */
+/* A block to place, and its low and turn when it was entered; its low can only rise. */
 struct entry {
     int64_t low;
     int64_t turn;

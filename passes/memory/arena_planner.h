@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Gives every block of bytes an offset in one arena so that blocks alive at the same step do
+/* Gives every block of bytes an offset in one arena so that blocks alive at the same step do
  * not overlap and the arena is small (dynamic storage allocation, NP-hard). Independent of the
- * model and deterministic: the same blocks always get the same offsets.
- */
+ * model and deterministic: the same blocks always get the same offsets. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,11 +36,9 @@ struct arena_layout {
 /* Returns "greedy_by_size" or "two_ends"; static text. */
 const char *arena_planner_name(enum arena_planner planner);
 
-/*
- * Computes a layout in `arena` by PLANNER_BY_SIZE; if that exceeds the bound (or if `all`),
+/* Computes a layout in `arena` by PLANNER_BY_SIZE; if that exceeds the bound (or if `all`),
  * also by PLANNER_TWO_ENDS; if both exceed it, by search. If too many blocks are alive together
  * to list all pairs, only PLANNER_TWO_ENDS runs. The search takes its steps from `work` (NULL:
- * unlimited). Returns CM_OK or CM_NO_MEMORY.
- */
+ * unlimited). Returns CM_OK or CM_NO_MEMORY. */
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct work *work, struct arena_layout *ret) CM_MUST_CHECK;

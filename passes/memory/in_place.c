@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass in_place: finds the nodes that could overwrite an operand at its last use, and computes
+/* Pass in_place: finds the nodes that could overwrite an operand at its last use, and computes
  * the peak if all of them do. An elementwise node reads element i before it writes element i,
  * so both can share bytes if they have the same number of elements of the same size (not a
- * comparison: floats in, bools out).
- */
+ * comparison: floats in, bools out). */
 #include "passes/memory/in_place.h"
 
 #include "passes/memory/liveness.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass liveness: finds which values own bytes at run time, from which step to which step each
+/* Pass liveness: finds which values own bytes at run time, from which step to which step each
  * is alive, and the step with the most live bytes. A view shares the bytes of its root. Values
  * that are computed from the file alone, folded, or written by shape-only operators are not
  * activations: a runtime computes them once.
@@ -8,8 +7,7 @@
  * With --schedule min-memory, it also finds an order of the main graph's nodes with a lower
  * peak. These nodes are the tasks of the scheduler problem. A node reads the values that its
  * bodies read; the values of its bodies are additional bytes while it runs. Tensors are the
- * values that own bytes; a reader of a view reads the root of the view.
- */
+ * values that own bytes; a reader of a view reads the root of the view. */
 #include "passes/memory/liveness.h"
 
 #include "passes/batch/batch.h"

@@ -59,10 +59,8 @@ static inline int64_t liveness_counted(const struct analysis *analysis, uint32_t
     return bytes == DIM_UNKNOWN ? 0 : bytes;
 }
 
-/*
- * Returns the last step at which a use by `node` keeps a value of graph `home` alive. A value
+/* Returns the last step at which a use by `node` keeps a value of graph `home` alive. A value
  * that a body reads from outside stays alive until the node that owns the body has run, since
- * the body may run again.
- */
+ * the body may run again. */
 uint32_t liveness_use_ends(const struct model *model, const struct liveness_table *table,
                            uint32_t node, uint32_t home);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Beam search, level by level, over the sets of tasks that can have run: level k holds sets of
+/* Beam search, level by level, over the sets of tasks that can have run: level k holds sets of
  * k tasks, each with the order that leads to it with the lowest peak. A set is stored as its
  * border: the ready tasks, and the tasks and tensors that are partly done. So the size of
  * a state depends on the width of the graph, not on its length.
@@ -15,8 +14,7 @@
  * If neither run is exact, windows around the peak are reordered by the same search.
  *
  * Ahn et al., "Ordering Chaos" (MLSys 2020), search the same sets; running a task at once is
- * the part of Liu's (1987) rule for trees that holds for any graph.
- */
+ * the part of Liu's (1987) rule for trees that holds for any graph. */
 #include "passes/memory/scheduler.h"
 
 #include <stdlib.h>
@@ -238,8 +236,7 @@ static uint32_t sort_choices(struct choice *choices, uint32_t n) {
     return n_unique;
 }
 
-/* Decrements what is left of an item, which is `total` if the item is new. Returns its index.
- */
+/* Decrements what is left of an item: `total` if the item is new. Returns its index. */
 static uint32_t decrement(struct state *state, uint32_t id, uint32_t total) {
     bool found = false;
     const uint32_t at = find_item(state, id, &found);
@@ -385,11 +382,9 @@ static int search_levels(struct search *search, uint32_t *ret_order, bool *ret_f
     return CM_OK;
 }
 
-/*
- * Searches in one direction for an order with a peak below `limit`, with at most `budget`
+/* Searches in one direction for an order with a peak below `limit`, with at most `budget`
  * steps, which are added to *work. *ret_found is false if there is none or none was found.
- * *ret_complete: no choice was dropped to save work, so the result is optimal.
- */
+ * *ret_complete: no choice was dropped to save work, so the result is optimal. */
 static int search_order(struct arena *arena, const struct scheduler_problem *problem,
                         bool backward, int64_t limit, int64_t budget, int64_t *work,
                         uint32_t *ret_order, bool *ret_found, bool *ret_complete) {

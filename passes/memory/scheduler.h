@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds an order of tasks with a low peak: tasks have predecessors, and a tensor is alive from
+/* Finds an order of tasks with a low peak: tasks have predecessors, and a tensor is alive from
  * the first to the last of the tasks that use it. Minimizing the peak is NP-hard (one-shot
  * black pebbling with weights). The search is exact if the graph is narrow, a beam search
  * otherwise. Independent of the model and deterministic: the same problem always gives the same
- * order.
- */
+ * order. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the class of each module and its arguments. In order of preference, the class is the
+/* Finds the class of each module and its arguments. In order of preference, the class is the
  * one that the exporter recorded, the name of the called function, or the class of the only
  * operator or fused pattern in the module (member `module` of its row). A container of numbered
  * children is a Sequential, or a ModuleList if it is never called. A module without a class has
- * its instance name instead.
- */
+ * its instance name instead. */
 #include <string.h>
 
 #include "ops/describe.h"

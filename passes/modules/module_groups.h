@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * --group REGEX replaces the tree of modules by one level of groups. If the path of a module
+/* --group REGEX replaces the tree of modules by one level of groups. If the path of a module
  * matches, its group is named by the text that the first subexpression matches, or by the whole
- * match if there is no subexpression. Nodes of other modules belong to the root.
- */
+ * match if there is no subexpression. Nodes of other modules belong to the root. */
 #pragma once
 
 #include "passes/modules/module_tree.h"

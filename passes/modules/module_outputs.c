@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lists the outputs of each module: values that are produced inside the module during its first
+/* Lists the outputs of each module: values that are produced inside the module during its first
  * call, and are used outside or are outputs of the model. Constants and shape arithmetic are
  * not outputs, but results computed with learned parameters are, even without an input
- * (position embeddings).
- */
+ * (position embeddings). */
 
 #include "passes/memory/liveness.h"
 #include "passes/modules/module_tree.h"
@@ -69,11 +67,9 @@ struct outputs {
     size_t capacity;
 };
 
-/*
- * Adds the value to the outputs of each module that it leaves, from its scope upwards. In a
+/* Adds the value to the outputs of each module that it leaves, from its scope upwards. In a
  * replayed module (module_tree.h) only the first calls of the children are part of the module's
- * first call.
- */
+ * first call. */
 static void add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);

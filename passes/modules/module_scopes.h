@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The set of scopes. A scope is a call of a module as the file writes it: the scope of
+/* The set of scopes. A scope is a call of a module as the file writes it: the scope of
  * "/net/net.0_1/Conv" is net/net.0_1, the second call of module net.0 (module_tree.h).
- * module_sources.h finds the scopes.
- */
+ * module_sources.h finds the scopes. */
 #pragma once
 
 #include "passes/modules/path_table.h"

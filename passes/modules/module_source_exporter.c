@@ -26,12 +26,10 @@ struct stack {
     struct module_stack_entry entries[PATHS_MAX_DEPTH];
 };
 
-/*
- * Source metadata: PyTorch's dynamo exporter records the paths and classes of the modules
+/* Source metadata: PyTorch's dynamo exporter records the paths and classes of the modules
  * around a node. It does not record where one call of a module ends and the next begins. Nodes
  * are in execution order, so a node of a module starts another call if the node before it is
- * outside the module.
- */
+ * outside the module. */
 bool source_metadata_start(struct scope_finder *finder) {
     bool has_metadata = false;
     for (size_t i = 0; i < finder->model->n_nodes && !has_metadata; i++)
@@ -185,11 +183,9 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
     return false;
 }
 
-/*
- * Returns the scope of a call: the scope in its name, else the common module of its parameters,
+/* Returns the scope of a call: the scope in its name, else the common module of its parameters,
  * else a module named by its class. A call with parameters of all modules is the model itself,
- * even if the exporter gave it the scope of its last module.
- */
+ * even if the exporter gave it the scope of its last module. */
 static uint32_t enter_call(struct scope_finder *finder, const struct call *call) {
     const struct params_table *params = finder->analysis->params;
     struct common_module common = {0};
@@ -222,10 +218,9 @@ static uint32_t number_calls(struct scope_finder *finder, uint32_t scope) {
     return text ? paths_enter_below(paths, path.parent, text, strlen(text)) : scope;
 }
 
-/*
- * Source functions: nodes of inlined model-local functions belong to the module of the call;
- * the function's name is the class. A call with metadata is an operator exported as a function.
- */
+/* Source functions: nodes of inlined model-local functions belong to the module of the call;
+ * the function's name is the class. A call with metadata is an operator exported as a
+ * function. */
 bool source_functions_start(struct scope_finder *finder) {
     const struct model *model = finder->model;
     struct arena *arena = finder->analysis->arena;

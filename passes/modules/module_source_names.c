@@ -75,12 +75,11 @@ static uint32_t enter_scope(struct scope_finder *finder, const char *name, size_
     return paths_enter(&finder->scopes->paths, name, length);
 }
 
-/*
- * Source scopes: names with slashes. PyTorch since 1.13 names nodes
+/* Source scopes: names with slashes. PyTorch since 1.13 names nodes
  * "/layer1/layer1.0/conv1/Conv": the scope precedes the last slash. TensorFlow and Keras, by
  * tf2onnx, write "model/conv1/Conv2D" or "StatefulPartitionedCall/model/conv1/Conv2D"; JAX
- * "jit(main)/Dense_0/dot_general". Outputs of PyTorch's "/fc1/Gemm" are "/fc1/Gemm_output_0".
- */
+ * "jit(main)/Dense_0/dot_general". Outputs of PyTorch's "/fc1/Gemm" are
+ * "/fc1/Gemm_output_0". */
 uint32_t source_slashes_find(struct scope_finder *finder, uint32_t id) {
     const struct node *node = &finder->model->nodes[id];
     const char *name = node->name;

@@ -64,12 +64,10 @@ static size_t ask_source(struct scope_finder *finder, const struct module_source
     return n;
 }
 
-/*
- * Nodes that no source locates join their neighbours: each gets the innermost scope around all
+/* Nodes that no source locates join their neighbours: each gets the innermost scope around all
  * its producers and consumers. A chain of such nodes is treated as one node. So a node whose
  * operands are constants belongs to the module that reads its outputs, and a node between two
- * modules belongs to the module around both.
- */
+ * modules belongs to the module around both. */
 struct joiner {
     const struct model *model;
     struct scopes *scopes; /* of_node: ID_NONE if unknown */

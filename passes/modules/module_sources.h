@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the scope of every node. A module source derives scopes from one kind of data in the
+/* Finds the scope of every node. A module source derives scopes from one kind of data in the
  * file. The most reliable source that locates a node decides; nodes that no source locates join
- * their neighbours. A new source is a row in module_sources.c.
- */
+ * their neighbours. A new source is a row in module_sources.c. */
 #pragma once
 
 #include "passes/modules/module_scopes.h"

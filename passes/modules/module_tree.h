@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tree of modules, and how often each module is called. modules.c builds the tree. Three
- * more steps of pass modules fill in the rest: module_totals, module_outputs, module_classes.
- */
+/* The tree of modules, and how often each module is called. modules.c builds the tree. Three
+ * more steps of pass modules fill in the rest: module_totals, module_outputs,
+ * module_classes. */
 #pragma once
 
 #include "passes/modules/module_scopes.h"
 #include "passes/modules/modules.h"
 
-/*
- * Maps scopes to modules: "layer1/layer1.0/conv1" is module layer1.0.conv1, "pool_1" the second
+/* Maps scopes to modules: "layer1/layer1.0/conv1" is module layer1.0.conv1, "pool_1" the second
  * call of pool. If the names of the parameters used in a scope contradict the name of the scope
- * (an exporter drops containers that are never called), the parameters decide.
- */
+ * (an exporter drops containers that are never called), the parameters decide. */
 struct module_paths {
     struct paths paths;        /* separated by '.': modules, those without nodes last */
     uint32_t *of_scope;        /* by scope: its module, an entry of `paths` */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass modules: recovers the module hierarchy and sums the costs of each module. Its steps find
+/* Pass modules: recovers the module hierarchy and sums the costs of each module. Its steps find
  * the scope of each node (module_sources) and the module of each scope (module_paths), replace
  * both by groups if --group is given (module_groups), build the tree, and find the costs,
- * outputs and classes of modules (module_totals, module_outputs, module_classes).
- */
+ * outputs and classes of modules (module_totals, module_outputs, module_classes). */
 #include <string.h>
 
 #include "passes/modules/module_groups.h"

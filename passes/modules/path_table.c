@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree of names: see path_table.h. One hash table finds a child by its parent and its name.
- */
+/* A tree of names: see path_table.h. One hash table finds a child by parent and name. */
 #include "passes/modules/path_table.h"
 
 #include <string.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A tree of names that are written as paths: "layer1/layer1.0/conv1", "layer1.0.conv1". Each
+/* A tree of names that are written as paths: "layer1/layer1.0/conv1", "layer1.0.conv1". Each
  * prefix is an entry; entry 0 is the root, ""; parents precede children, and children of one
  * parent are in order of first use.
  *
  * An entry stores its parent and its own part of the text. It points into the entered text,
- * which must live as long as the tree. paths_text makes the whole text.
- */
+ * which must live as long as the tree. paths_text makes the whole text. */
 #pragma once
 
 #include <stddef.h>
@@ -56,8 +54,7 @@ struct paths {
     struct paths_trail trail;
 };
 
-/* If memory runs out, functions that add entries return an ancestor, and the arena has failed.
- */
+/* If out of memory, functions that add entries return an ancestor; the arena has failed. */
 int paths_init(struct paths *paths, struct arena *arena, char separator) CM_MUST_CHECK;
 /* Allocates room for n entries at once, because growing leaves the old arrays in the arena. */
 int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Folded norms are known from two exporters of PyTorch:
+/* Folded norms are known from two exporters of PyTorch:
  *
  * - The dynamo exporter records the rule that fused a node, its modules (those of the norm) and
  *   the names of all parameters of the framework's model.
  * - The TorchScript exporter keeps the names of parameters, but folding computes a weight and
- *   a bias anew, so both get generated names. Only convolutions are folded.
- */
+ *   a bias anew, so both get generated names. Only convolutions are folded. */
 #include "passes/norms/restore_norms.h"
 
 #include <string.h>
@@ -82,8 +80,7 @@ static bool is_vector(const struct restoring *restoring, uint32_t id, int64_t le
     return constant->shape.rank == 1 && constant->shape.dims[0] == length;
 }
 
-/* Sets *ret to the initializer of that name, else adds one without data, of the layer's dtype.
- */
+/* Sets *ret to the initializer of that name; adds one without data, of the layer's dtype. */
 static int add_vector(struct restoring *restoring, const struct node *layer, int64_t length,
                       const char *name, enum param_mark mark, uint32_t *ret) {
     if (!name) return CM_NO_MEMORY;

@@ -45,12 +45,10 @@ static bool is_tensorflow_constant(const char *base) {
     return length == 3 && (*base == 'x' || *base == 'y');
 }
 
-/*
- * PyTorch's dynamo exporter names constants by the calls that computed them. Constants of the
+/* PyTorch's dynamo exporter names constants by the calls that computed them. Constants of the
  * calls below are usually not computed from a parameter: masks ("where", "val_21"), angles
  * ("unsqueeze_14", "cos"), filled tensors. Those of other calls (slice_1, neg, embedding_2) are
- * often views or simple functions of a parameter.
- */
+ * often views or simple functions of a parameter. */
 static const char *const calls[] = {
     "arange",    "cos",       "full",          "full_like", "masked_fill", "mul",
     "ones",      "ones_like", "scalar_tensor", "sin",       "tril",        "triu",

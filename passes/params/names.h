@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Recognises the naming conventions of exporters. They keep names that a person gave
+/* Recognises the naming conventions of exporters. They keep names that a person gave
  * ("fc1.weight") and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12",
- * "17"). Pass params uses the difference to classify constants.
- */
+ * "17"). Pass params uses the difference to classify constants. */
 #pragma once
 
 #include <stdbool.h>

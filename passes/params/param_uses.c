@@ -178,11 +178,9 @@ static uint32_t joined_with_source(const struct param_study *study, uint32_t val
     return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
 
-/*
- * Caffe splits a batch normalization into BatchNorm, without learned tensors, and Scale, with
+/* Caffe splits a batch normalization into BatchNorm, without learned tensors, and Scale, with
  * the learned scale and shift. Its exports have placeholders in BatchNormalization, followed by
- * a Mul and an Add per channel. Returns true for such a BatchNormalization.
- */
+ * a Mul and an Add per channel. Returns true for such a BatchNormalization. */
 static bool has_placeholders(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Collects the facts from which pass params classifies constants: the values that may be
- * parameters, and the purposes for which each is used, also through views, slices and casts.
- */
+/* Collects the facts from which pass params classifies constants: the values that may be
+ * parameters, and the purposes for which each is used, also through views, slices and casts. */
 #pragma once
 
 #include <stdbool.h>

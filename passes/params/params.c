@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass params: classifies constants as learned parameters, buffers or neither, and lists the
+/* Pass params: classifies constants as learned parameters, buffers or neither, and lists the
  * nodes that use each parameter or buffer.
  *
  * PyTorch's exporter records which tensors were learned (frontend/param_marks.c). For other
  * files the pass decides by the uses of a constant (the `param_roles` of operator rows), also
  * through views, slices and casts, and if the uses are ambiguous, by whether a person named the
- * constant. docs/counting.md has the rules.
- */
+ * constant. docs/counting.md has the rules. */
 
 #include "passes/params/params.h"
 
@@ -28,10 +26,8 @@
 #include "support/map.h"
 #include "support/text.h"
 
-/*
- * Real models have a few uses per parameter. A hostile model could concatenate all constants
- * and use the result as each operand, which makes parameters * operands uses.
- */
+/* Real models have a few uses per parameter. A hostile model could concatenate all constants
+ * and use the result as each operand, which makes parameters * operands uses. */
 #define MAX_USES ((size_t)1 << 22)
 
 /* Returns true if several dims differ from 1, as in a mask or a table of angles. A learned
@@ -57,12 +53,10 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
     return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&info->shape) != 1;
 }
 
-/*
- * Returns true if the value is a learned parameter. The exporter's record takes precedence,
+/* Returns true if the value is a learned parameter. The exporter's record takes precedence,
  * except for integers recorded as constants, which may be quantized weights. An input may be an
  * activation or a state: it is learned only if it is used as a weight or, in a file without
- * weights, has a parameter's name.
- */
+ * weights, has a parameter's name. */
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
     const char *name = value_name(study->model, value);
@@ -274,8 +268,7 @@ static int list_users(const struct param_study *study, struct params_table *tabl
     return sort_pairs(&walker, table);
 }
 
-/*
- * --- The parameters of the framework's model. ---
+/* --- The parameters of the framework's model. ---
  *
  * The file may have fewer or more parameters: the exporter folds a BatchNorm into the layer
  * before it, drops biases that are zero, stores equal tensors once and stores transposed copies
@@ -291,8 +284,7 @@ static int list_users(const struct param_study *study, struct params_table *tabl
  *                     parameter and does not count twice
  *
  * The total is unknown if one size is unknown: the size of a parameter that forward does not
- * use, or of an operand that the exporter computed in several steps.
- */
+ * use, or of an operand that the exporter computed in several steps. */
 
 /* The exporter merges equal tensors of at most this many elements, and keeps the name that is
  * first in the list. Of tied parameters, which may have any size, it keeps the last name. */

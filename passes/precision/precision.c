@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass precision: replaces the dtypes of the file by those of --precision, which all later
- * passes read. Only floats of 32 and 16 bits change (docs/precision.md).
- */
+/* Pass precision: replaces the dtypes of the file by those of --precision, which all later
+ * passes read. Only floats of 32 and 16 bits change (docs/precision.md). */
 #include "passes/precision/precision.h"
 
 #include <string.h>

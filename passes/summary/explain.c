@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass explain: finds the requested nodes and modules, and lists the factors and terms of their
- * figures, and the figures by every convention. Pass count computes the terms.
- */
+/* Pass explain: finds the requested nodes and modules, and lists the factors and terms of their
+ * figures, and the figures by every convention. Pass count computes the terms. */
 #include "passes/summary/explain.h"
 
 #include <inttypes.h>

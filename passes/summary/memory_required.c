@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass memory_required: computes the memory that the model requires on a device: weights, by
+/* Pass memory_required: computes the memory that the model requires on a device: weights, by
  * dtype and storage, plus the arena; with an optimizer, the device memory of its process. A
- * tensor that several nodes or names share counts once.
- */
+ * tensor that several nodes or names share counts once. */
 #include "passes/summary/memory_required.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass peak_memory: lists the values alive at the peak, and computes the peak of each module:
- * the most bytes at one step of live values that nodes inside the module write.
- */
+/* Pass peak_memory: lists the values alive at the peak, and computes the peak of each module:
+ * the most bytes at one step of live values that nodes inside the module write. */
 #include "passes/summary/peak_memory.h"
 
 #include <stdlib.h>

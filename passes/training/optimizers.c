@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of optimizers. FLOPs of a step per element, with gradient g and parameter w;
+/* The table of optimizers. FLOPs of a step per element, with gradient g and parameter w;
  * factors that all parameters, or a row or column of one, share are not counted:
  *
  *     sgd        w -= lr g                                                               2
@@ -24,8 +23,7 @@
  *
  * Adam to Muon are torch.optim's, without AMSGrad, momentum and centring; its lists of tensors
  * (foreach), the default on a GPU, hold temporaries of all parameters at once: Adam and RMSprop
- * the roots, Adagrad also its numerators. Lion, 8 bits and paged states are bitsandbytes'.
- */
+ * the roots, Adagrad also its numerators. Lion, 8 bits and paged states are bitsandbytes'. */
 #include "passes/training/optimizers.h"
 
 #include "ir/value_info.h"

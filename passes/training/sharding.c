@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Divides weights, gradients and optimizer states of a step over GPUs (ZeRO, FSDP). The sums
+/* Divides weights, gradients and optimizer states of a step over GPUs (ZeRO, FSDP). The sums
  * are those of DeepSpeed's estimators (runtime/zero/stage_1_and_2.py, stage3.py): with P
  * parameters of 16 bits, N GPUs and Adam, stage 2 has 4 P + 16 P / N, stage 3 has 18 P / N and
- * 4 bytes for each parameter of the largest module.
- */
+ * 4 bytes for each parameter of the largest module. */
 #include "passes/modules/modules.h"
 #include "passes/params/params.h"
 #include "passes/training/training.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass training: computes memory and operations of one training step: gradients, optimizer
+/* Pass training: computes memory and operations of one training step: gradients, optimizer
  * states, saved activations, MACs of backward. Runs if options name an
- * optimizer. docs/training.md has the formulas and a comparison with PyTorch.
- */
+ * optimizer. docs/training.md has the formulas and a comparison with PyTorch. */
 #include "passes/training/training.h"
 
 #include "ops/flops/conventions.h"

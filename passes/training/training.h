@@ -132,8 +132,7 @@ struct training {
 
 /* Sets `operations`, `root`, `layout` and `bytes`, and finds where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
-/* Sets the bytes of one GPU, and held_bytes. `buffer_bytes`: of the weights, those of buffers.
- */
+/* Sets the bytes of one GPU, and held_bytes. `buffer_bytes`: those of buffers in weights. */
 int training_shard(struct training *training, int64_t buffer_bytes) CM_MUST_CHECK;
 /* Computes saved bytes and the peak of the step. */
 int training_steps(struct training *training) CM_MUST_CHECK;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds where gradients flow. A forward walk finds the values that depend on a learned
+/* Finds where gradients flow. A forward walk finds the values that depend on a learned
  * parameter that is not frozen, a backward walk those that a gradient of a graph output
- * reaches. A value has a gradient if both find it.
- */
+ * reaches. A value has a gradient if both find it. */
 #include "passes/fusion/fuse_patterns.h"
 #include "passes/infer/infer.h"
 #include "passes/memory/liveness.h"
@@ -27,12 +25,10 @@ bool training_needs_gradient(const struct training *training, const struct opera
            op_has_gradient(operation->saved_for_backward, slot);
 }
 
-/*
- * Returns the tensor of which the Reshape of a strided `operand` is the transposed view;
+/* Returns the tensor of which the Reshape of a strided `operand` is the transposed view;
  * ID_NONE if there is none. PyTorch's exporter writes a key of [batch, heads, length, width]
  * transposed as Reshape to [batch * heads, length, width], Transpose, Reshape to [batch, heads,
- * width, length]; the framework transposes it without a copy.
- */
+ * width, length]; the framework transposes it without a copy. */
 static uint32_t transposed_source(const struct training *training, uint32_t operand,
                                   uint32_t result) {
     const struct value_info *infos = training->analysis->infer->infos;
@@ -148,11 +144,9 @@ static bool require_outputs(struct training *training, const struct node *node) 
     return changed;
 }
 
-/*
- * The outputs of a node require a gradient if an output of its body does. The inputs of a body
+/* The outputs of a node require a gradient if an output of its body does. The inputs of a body
  * require a gradient if an input of its node does, or if an output of the body does (a loop
- * feeds it back).
- */
+ * feeds it back). */
 static bool propagate_through_bodies(struct training *training) {
     bool changed = false;
     for (uint32_t id = 1; id < training->model->n_graphs; id++) {
@@ -240,12 +234,10 @@ static bool is_biased_later(const struct training *training, uint32_t value) {
            training->analysis->infer->infos[other].shape.rank == 1;
 }
 
-/*
- * Returns the bytes that the value owns in a training step. A constant computed from weights is
+/* Returns the bytes that the value owns in a training step. A constant computed from weights is
  * an activation here, since the weights change with every step. A view that a framework copies
  * owns the copy; the copy of a weight is not an activation. Values inside a fused pattern are
- * not written.
- */
+ * not written. */
 static int64_t owned(const struct training *training, uint32_t value) {
     const struct liveness_table *liveness = training->analysis->liveness;
     const uint32_t node = training->model->values[value].node;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Computes lifetimes, saved bytes and the peak of a training step. The step is a sequence of
+/* Computes lifetimes, saved bytes and the peak of a training step. The step is a sequence of
  * events: every node forward in the order of the schedule, then backward in reverse order; a
- * checkpointed region is recomputed before its backward.
- */
+ * checkpointed region is recomputed before its backward. */
 #include "passes/memory/liveness.h"
 #include "passes/modules/modules.h"
 #include "passes/params/params.h"
@@ -136,11 +134,9 @@ static void note_uses(struct timeline *timeline) {
 static void note_need(struct timeline *timeline, uint32_t value,
                       const struct operation *operation);
 
-/*
- * The inputs of a body share the bytes of the inputs of its node and, in a loop, of the body's
+/* The inputs of a body share the bytes of the inputs of its node and, in a loop, of the body's
  * outputs. Notes that the backward of the body's first node needs these values. Recurses over
- * bodies only, whose nesting the frontend caps.
- */
+ * bodies only, whose nesting the frontend caps. */
 static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
     const struct training *training = timeline->training;
     const struct graph *body = &training->model->graphs[graph_id];
@@ -241,11 +237,9 @@ static uint32_t passed_gradient(const struct timeline *timeline,
     return timeline->spans[training->root[output]].gradient;
 }
 
-/*
- * Adds what the backward of the operation contributes to the gradient of an operand, as
+/* Adds what the backward of the operation contributes to the gradient of an operand, as
  * PyTorch's autograd does: the first contribution is the gradient; a later one is added to it
- * in place, or into a new block if other gradients share the block.
- */
+ * in place, or into a new block if other gradients share the block. */
 static void add_gradient(struct timeline *timeline, const struct operation *operation,
                          size_t slot) {
     const struct training *training = timeline->training;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pass bind: gives each node its operator row and checks the node against the row's signature,
+/* Pass bind: gives each node its operator row and checks the node against the row's signature,
  * so that operator functions never see an attribute of the wrong kind or a missing operand. A
- * node of an unknown operator gets op_unknown: reports list it, and its cost is unknown, not 0.
- */
+ * node of an unknown operator gets op_unknown: reports list it, and its cost is unknown, not
+ * 0. */
 #include "passes/walk/bind.h"
 
 #include <string.h>

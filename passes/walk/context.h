@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes the op_context of a node (the argument of an operator's functions) from the tables of
- * the passes, and the frame that locates messages about the node.
- */
+/* Makes the op_context of a node (the argument of an operator's functions) from the tables of
+ * the passes, and the frame that locates messages about the node. */
 #pragma once
 
 #include "ops/op_context.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stores the runs of bodies inside a Loop that is executed iteration by iteration, because the
+/* Stores the runs of bodies inside a Loop that is executed iteration by iteration, because the
  * shapes may differ between runs. Example: iteration i of a torch.split appends
- * x[2 * i : 2 * i + 2], which may be shorter in the last iteration.
- */
+ * x[2 * i : 2 * i + 2], which may be shorter in the last iteration. */
 #pragma once
 
 #include "passes/pass.h"

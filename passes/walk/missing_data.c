@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Handles tensors whose contents cannot be read (value_info.is_data_missing), because their
+/* Handles tensors whose contents cannot be read (value_info.is_data_missing), because their
  * external data file is missing or the model was read from a pipe. The analysis continues
  * without the contents, but reports an error if an output shape, trip count or branch depends
- * on them.
- */
+ * on them. */
 #include "passes/walk/bind.h"
 #include "passes/walk/walk.h"
 #include "support/arena.h"

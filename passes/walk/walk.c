@@ -24,11 +24,9 @@
 #define WALKS_PER_NODE 8
 #define MIN_WALKS      4096
 
-/*
- * A Loop is executed iteration by iteration if its trip count, multiplied by the trip counts of
+/* A Loop is executed iteration by iteration if its trip count, multiplied by the trip counts of
  * the executed Loops around it, is at most MAX_EXECUTED_TRIPS. All Loops of the model together
- * may use EXECUTION_WORK node walks and stored infos.
- */
+ * may use EXECUTION_WORK node walks and stored infos. */
 #define MAX_EXECUTED_TRIPS 64
 #define EXECUTION_WORK     ((int64_t)1 << 17)
 

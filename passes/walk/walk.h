@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One walk over a model: shape inference, and constant folding of shape arithmetic. They are
+/* One walk over a model: shape inference, and constant folding of shape arithmetic. They are
  * one walk because a Reshape's shape is a folded constant. Pass infer walks twice, for exact
  * shapes and for upper bounds. Pass batch compares a walk at the file's own batch with one at
- * another batch.
- */
+ * another batch. */
 #pragma once
 
 #include "ops/op_context.h"
@@ -99,15 +97,13 @@ int walk_model(struct walk *walk) CM_MUST_CHECK;
  * CM_OK; stops at CM_NO_MEMORY. */
 int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
 
-/*
- * Second walk, with data-dependent dims at their maximum (the number of boxes that a detector
+/* Second walk, with data-dependent dims at their maximum (the number of boxes that a detector
  * keeps). The bounds of an operand are propagated through operators that are monotone in it
  * (enum monotone in ops/op.h). If the outputs of an operator fall as the operand rises, the
  * lower bound of the operand's contents gives the upper bound of the outputs' contents. Other
  * unknown outputs stay unknown. So dims and contents are never below those at run time. Values
  * that the first walk knows are unchanged. Sets *ret to the table of the second walk, or to
- * exact->table if that has no unknown dims or trip counts.
- */
+ * exact->table if that has no unknown dims or trip counts. */
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 
 /* --- missing_data.c: tensors whose contents cannot be read. --- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes a comparison as JSON: all rows, exact figures, null for unknown figures; missing
- * figures are omitted. This file collects the rows; json_schema_diff.c describes their keys.
- */
+/* Writes a comparison as JSON: all rows, exact figures, null for unknown figures; missing
+ * figures are omitted. This file collects the rows; json_schema_diff.c describes their keys. */
 #include "report/diff/diff_json.h"
 
 #include "compare/diff.h"

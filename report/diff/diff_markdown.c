@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A comparison as a comment on a pull request: the totals that changed, and the modules that
+/* A comparison as a comment on a pull request: the totals that changed, and the modules that
  * account for the change. GitHub rejects comments that are too long, so rows that do not fit
- * are only counted.
- */
+ * are only counted. */
 #include "costmodel/compare.h"
 
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The module tree as boxes and arrows, down to a depth, for Graphviz and Mermaid. Parents
- * precede their children in a result, so one pass over the modules suffices.
- */
+/* The module tree as boxes and arrows, down to a depth, for Graphviz and Mermaid. Parents
+ * precede their children in a result, so one pass over the modules suffices. */
 #include "report/report.h"
 
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Folded stacks for flame graph tools: `model;layer1;conv1;Conv 118013952` lists the modules
+/* Folded stacks for flame graph tools: `model;layer1;conv1;Conv 118013952` lists the modules
  * from the root, the operator, and the cost of its nodes in that module. The lines sum to the
- * total.
- */
+ * total. */
 #include "report/report.h"
 
 #include <inttypes.h>

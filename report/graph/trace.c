@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The layers as a timeline, in the Trace Event Format that chrome://tracing and Perfetto read
+/* The layers as a timeline, in the Trace Event Format that chrome://tracing and Perfetto read
  * ("JSON Object Format";
  * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): slices are events
  * "X" with ts and dur in microseconds, tracks are threads named by events "M", a counter is
  * "C". The timeline is not a recording: it puts the median times of the nodes one after
- * another.
- */
+ * another. */
 #include "report/report.h"
 
 #include "report/times.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pages of profiles, sweeps, comparisons and verdicts. A page is one file without
+/* The pages of profiles, sweeps, comparisons and verdicts. A page is one file without
  * references to others: style, static report, data as JSON, d3 and its script (docs/report.md).
  * Its Content-Security-Policy allows exactly the embedded style and scripts. Names from a model
  * are data: they are escaped here and in json_document_write. End tags that are optional in
- * HTML, for example </td>, are omitted.
- */
+ * HTML, for example </td>, are omitted. */
 #include "report/report.h"
 
 #include <inttypes.h>

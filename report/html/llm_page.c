@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The page of `costmodel llm`: the text report, the memory of one GPU as a bar, and two charts
+/* The page of `costmodel llm`: the text report, the memory of one GPU as a bar, and two charts
  * over the context. It has no script: the figures are SVG, whose marks have titles with their
- * values. Both axes of the charts are logarithmic.
- */
+ * values. Both axes of the charts are logarithmic. */
 #include "costmodel/llm.h"
 
 #include <inttypes.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Checks profiles and baselines that were read from JSON. Reports walk the module tree without
+/* Checks profiles and baselines that were read from JSON. Reports walk the module tree without
  * cycle detection, so this file rejects cycles and modules with several parents. It also
- * rejects negative totals, because `check` compares with totals.
- */
+ * rejects negative totals, because `check` compares with totals. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A comparison in the structure of its JSON document. report/diff/diff_json.c fills it, and the
- * tables of report/json/json_schema_diff.c describe how it is written.
- */
+/* A comparison in the structure of its JSON document. report/diff/diff_json.c fills it, and the
+ * tables of report/json/json_schema_diff.c describe how it is written. */
 #pragma once
 
 #include <stdbool.h>

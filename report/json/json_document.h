@@ -29,11 +29,9 @@ int json_document_read(const struct json_document *document, const char *text, s
 int json_document_write(const struct json_document *document, const void *base, bool in_html,
                         FILE *out) __attribute__((warn_unused_result));
 
-/*
- * Write and read one record as a line of JSON Lines. `ret` is a zeroed struct of the record,
+/* Write and read one record as a line of JSON Lines. `ret` is a zeroed struct of the record,
  * whose texts and lists are put into `arena`. json_line_write returns CM_OK or CM_IO,
- * json_line_read CM_OK, CM_REFUSED or CM_NO_MEMORY.
- */
+ * json_line_read CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int json_line_write(const struct json_record *record, const void *base, FILE *out)
     __attribute__((warn_unused_result));
 int json_line_read(const struct json_record *record, const char *text, size_t size,

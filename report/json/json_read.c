@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads documents back by their schema tables. The text may come from anywhere: every key is
+/* Reads documents back by their schema tables. The text may come from anywhere: every key is
  * checked for presence, kind and range before it is used. Messages name the location:
  * "modules[3].outputs[0].shape[1]: expected an integer, got a string". Unknown keys are
- * skipped, so that later versions may add keys; closed records reject them.
- */
+ * skipped, so that later versions may add keys; closed records reject them. */
 #include "costmodel/costmodel.h"
 
 #include <limits.h>

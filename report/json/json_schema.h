@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The schemas of all documents, such as "costmodel/profile/2", as tables: each struct is a
+/* The schemas of all documents, such as "costmodel/profile/2", as tables: each struct is a
  * record, each key a row with the offset and kind of its value. Writer, reader, the published
- * JSON Schema and the tables of docs/json-reference.md all use these rows.
- */
+ * JSON Schema and the tables of docs/json-reference.md all use these rows. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes the schema tables as JSON Schema (draft 2020-12). Records that costmodel writes allow
- * unknown keys, because later versions may add keys.
- */
+/* Writes the schema tables as JSON Schema (draft 2020-12). Records that costmodel writes allow
+ * unknown keys, because later versions may add keys. */
 
 #include "costmodel/costmodel.h"
 #include "report/json/json_schema.h"

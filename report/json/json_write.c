@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes documents by their schema tables. Each top-level value, each module and each node is
- * one line, so that two files can be compared with diff.
- */
+/* Writes documents by their schema tables. Each top-level value, each module and each node is
+ * one line, so that two files can be compared with diff. */
 #include "report/report.h"
 
 #include "report/json/json_document.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The metrics of a profile, one row each: key, heading, unit and member of struct cm_costs. All
- * reports use this table, so a new metric is one member and one row.
- */
+/* The metrics of a profile, one row each: key, heading, unit and member of struct cm_costs. All
+ * reports use this table, so a new metric is one member and one row. */
 #pragma once
 
 #include <stdbool.h>

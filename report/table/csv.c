@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CSV by RFC 4180, for spreadsheets and programs. A spreadsheet evaluates a field that begins
+/* CSV by RFC 4180, for spreadsheets and programs. A spreadsheet evaluates a field that begins
  * with = + - or @ as a formula, quoted or not, so such a name is prefixed with ', which marks
  * the cell as text. Control characters are escaped (text_append_name), so that each record is
- * one line.
- */
+ * one line. */
 #include "report/table/csv.h"
 
 #include <string.h>

@@ -239,8 +239,7 @@ GETTER(get_peak) {
     if (is_peak_upper_bound(of, row)) cell->bound = NUMBER_AT_MOST;
 }
 
-/* Compares the required memory with the limit, or with the device's memory if no limit is set.
- */
+/* Compares the required memory with the limit; without one with the device's memory. */
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit
@@ -340,8 +339,7 @@ static bool is_campaign(const struct rows_of *of) {
     return of->sweep->model[0] == '\0';
 }
 
-/* Returns true for a campaign, and for a sweep with several texts at this offset of its rows.
- */
+/* Returns true for a campaign, and for a sweep whose rows have several texts at the offset. */
 static bool has_several(const struct rows_of *of, size_t offset) {
     const char *first = NULL;
     if (is_campaign(of)) return true;

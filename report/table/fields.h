@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The columns of modules, nodes, operators, and the batches and layers of a sweep, for
+/* The columns of modules, nodes, operators, and the batches and layers of a sweep, for
  * --columns, --sort and --filter in all formats. Metrics are the rows of
- * report/table/columns.c, each with its share of the total: "macs", "macs_share".
- */
+ * report/table/columns.c, each with its share of the total: "macs", "macs_share". */
 #pragma once
 
 #include <stdbool.h>

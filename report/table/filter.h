@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us".
+/* A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us".
  * Texts support = and != with a pattern (support/glob.h), figures all six comparisons. An
- * unknown figure is equal to "?" only.
- */
+ * unknown figure is equal to "?" only. */
 #pragma once
 
 #include <stdbool.h>

@@ -93,10 +93,8 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
     return filter_parse(depth, rows, arena, diag, &listing->filters[listing->n_filters++]);
 }
 
-/*
- * Parses the options into columns, sort key and filters. `usual`: keys of the default columns.
- * Returns CM_OK, CM_USAGE or CM_NO_MEMORY.
- */
+/* Parses the options into columns, sort key and filters. `usual`: keys of the default columns.
+ * Returns CM_OK, CM_USAGE or CM_NO_MEMORY. */
 static int read_options(const struct cm_table_options *options, enum rows rows,
                         const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                         struct listing *ret) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selects and sorts the rows and columns of a table by --columns, --sort, --filter, --depth and
- * --top, for all formats with columns.
- */
+/* Selects and sorts the rows and columns of a table by --columns, --sort, --filter, --depth and
+ * --top, for all formats with columns. */
 #pragma once
 
 #include <stddef.h>

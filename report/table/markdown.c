@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A table of GitHub Flavored Markdown, with a line above it that names the model. Names are
- * written as code, in which GitHub does not expand mentions, references or markup.
- */
+/* A table of GitHub Flavored Markdown, with a line above it that names the model. Names are
+ * written as code, in which GitHub does not expand mentions, references or markup. */
 #include "report/table/markdown.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A table whose columns are as wide as their contents. Columns are right-aligned, except those
+/* A table whose columns are as wide as their contents. Columns are right-aligned, except those
  * with `is_left`; without `is_left` only the last column, a name, is left-aligned.
  *
  *     struct table table;
@@ -9,8 +8,7 @@
  *     ...
  *     table_write(&table);
  *
- * After table_fit, columns are omitted and long cells shortened until the lines fit.
- */
+ * After table_fit, columns are omitted and long cells shortened until the lines fit. */
 #pragma once
 
 #include <stdbool.h>

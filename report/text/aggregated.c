@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Section 2 of DeepSpeed's listing: the most expensive classes at each depth. The costs of a
+/* Section 2 of DeepSpeed's listing: the most expensive classes at each depth. The costs of a
  * class are sums over its modules at that depth, so a weight that two of them share counts
- * twice.
- */
+ * twice. */
 #include "report/text/sections.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The chart of --memory-curve: live bytes over nodes. A column shows the maximum over its
- * nodes, so that the peak is visible. The line below names the modules of the nodes.
- */
+/* The chart of --memory-curve: live bytes over nodes. A column shows the maximum over its
+ * nodes, so that the peak is visible. The line below names the modules of the nodes. */
 #include <stdlib.h>
 
 #include "costmodel/costmodel.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Section 3 of DeepSpeed's listing: the module tree as PyTorch prints a model, with the costs
+/* Section 3 of DeepSpeed's listing: the module tree as PyTorch prints a model, with the costs
  * of each module before its arguments. The walk uses an explicit stack, because the file
- * controls the depth of the tree.
- */
+ * controls the depth of the tree. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

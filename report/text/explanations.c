@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The report of --explain: the MACs of each node as a product, its FLOPs and integer operations
- * as sums, then the result of each convention.
- */
+/* The report of --explain: the MACs of each node as a product, its FLOPs and integer operations
+ * as sums, then the result of each convention. */
 #include <inttypes.h>
 
 #include "ops/flops/names/convention_names.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The report of --formula: polynomials such as 12·N·S² + 3/4·N·S, highest degree first. Without
- * UTF-8 they are written 12*N*S^2 + 3/4*N*S.
- */
+/* The report of --formula: polynomials such as 12·N·S² + 3/4·N·S, highest degree first. Without
+ * UTF-8 they are written 12*N*S^2 + 3/4*N*S. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

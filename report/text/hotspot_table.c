@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of the modules that cause most of the costs, with shares as bars. Optional columns
- * that do not fit on the page are omitted; the bars take the remaining width, up to MAX_BAR.
- */
+/* The table of the modules that cause most of the costs, with shares as bars. Optional columns
+ * that do not fit on the page are omitted; the bars take the remaining width, up to MAX_BAR. */
 #include <string.h>
 
 #include "costmodel/costmodel.h"

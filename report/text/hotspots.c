@@ -79,11 +79,9 @@ static void describe(const struct search *search, struct hotspot *row) {
     }
 }
 
-/*
- * Groups the children of all modules of a row by name. Example: the row "layers.0-5" gets the
+/* Groups the children of all modules of a row by name. Example: the row "layers.0-5" gets the
  * groups "attn" and "mlp" with 6 modules each. All groups use consecutive ranges of one array,
- * so join_repeated can merge adjacent groups.
- */
+ * so join_repeated can merge adjacent groups. */
 static bool group_children(const struct search *search, const struct hotspot *row,
                            struct groups *ret) {
     const struct cm_module *modules = search->result->modules;

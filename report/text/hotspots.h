@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The modules that cause most of the costs, as rows of a pruned module tree: repeated siblings
+/* The modules that cause most of the costs, as rows of a pruned module tree: repeated siblings
  * of similar cost share a row ("layers.0-11"), the most expensive rows are expanded until the
- * limit of rows is reached, and the remaining modules are summed up.
- */
+ * limit of rows is reached, and the remaining modules are summed up. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The kernel plan of each distinct primitive, or the reason why it has none. Nothing was run,
- * so there are no times.
- */
+/* The kernel plan of each distinct primitive, or the reason why it has none. Nothing was run,
+ * so there are no times. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

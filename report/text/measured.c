@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The latency part of the summary: the backend, the share of the model with times, and the sums
- * over all layers.
- */
+/* The latency part of the summary: the backend, the share of the model with times, and the sums
+ * over all layers. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The main figures, a line each: parameters, MACs, FLOPs, memory, times and training step, and
- * the remarks that qualify them. DeepSpeed's listing and JSON have all other figures.
- */
+/* The main figures, a line each: parameters, MACs, FLOPs, memory, times and training step, and
+ * the remarks that qualify them. DeepSpeed's listing and JSON have all other figures. */
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"

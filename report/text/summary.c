@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Section 1 of DeepSpeed's listing, the summary: model and options, totals with exact values,
+/* Section 1 of DeepSpeed's listing, the summary: model and options, totals with exact values,
  * the training step, and remarks: unknown operators and shapes, bound dims, re-batched
- * constants, diagnostics.
- */
+ * constants, diagnostics. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

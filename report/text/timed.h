@@ -18,9 +18,7 @@ bool timed_is_partial(const struct cm_result *result);
  * bound if timed_is_partial(). */
 double timed_samples_per_second(const struct cm_result *result, int64_t ps);
 
-/*
- * Returns, by module, the operations (in the result's convention) of the nodes inside that have
+/* Returns, by module, the operations (in the result's convention) of the nodes inside that have
  * a time; CM_UNKNOWN if no node with work has one. Allocated in the page's arena; NULL if out
- * of memory.
- */
+ * of memory. */
 const int64_t *timed_operations(struct page *page, const struct cm_result *result);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An operation graph of cuDNN's backend API. The graph owns its descriptors and destroys them
+/* An operation graph of cuDNN's backend API. The graph owns its descriptors and destroys them
  * in reverse order of creation. After the first failing call the graph has failed and later
- * calls do nothing, so builders need not check each call.
- */
+ * calls do nothing, so builders need not check each call. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 that is neither
+/* Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 that is neither
  * masked nor causal (masks require cuDNN 9.21). cuDNN also recognizes the graph of its parts:
  *     scores = q k^T * scale [+ mask] [causal: the lowest float for keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) * v
- * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
- */
+ * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect. */
 #include "backends/cuda/cudnn/graph_build.h"
 
 #include <float.h>

@@ -109,8 +109,7 @@ void graph_build_pool(struct graph *graph, const struct graph_job *job) {
              &window, from, to);
 }
 
-/* Returns [rows, columns, 1, 1], channels-last: norm and reduction engines require this shape.
- */
+/* Returns [rows, columns, 1, 1], channels-last: norm and reduction engines require it. */
 static struct graph_shape rows_of(cudnnDataType_t type, int64_t rows, int64_t columns) {
     return graph_shape_packed(type, GRAPH_CHANNELS_LAST, 4, (int64_t[]){rows, columns, 1, 1});
 }
@@ -177,12 +176,10 @@ static void normalize_rows(struct graph *graph, const struct cm_primitive *primi
     normalize(graph, primitive, mode, &shape, GRAPH_CHANNELS_LAST);
 }
 
-/*
- * y = (x - mean) / sqrt(variance + epsilon) * scale + shift as pointwise operations, because no
+/* y = (x - mean) / sqrt(variance + epsilon) * scale + shift as pointwise operations, because no
  * engine supports the norm operation for the inference of batch norms. A runtime computes 1 /
  * sqrt(...) once per channel at load time, so the variance operand is used as this factor. The
- * image has three dims: row-major [N, C, S], channels-last [1, N * S, C].
- */
+ * image has three dims: row-major [N, C, S], channels-last [1, N * S, C]. */
 static void normalize_batch(struct graph *graph, const struct cm_primitive *primitive,
                             enum graph_order order) {
     enum { SCALE = 1, SHIFT, MEAN, VARIANCE };

@@ -122,8 +122,7 @@ static bool is_rows(const struct graph_shape *shape) {
     return true;
 }
 
-/*
- * A matrix product as a 1x1 convolution. It is for fp32 operands that must not be rounded to
+/* A matrix product as a 1x1 convolution. It is for fp32 operands that must not be rounded to
  * tf32: cuDNN has engines for their convolutions, but not for their matrix products.
  *
  *     row-major b [B, K, N]     image b of B * K channels and N pixels, filter a [B * M, K] in

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A chain of pointwise operations on one running value: an elementwise primitive, or what
+/* A chain of pointwise operations on one running value: an elementwise primitive, or what
  * follows a product in its graph (bias and post-ops). The last operation writes the result, the
- * others write virtual tensors. Functions that cuDNN lacks are composed of those it has.
- */
+ * others write virtual tensors. Functions that cuDNN lacks are composed of those it has. */
 #pragma once
 
 #include "backends/cuda/cudnn/graph.h"

@@ -74,11 +74,9 @@ static void drop(void *own) {
     free(step);
 }
 
-/*
- * Returns true if row-major images are planned as channels-last. Engines for 16-bit and
+/* Returns true if row-major images are planned as channels-last. Engines for 16-bit and
  * narrower types are channels-last and would transpose row-major images twice in the workspace.
- * The layout is changed only if the user did not choose one (docs/decisions/planning.md).
- */
+ * The layout is changed only if the user did not choose one (docs/decisions/planning.md). */
 static bool prefers_last(const struct cm_device *device, const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
     return device->options.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;

@@ -18,11 +18,9 @@ enum graph_order graph_order_of(const struct cm_tensor *tensor, bool prefer_last
 /* Sets data type, dims and row-major strides. Returns false if cuDNN lacks the data type. */
 bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret);
 
-/*
- * Sets *ret to N C S.. with at least two spatial dims, because engines support only 2-D and 3-D
+/* Sets *ret to N C S.. with at least two spatial dims, because engines support only 2-D and 3-D
  * images: [N, C, L] becomes [N, C, 1, L]. GRAPH_STRIDED keeps the strides, other orders
- * set packed strides. Returns false if the tensor is not an image.
- */
+ * set packed strides. Returns false if the tensor is not an image. */
 bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
                        struct graph_shape *ret);
 /* Returns the tensor with leading dims of 1 added up to `rank`, which must be >= its rank. */

@@ -6,8 +6,7 @@
 #include "support/checked.h"
 
 /* C++ expressions: v is the running value, w the second operand of the step, a0, a1 and a2 are
- * the inputs of the primitive, A and B are alpha and beta of the step. C is the compute type.
- */
+ * the inputs of the primitive, A and B alpha and beta of the step, C the compute type. */
 static const struct {
     const char *text;
     bool of_integers; /* C may be an integer type */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes the kernels of norms over `n` rows of `length` elements. Element r of row q is at
+/* Writes the kernels of norms over `n` rows of `length` elements. Element r of row q is at
  *
  *     (q / q_inner) * q_outer_stride + (q % q_inner) * q_stride +
  *         (r / inner) * outer_stride + (r % inner) * stride
  *
  * The threads of a row sum its elements and their squares, then read the row again to normalize
- * it. A batch norm with given statistics is written as an elementwise function instead.
- */
+ * it. A batch norm with given statistics is written as an elementwise function instead. */
 #include "backends/cuda/jit/jit.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"

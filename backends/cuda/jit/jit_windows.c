@@ -34,8 +34,7 @@ static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
 }
 
 /* Writes code that declares p<axis>, the coordinates of this thread's element of y, and
- * computes `to`, the offset of this element in y, and `from`, the offset of its channel in x.
- */
+ * computes `to`, the offset of this element in y, and `from`, that of its channel in x. */
 static void write_positions(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     unsigned done = 0;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stub driver for planning without a device. Its soname is libcuda.so.1. cuDNN engines that
+/* Stub driver for planning without a device. Its soname is libcuda.so.1. cuDNN engines that
  * compile at planning time load the code into the driver at once and refuse if this fails. The
  * stub accepts code, keeps nothing and runs nothing: a plan made with it proves only that cuDNN
  * accepts the work (docs/decisions/planning.md). It has the functions that cuDNN 9.8 to 9.26
- * look up. Those that load code from memory succeed; most others report no device.
- */
+ * look up. Those that load code from memory succeed; most others report no device. */
 #include <stddef.h>
 
 /* enum cudaError_enum of cuda.h */

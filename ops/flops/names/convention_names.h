@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names, units and descriptions of the FLOP counting conventions. Separate from
+/* Names, units and descriptions of the FLOP counting conventions. Separate from
  * ops/flops/conventions.c, which does the counting, because a report read from JSON has only
- * the name of its convention.
- */
+ * the name of its convention. */
 #pragma once
 
 #include <stdbool.h>
