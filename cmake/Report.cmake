@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Embeds the styles, the scripts and d3 in the program, for the pages of report/html/.
-set(html_styles report/html/report.css)
+set(html_styles report/html/palette.css report/html/report.css)
 # The scripts of every page, in this order; then the additional ones of pages of diff, and of several
 # profiles.
 set(html_scripts format data parts state widgets search drawer ladder overview modules dataflow operators kernels timeline
