@@ -38,11 +38,6 @@ if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the library
   set(CPACK_PACKAGE_FILE_NAME costmodel-${PROJECT_VERSION}-${platform})
   set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY ON)
   set(CPACK_STRIP_FILES ON)
-  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-  set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The costmodel developers")
-  set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34)") # checked by tests/tools/test_static
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS libdnnl2)
   include(CPack)
   return()
 endif()
