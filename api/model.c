@@ -17,10 +17,6 @@
 #include "support/file.h"
 #include "support/text.h"
 
-const char *cm_version(void) {
-    return CM_VERSION_STRING;
-}
-
 const struct cm_convention *cm_convention_at(size_t index) {
     return conventions_at(index);
 }

@@ -180,12 +180,13 @@ static const char *convention_name(size_t index) {
 static int print_version(const struct invocation *call) {
     struct json_writer json = {.out = stdout, .spaced = true};
     if (!has_argument(call, "--json", NULL)) {
-        printf("costmodel %s\n", cm_version());
+        printf("costmodel %s (counting version %d)\n", cm_version(), CM_COUNTING_VERSION);
         return command_finish(call, EXIT_DONE);
     }
     json_begin(&json, '{');
     json_key_string(&json, "name", "costmodel");
     json_key_string(&json, "version", cm_version());
+    json_key_integer(&json, "counting", CM_COUNTING_VERSION);
     print_names(&json, "formats", cm_format_at);
     print_names(&json, "schemas", cm_schema_at);
     print_names(&json, "conventions", convention_name);

@@ -5,6 +5,7 @@
 function(costmodel_library target kind)
   add_library(${target} ${kind})
   costmodel_link_folders(${target} ${COSTMODEL_FOLDERS})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:version>)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -77,6 +77,7 @@ static const char *key_text(const struct cache_key *key, struct arena *arena) {
     struct stat status;
     struct text text;
     text_init(&text, arena);
+    /* Not cm_version(): results stay valid between the commits of a release. */
     text_printf(&text, "costmodel %s, backend %s %d\n", CM_VERSION_STRING, key->backend->name,
                 CM_BACKEND_ABI);
     /* A rebuilt module may measure differently. */

@@ -187,7 +187,7 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     model.memory_bytes = facts.memory_bytes;
     model.title = arena_strdup(arena, facts.name);
     model.source = arena_printf(arena, "%s by costmodel %s with %s: %s%s%s",
-                                ceilings.invented ? "invented" : "measured", CM_VERSION_STRING,
+                                ceilings.invented ? "invented" : "measured", cm_version(),
                                 setup->backend->name, facts.version,
                                 facts.warning[0] != '\0' ? "; " : "", facts.warning);
     if (facts.has_tensor_cores) {

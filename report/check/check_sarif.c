@@ -79,17 +79,18 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
     struct arena *arena = arena_new("sarif", 0);
     if (arena == NULL) return CM_NO_MEMORY;
-    fputs("{\n"
-          "  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
-          "  \"version\": \"2.1.0\",\n"
-          "  \"runs\": [\n"
-          "    {\n"
-          "      \"tool\": {\n"
-          "        \"driver\": {\n"
-          "          \"name\": \"costmodel\",\n"
-          "          \"version\": \"" CM_VERSION_STRING "\",\n"
-          "          \"rules\": [",
-          out);
+    fprintf(out,
+            "{\n"
+            "  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+            "  \"version\": \"2.1.0\",\n"
+            "  \"runs\": [\n"
+            "    {\n"
+            "      \"tool\": {\n"
+            "        \"driver\": {\n"
+            "          \"name\": \"costmodel\",\n"
+            "          \"version\": \"%s\",\n"
+            "          \"rules\": [",
+            cm_version());
     put_rules(out);
     fputs("\n          ]\n        }\n      },\n", out);
     /* Unchecked batches concern the run and have no location (SARIF 2.1.0, 3.20.21). */

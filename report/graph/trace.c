@@ -165,7 +165,7 @@ static void write_head(struct tracer *tracer) {
     json_key_string(json, "displayTimeUnit", "ns");
     json_break_line(json, 0, false);
     json_open(json, "otherData", '{');
-    json_key_string(json, "tool", "costmodel " CM_VERSION_STRING);
+    json_key_string(json, "tool", arena_printf(tracer->arena, "costmodel %s", cm_version()));
     json_key_string(json, "times", *kind == '\0' ? "measured" : kind);
     json_key_string(json, "what", "medians of single layers back to back: not a recorded run");
     json_key_string(json, "backend", result->measure->backend);

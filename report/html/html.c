@@ -83,10 +83,11 @@ static void begin_page(struct html *html, const char *kind, const struct html_as
             "script-src %s %s%s%s; style-src %s; base-uri 'none'; form-action 'none'\">\n",
             html_assets.d3.hash, html_assets.script.hash, script != NULL ? " " : "",
             script != NULL ? script->hash : "", html_assets.style.hash);
-    fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n"
-          "<meta name=\"generator\" content=\"costmodel " CM_VERSION_STRING "\">\n<title>",
-          out);
+    fprintf(out,
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<meta name=\"color-scheme\" content=\"light dark\">\n"
+            "<meta name=\"generator\" content=\"costmodel %s\">\n<title>",
+            cm_version());
     markup_write(out, text_string(&html->words));
     fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n",
             html_assets.style.text);

@@ -276,8 +276,8 @@ int cm_llm_write_html(const struct cm_llm *llm, FILE *out) {
             "style-src %s; base-uri 'none'; form-action 'none'\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta name=\"color-scheme\" content=\"light dark\">\n"
-            "<meta name=\"generator\" content=\"costmodel " CM_VERSION_STRING "\">\n<title>",
-            html_assets.style.hash);
+            "<meta name=\"generator\" content=\"costmodel %s\">\n<title>",
+            html_assets.style.hash, cm_version());
     markup_write(out, text_string(&chart.words));
     fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>",
             html_assets.style.text);

@@ -251,7 +251,7 @@ int json_document_write(const struct json_document *document, const void *base, 
     json_break_line(json, 2, false);
     json_open(json, "tool", '{');
     json_key_string(json, "name", "costmodel");
-    json_key_string(json, "version", CM_VERSION_STRING);
+    json_key_string(json, "version", cm_version());
     json_end(json, '}');
     for (size_t i = 0; i < document->record->n_fields; i++) {
         const struct json_field *field = &document->record->fields[i];
