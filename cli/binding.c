@@ -41,12 +41,14 @@ static const struct option_choice choices_color[] = {
 /* clang-format off */
 const struct option option_output[] = {
     {.name = "output", .common = true, .letter = 'o', .kind = OPTION_TEXT, .value = "FILE",
+     .rules = OPTION_OF_COMMAND_LINE,
      .help = "output file, replaced atomically (default: standard output)"},
     {.name = NULL},
 };
 
 const struct option option_color[] = {
     {.name = "color", .kind = OPTION_CHOICE, .value = "WHEN", .choices = choices_color,
+     .rules = OPTION_OF_COMMAND_LINE,
      .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
              "always or never"},
     {.name = NULL},

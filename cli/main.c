@@ -44,12 +44,12 @@ static const struct command commands[] = {
      "  3  not comparable: different batch, convention or other options; or the backend is\n"
      "     unusable (the difference is written)\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_REFUSED},
-    {"check", command_check, check_options, "check MODEL [options]",
+    {"check", command_check, check_options, "check [MODEL...] [options]",
      "regression gate: check costs against limits",
      "Regression gate: checks the costs of a model against absolute limits and against a\n"
      "baseline, and reports the modules that cause a regression. MODEL is an ONNX file, - for\n"
-     "standard input, or a profile in JSON.\n",
-     "  0  pass: every limit is met\n"
+     "standard input, or a profile in JSON; without it, the models of .costmodel.toml.\n",
+     "  0  pass: every limit is met, or its excess is waived\n"
      "  1  regression: a limit is exceeded\n"
      "  2  invalid command line or budget, or a symbolic dim is unbound\n"
      "  3  undecided: the baseline is missing or has another batch, convention or device; a value\n"

@@ -252,22 +252,36 @@ static int store_value(struct parse *parse, const struct walk *at, const char *a
     return store(parse, at, attached);
 }
 
+/* Returns the option whose name is the `length` bytes; without a row, *ret_near is a similar
+ * name, or NULL. */
+static struct walk find_name(const struct option *table, const char *name, size_t length,
+                             const char **ret_near) {
+    struct suggestion suggestion;
+    struct walk at = walk_begin(table);
+    suggest_init(&suggestion, name, length);
+    for (; at.row != NULL; walk_next(&at)) {
+        if (strlen(at.row->name) == length && memcmp(at.row->name, name, length) == 0) break;
+        if (!at.row->hidden) suggest_offer(&suggestion, at.row->name);
+    }
+    *ret_near = suggestion.best;
+    return at;
+}
+
+const struct option *options_find(const struct option *table, const char *name,
+                                  const char **ret_near) {
+    return find_name(table, name, strlen(name), ret_near).row;
+}
+
 static int parse_long(struct parse *parse, const char *name) {
     const size_t length = strcspn(name, "=");
-    struct walk at = walk_begin(parse->table);
-    while (at.row != NULL &&
-           (strlen(at.row->name) != length || memcmp(at.row->name, name, length) != 0))
-        walk_next(&at);
+    const char *near = NULL;
+    struct walk at = find_name(parse->table, name, length, &near);
     if (at.row != NULL)
         return store_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
-    struct suggestion suggestion;
-    suggest_init(&suggestion, name, length);
-    for (at = walk_begin(parse->table); at.row != NULL; walk_next(&at))
-        if (!at.row->hidden) suggest_offer(&suggestion, at.row->name);
-    if (suggestion.best == NULL)
+    if (near == NULL)
         return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
     return options_fault(parse->call, "unknown option '--%.*s', did you mean '--%s'?",
-                         (int)length, name, suggestion.best);
+                         (int)length, name, near);
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {

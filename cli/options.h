@@ -43,6 +43,9 @@ struct option_integers {
     const char *text; /* as given */
 };
 
+/* Bit of option.rules: not a key of .costmodel.toml. */
+#define OPTION_OF_COMMAND_LINE (1U << 31)
+
 #define MAX_CHOICES 16
 #define MAX_ITEMS   1024 /* of options_split */
 
@@ -97,6 +100,10 @@ struct option {
  * wins. CM_OK, CM_USAGE, CM_NO_MEMORY, with a message. */
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
+
+/* Returns the option of this name; NULL: none, then *ret_near is a similar name or NULL. */
+const struct option *options_find(const struct option *table, const char *name,
+                                  const char **ret_near);
 
 /* Returns the name of the first option whose value in `target` differs from `defaults`; NULL:
  * none. Compares the options with one of these rules only (0: all options). */

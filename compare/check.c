@@ -85,6 +85,7 @@ struct gathered {
     size_t n;
     int64_t more;
     enum judgement worst;
+    enum judgement besides; /* worst without regressions */
 };
 
 /* Orders findings: largest regression first, then by value. */
@@ -100,6 +101,8 @@ static void gather(struct gathered *gathered, const struct cm_check_finding *fin
     struct cm_check_finding *list = gathered->list;
     size_t at = gathered->n;
     if (judgement > gathered->worst) gathered->worst = judgement;
+    if (judgement > gathered->besides && judgement != JUDGED_REGRESSION)
+        gathered->besides = judgement;
     if (at == MAX_FINDINGS) {
         gathered->more++;
         if (compare_weights(finding, &list[--at]) >= 0) return;
@@ -167,7 +170,7 @@ static void list_blame(struct check *check, const struct side *side, const struc
 
 static void begin_case(const struct limit *limit, int64_t batch, struct gathered *gathered,
                        struct cm_check_case *ret) {
-    *gathered = (struct gathered){.worst = JUDGED_PASS};
+    *gathered = (struct gathered){.worst = JUDGED_PASS, .besides = JUDGED_PASS};
     *ret = (struct cm_check_case){
         .limit = limit->text,
         .source = limit->source,
@@ -177,11 +180,39 @@ static void begin_case(const struct limit *limit, int64_t batch, struct gathered
     };
 }
 
+/* Marks the regressions of a case that a waiver accepts; names the waiver also if it has
+ * expired. */
+static void waive(struct check *check, struct gathered *gathered,
+                  const struct cm_check_case *of) {
+    const struct cm_check_waiver *waiver = NULL;
+    for (size_t i = 0; i < check->options->n_waivers; i++) {
+        const struct cm_check_waiver *next = &check->options->waivers[i];
+        if (!text_equal(next->limit, of->limit) && !text_equal(next->limit, of->metric))
+            continue;
+        if (waiver == NULL || waiver->is_expired) waiver = next;
+    }
+    if (waiver == NULL || gathered->worst != JUDGED_REGRESSION) return;
+    const char *because =
+        waiver->is_expired
+            ? arena_printf(check->arena, "the waiver has expired, it was until %s: %s",
+                           waiver->until, waiver->reason)
+            : arena_printf(check->arena, "waived until %s: %s", waiver->until, waiver->reason);
+    for (size_t i = 0; i < gathered->n && because != NULL; i++) {
+        struct cm_check_finding *finding = &gathered->list[i];
+        if (!text_equal(finding->state, judgement_name(JUDGED_REGRESSION))) continue;
+        finding->because = because;
+        if (!waiver->is_expired) finding->state = judgement_name(JUDGED_WAIVED);
+    }
+    if (!waiver->is_expired)
+        gathered->worst = gathered->besides > JUDGED_WAIVED ? gathered->besides : JUDGED_WAIVED;
+}
+
 /* Copies the findings into the case and counts the case in the verdict. Copies paths and
  * reasons, because the verdict outlives results and sides. */
 static void end_case(struct check *check, struct gathered *gathered,
                      struct cm_check_case *ret) {
     struct cm_verdict *verdict = check->verdict;
+    waive(check, gathered, ret);
     for (size_t i = 0; i < gathered->n; i++) {
         gathered->list[i].path = keep(check, gathered->list[i].path);
         gathered->list[i].because = keep(check, gathered->list[i].because);
@@ -193,6 +224,7 @@ static void end_case(struct check *check, struct gathered *gathered,
     ret->more_findings = gathered->more;
     verdict->n_cases++;
     verdict->passed += gathered->worst == JUDGED_PASS;
+    verdict->waived += gathered->worst == JUDGED_WAIVED;
     verdict->regressions += gathered->worst == JUDGED_REGRESSION;
     verdict->ambiguous += gathered->worst == JUDGED_AMBIGUOUS;
     verdict->not_compared += gathered->worst == JUDGED_NOT_COMPARED;
@@ -217,8 +249,9 @@ static void make_case(struct check *check, const struct side *side, const struct
     if (ret->compared == 0)
         judge_nothing(arena_printf(check->arena, "no module matches '%s'", limit->modules),
                       &gathered);
+    const bool is_over = gathered.worst == JUDGED_REGRESSION;
     end_case(check, &gathered, ret);
-    if (gathered.worst != JUDGED_REGRESSION) return;
+    if (!is_over) return;
     check->can_accept |= limit_is_relative(limit);
     if (total) list_blame(check, side, limit, ret);
 }
@@ -287,6 +320,14 @@ static void list_unchecked(struct check *check, const struct cm_result *const *r
     check->verdict->unchecked = list;
 }
 
+static const char *worst_state(const struct cm_verdict *verdict) {
+    return judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
+                          : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
+                          : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
+                          : verdict->waived > 0       ? JUDGED_WAIVED
+                                                      : JUDGED_PASS);
+}
+
 static int check_all(struct check *check, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = check->verdict;
     const struct cm_baseline *baseline = check->options->baseline;
@@ -319,10 +360,7 @@ static int check_all(struct check *check, const struct cm_result *const *results
     if (status != CM_OK) return status;
     check_idle(check, cases, is_used);
     list_unchecked(check, results, n);
-    verdict->state = judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
-                                    : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
-                                    : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
-                                                                : JUDGED_PASS);
+    verdict->state = worst_state(verdict);
     if (verdict->regressions == 0 || check->can_accept)
         verdict->accept = keep(check, check->options->accept ? check->options->accept : "");
     return CM_OK;
@@ -376,5 +414,48 @@ int cm_check(const struct cm_result *const *results, size_t n,
     }
     check.verdict->arena = check.arena;
     *ret_verdict = check.verdict;
+    return CM_OK;
+}
+
+int cm_verdict_join(const struct cm_verdict *const *verdicts, size_t n,
+                    struct cm_diagnostics *diagnostics, struct cm_verdict **ret_verdict) {
+    const int status = arguments_check(ARGUMENT_POINTER, verdicts, n,
+                                       verdicts && n > 0 && ret_verdict, diagnostics);
+    if (status < 0) return status;
+    struct arena *arena = arena_new("verdicts", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    struct cm_verdict *joined = arena_alloc(arena, sizeof(*joined));
+    struct cm_verdict *models = arena_array(arena, n, sizeof(*models));
+    if (joined == NULL || models == NULL) {
+        arena_free(arena);
+        return diag_no_memory(diagnostics);
+    }
+    *joined = (struct cm_verdict){.model = "",
+                                  .convention = "",
+                                  .precision = "",
+                                  .baseline = "",
+                                  .times = "",
+                                  .accept = "",
+                                  .commit = verdicts[0]->commit,
+                                  .n_models = n,
+                                  .models = models,
+                                  .arena = arena};
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_verdict *one = verdicts[i];
+        if (one->n_models > 0) {
+            arena_free(arena);
+            return diag_error(diagnostics, DIAG_USAGE, "verdict %zu is of several models", i);
+        }
+        models[i] = *one;
+        joined->passed += one->passed;
+        joined->waived += one->waived;
+        joined->regressions += one->regressions;
+        joined->ambiguous += one->ambiguous;
+        joined->not_compared += one->not_compared;
+        joined->fail_ambiguous |= one->fail_ambiguous;
+        joined->is_outdated |= one->is_outdated;
+    }
+    joined->state = worst_state(joined);
+    *ret_verdict = joined;
     return CM_OK;
 }

@@ -13,6 +13,7 @@
 
 static const char *const names[] = {
     [JUDGED_PASS] = "pass",
+    [JUDGED_WAIVED] = "waived",
     [JUDGED_AMBIGUOUS] = "ambiguous",
     [JUDGED_NOT_COMPARED] = "not-compared",
     [JUDGED_REGRESSION] = "regression",

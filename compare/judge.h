@@ -9,7 +9,13 @@
 #include "costmodel/check.h"
 
 /* Best first. A limit has the best of its bounds, a case the worst of its findings. */
-enum judgement { JUDGED_PASS, JUDGED_AMBIGUOUS, JUDGED_NOT_COMPARED, JUDGED_REGRESSION };
+enum judgement {
+    JUDGED_PASS,
+    JUDGED_WAIVED, /* of a case whose regression a waiver accepts; judge does not return it */
+    JUDGED_AMBIGUOUS,
+    JUDGED_NOT_COMPARED,
+    JUDGED_REGRESSION,
+};
 
 /* A value with its spread; low == value == high unless it was measured. */
 struct range {
@@ -33,5 +39,5 @@ struct figure {
 enum judgement judge(const struct limit *limit, const struct figure *figure,
                      struct cm_check_finding *ret);
 
-/* Returns "pass", "ambiguous", "not-compared" or "regression". */
+/* Returns "pass", "waived", "ambiguous", "not-compared" or "regression". */
 const char *judgement_name(enum judgement judgement);

@@ -21,7 +21,7 @@ enum argument {
     ARGUMENT_cm_options, ARGUMENT_cm_text_options, ARGUMENT_cm_table_options,
     ARGUMENT_cm_diff_options, ARGUMENT_cm_check_options, ARGUMENT_cm_campaign_run,
     ARGUMENT_cm_dim_option, ARGUMENT_cm_input_option, ARGUMENT_cm_value_option,
-    ARGUMENT_cm_sweep_point, ARGUMENT_cm_check_limit, ARGUMENT_cm_named_size,
+    ARGUMENT_cm_sweep_point, ARGUMENT_cm_check_limit, ARGUMENT_cm_check_waiver, ARGUMENT_cm_named_size,
     ARGUMENT_cm_campaign_dim, ARGUMENT_cm_campaign_model, ARGUMENT_cm_campaign,
     ARGUMENT_cm_llm_options, ARGUMENT_cm_measured_time, ARGUMENT_cm_op_output, ARGUMENT_cm_op_description,
     ARGUMENT_N_KINDS

@@ -18,8 +18,11 @@
 #include "support/file.h"
 #include "support/text.h"
 
+/* The check of one model. */
 struct check {
     const struct invocation *call;
+    const struct check_item *item;
+    const struct check_run *run;
     struct check_request request;
     struct cm_budget *budget;     /* NULL: none */
     struct cm_baseline *baseline; /* NULL: none */
@@ -34,13 +37,21 @@ struct check {
     struct cm_result unprofiled; /* the result if no limit requires a profile */
     size_t n_requested; /* results of requested batches, first; the others are for limits */
     struct cm_result **results;
-    struct cm_llm *llm; /* NULL: not required, or not a language model */
-    const char *no_llm; /* why */
+    struct cm_llm *llm;         /* NULL: not required, or not a language model */
+    const char *no_llm;         /* why */
+    const char *message;        /* first error about the model; NULL: none */
+    bool is_refused;            /* the model cannot be read or profiled */
+    struct cm_verdict *verdict; /* NULL: none yet */
+};
+
+/* The checks of all models, and their reports. */
+struct check_run {
+    const struct invocation *call;
+    size_t n;
+    struct check *checks;
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
     bool has_page;                /* one of them is a page of HTML */
-    const char *message;          /* first error about the model; NULL: none */
-    bool is_refused;              /* the model cannot be read or profiled */
 };
 
 static int check_exit(int status) {
@@ -252,9 +263,10 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(check->call->diag);
     options.batch = batch;
-    options.memory_curve = check->has_page;
-    options.memory_plan = check->has_page;
-    progress_begin(&check->progress, &check->request.timing, check->reports[0].path, &options);
+    options.memory_curve = check->run->has_page;
+    options.memory_plan = check->run->has_page;
+    progress_begin(&check->progress, &check->request.timing, check->run->reports[0].path,
+                   &options);
     int status = cm_model_profile(model, &options, diag, &check->results[check->n_results]);
     progress_end(&check->progress);
     if (status == CM_OK) check->n_results++;
@@ -329,8 +341,8 @@ static int load_results(struct check *check) {
     if (taken != NULL) status = use_profile(check, taken, diag);
     if (model != NULL && (request->update || request->ratchet))
         status = outputs_keep_weights(model, request->baseline, diag);
-    for (size_t i = 0; model != NULL && status == CM_OK && i < check->n_reports; i++)
-        status = outputs_keep_weights(model, check->reports[i].path, diag);
+    for (size_t i = 0; model != NULL && status == CM_OK && i < check->run->n_reports; i++)
+        status = outputs_keep_weights(model, check->run->reports[i].path, diag);
     print_messages(check, diag, 0);
     cm_diagnostics_free(diag);
     check->n_requested = check->n_results;
@@ -341,43 +353,61 @@ static int load_results(struct check *check) {
     return status;
 }
 
-/* Refuses outputs that would overwrite an input or each other. */
+/* Refuses outputs that would overwrite an input of the check or each other. */
 static int check_paths(const struct check *check) {
     const struct check_request *request = &check->request;
-    for (size_t i = 0; i < check->n_reports; i++) {
-        const char *path = check->reports[i].path;
+    const struct check_run *run = check->run;
+    for (size_t i = 0; i < run->n_reports; i++) {
+        const char *path = run->reports[i].path;
         if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
             outputs_is_file(path, request->budget))
             return options_fault(check->call, "output '%s' is also an input", path);
         const int status = binding_check_output(check->call, &request->binding, path);
         if (status != CM_OK) return status;
         for (size_t k = 0; k < i; k++)
-            if (path != NULL && text_equal(path, check->reports[k].path))
+            if (path != NULL && text_equal(path, run->reports[k].path))
                 return options_fault(check->call, "output '%s' is given twice", path);
+        if (run->n > 1 && run->reports[i].format == CHECK_FORMAT_HTML &&
+            (path == NULL || strstr(path, "{name}") == NULL))
+            return options_fault(check->call,
+                                 "a page shows one model: pages of several require {name} in "
+                                 "the file name");
     }
+    if (!request->update && !request->ratchet) return CM_OK;
     if (request->update && outputs_is_file(request->baseline, request->model))
         return options_fault(check->call, "baseline '%s' is the model file", request->baseline);
+    for (const struct check *other = run->checks; other < check; other++)
+        if (request->baseline != NULL && text_equal(request->baseline, other->request.baseline))
+            return options_fault(check->call,
+                                 "baseline '%s' is of two models: {name} in it is the name of "
+                                 "the model",
+                                 request->baseline);
     return CM_OK;
 }
 
-static int list_reports(struct check *check) {
-    const struct check_request *request = &check->request;
+static int list_reports(struct check_run *run) {
+    const struct check_request *request = &run->checks[0].request;
     const struct option_list *more = &request->reports;
-    struct check_report *reports =
-        arena_array(check->call->arena, more->n + 1, sizeof(*reports));
-    if (reports == NULL) return diag_no_memory(check->call->diag);
-    reports[0].format = (size_t)request->format;
-    reports[0].path = text_equal(request->output, "-") ? NULL : request->output;
+    run->reports = arena_array(run->call->arena, more->n + 1, sizeof(*run->reports));
+    if (run->reports == NULL) return diag_no_memory(run->call->diag);
+    run->reports[0].format = (size_t)request->format;
+    run->reports[0].path = text_equal(request->output, "-") ? NULL : request->output;
     for (size_t i = 0; i < more->n; i++) {
-        const int status = check_report_read(check->call, more->values[i], &reports[i + 1]);
+        const int status = check_report_read(run->call, more->values[i], &run->reports[i + 1]);
         if (status != CM_OK) return status;
     }
-    check->reports = reports;
-    check->n_reports = more->n + 1;
-    for (size_t i = 0; i < check->n_reports; i++)
-        check->has_page |= reports[i].format == CHECK_FORMAT_HTML;
-    const int status = check->has_page ? cm_html_check(check->call->diag) : CM_OK;
-    return status < 0 ? status : check_paths(check);
+    run->n_reports = more->n + 1;
+    for (size_t i = 0; i < run->n_reports; i++) {
+        struct check_report *report = &run->reports[i];
+        run->has_page |= report->format == CHECK_FORMAT_HTML;
+        if (run->n > 1) continue;
+        report->path = check_expand_name(run->call->arena, report->path, request->model);
+        if (arena_failed(run->call->arena)) return diag_no_memory(run->call->diag);
+    }
+    int status = run->has_page ? cm_html_check(run->call->diag) : CM_OK;
+    for (size_t i = 0; i < run->n && status == CM_OK; i++)
+        status = check_paths(&run->checks[i]);
+    return status;
 }
 
 typedef int writer(const struct cm_verdict *verdict, FILE *out);
@@ -389,10 +419,12 @@ static writer *const writers[] = {
     [CHECK_FORMAT_HTML] = NULL,
 };
 
-/* Writes a report to standard output, or to a temporary file *ret that the caller commits. */
-static int write_report(const struct check *check, const struct check_report *report,
-                        const struct cm_verdict *verdict, struct output **ret) {
-    struct cm_diagnostics *diag = check->call->diag;
+/* Writes a report to standard output, or to a temporary file *ret that the caller commits.
+ * `page_of`: the check that a page shows. */
+static int write_report(const struct check_run *run, const struct check_report *report,
+                        const struct cm_verdict *verdict, const struct check *page_of,
+                        struct output **ret) {
+    struct cm_diagnostics *diag = run->call->diag;
     int status = report->path == NULL ? CM_OK : output_open(report->path, diag, ret);
     if (status != CM_OK) return status;
     FILE *out = report->path == NULL ? stdout : output_stream(*ret);
@@ -400,39 +432,52 @@ static int write_report(const struct check *check, const struct check_report *re
         status = writers[report->format](verdict, out);
     } else if (report->format == CHECK_FORMAT_HTML) {
         const bool has_profile =
-            check->n_results > 0 && check->results[0] != &check->unprofiled;
-        status = cm_verdict_write_html(verdict, has_profile ? check->results[0] : NULL,
-                                       check->baseline, diag, out);
+            page_of->n_results > 0 && page_of->results[0] != &page_of->unprofiled;
+        status =
+            cm_verdict_write_html(page_of->verdict, has_profile ? page_of->results[0] : NULL,
+                                  page_of->baseline, diag, out);
     } else {
         struct cm_text_options options;
         cm_text_options_init(&options);
         options.width = streams_columns(out, -1, options.width);
-        options.color = streams_color(out, (enum color_choice)check->request.color);
+        options.color = streams_color(out, (enum color_choice)run->checks[0].request.color);
         status = cm_verdict_write_text(verdict, &options, out);
     }
     if (status == CM_NO_MEMORY) return diag_no_memory(diag);
     return streams_finish(out, report->path == NULL ? "standard output" : report->path, diag);
 }
 
-/* Writes all reports, or no file at all: all are written before the first is renamed. */
-static int write_reports(const struct check *check, const struct cm_verdict *verdict) {
-    const size_t n = check->n_reports;
-    struct output **outputs = arena_array(check->call->arena, n, sizeof(struct output *));
-    if (outputs == NULL) return diag_no_memory(check->call->diag);
-    int status = CM_OK;
-    for (size_t i = 0; i < n && status == CM_OK; i++)
-        status = write_report(check, &check->reports[i], verdict, &outputs[i]);
+/* Writes all reports, or no file at all: all are written before the first is renamed. Pages
+ * have a file for each model. */
+static int write_reports(const struct check_run *run, const struct cm_verdict *verdict) {
+    struct arena *arena = run->call->arena;
+    struct output **outputs = arena_array(arena, run->n_reports * run->n, sizeof(*outputs));
+    if (outputs == NULL) return diag_no_memory(run->call->diag);
+    /* a text on standard output would repeat the message */
+    const bool is_refused = run->n == 1 && run->checks[0].is_refused;
     size_t n_files = 0;
-    for (size_t i = 0; i < n; i++)
-        if (outputs[i] != NULL) outputs[n_files++] = outputs[i];
-    if (status == CM_OK) return output_commit_all(outputs, n_files, check->call->diag);
+    int status = CM_OK;
+    for (size_t i = 0; i < run->n_reports; i++) {
+        struct check_report report = run->reports[i];
+        const size_t n_pages = report.format == CHECK_FORMAT_HTML ? run->n : 1;
+        if (is_refused && report.path == NULL && report.format == CHECK_FORMAT_TEXT) continue;
+        for (size_t k = 0; k < n_pages && status == CM_OK; k++) {
+            const struct check *check = &run->checks[k];
+            struct output *output = NULL;
+            if (n_pages > 1)
+                report.path =
+                    check_expand_name(arena, run->reports[i].path, check->request.model);
+            status = write_report(run, &report, verdict, check, &output);
+            if (output != NULL) outputs[n_files++] = output;
+        }
+    }
+    if (status == CM_OK) return output_commit_all(outputs, n_files, run->call->diag);
     for (size_t i = 0; i < n_files; i++) output_abandon(outputs[i]);
     return status;
 }
 
-/* Writes the reports of a model that cannot be profiled: one case, which is not compared. A
- * text on standard output would repeat the message. */
-static int report_refusal(const struct check *check) {
+/* Sets the verdict of a model that cannot be profiled: one case, which is not compared. */
+static int judge_refusal(struct check *check) {
     const struct cm_check_finding finding = {
         .path = "",
         .state = "not-compared",
@@ -442,6 +487,7 @@ static int report_refusal(const struct check *check) {
         .over = CM_UNKNOWN,
         .because = check->message == NULL ? "" : check->message,
     };
+    struct arena *arena = check->call->arena;
     const struct cm_check_case refused = {
         .limit = "the model can be profiled",
         .source = "",
@@ -451,27 +497,23 @@ static int report_refusal(const struct check *check) {
         .state = "not-compared",
         .compared = 1,
         .n_findings = 1,
-        .findings = &finding,
+        .findings = arena_copy(arena, &finding, sizeof finding),
     };
     const char *convention = check->plan.options.convention;
     const struct cm_verdict verdict = {
         .model = check->request.model,
         .state = "not-compared",
         .not_compared = 1,
-        .convention = convention == NULL ? "" : convention,
+        .convention = convention == NULL ? cm_convention_at(0)->name : convention,
         .precision = "",
         .baseline = check->baseline == NULL ? "" : check->baseline->model,
         .times = "",
         .accept = "",
         .n_cases = 1,
-        .cases = &refused,
+        .cases = arena_copy(arena, &refused, sizeof refused),
     };
-    struct check files = *check;
-    if (files.reports[0].path == NULL && files.reports[0].format == CHECK_FORMAT_TEXT) {
-        files.reports++;
-        files.n_reports--;
-    }
-    return write_reports(&files, &verdict);
+    check->verdict = arena_copy(arena, &verdict, sizeof verdict);
+    return arena_failed(arena) ? diag_no_memory(check->call->diag) : CM_OK;
 }
 
 /* Returns the first metric that increased: "macs", "macs of layer1.0". */
@@ -516,11 +558,10 @@ static int ratchet(const struct check *check) {
     return status;
 }
 
-/* Checks the limits, writes the reports and updates the baseline. Returns the exit status. */
-static int run_check(struct check *check) {
+/* Checks the limits. */
+static int judge_model(struct check *check) {
     const struct check_request *request = &check->request;
     const struct invocation *call = check->call;
-    struct cm_verdict *verdict = NULL;
     struct cm_check_options options = {
         .size = sizeof options,
         .baseline = check->baseline,
@@ -535,19 +576,14 @@ static int run_check(struct check *check) {
         .llm = check->llm,
         .no_llm = check->no_llm,
         .commit = find_commit(),
+        .n_waivers = check->item->n_waivers,
+        .waivers = check->item->waivers,
     };
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
-        options.accept = check_accept_command(call);
-    if (options.accept == NULL) return check_exit(diag_no_memory(call->diag));
-    int status = cm_check((const struct cm_result *const *)check->results, check->n_results,
-                          &options, call->diag, &verdict);
-    if (status != CM_OK) return check_exit(status);
-    status = write_reports(check, verdict);
-    const int exit_status = cm_verdict_exit(verdict);
-    if (status == CM_OK && request->ratchet && exit_status == 0 && check->baseline != NULL)
-        status = ratchet(check);
-    cm_verdict_free(verdict);
-    return status == CM_OK ? exit_status : check_exit(status);
+        options.accept = check_accept_command(&check->item->shown);
+    if (options.accept == NULL) return diag_no_memory(call->diag);
+    return cm_check((const struct cm_result *const *)check->results, check->n_results, &options,
+                    call->diag, &check->verdict);
 }
 
 /* Refuses an update without --reason if a cost increased, if batches or options differ, or if
@@ -595,30 +631,109 @@ static int update(struct check *check) {
     return status;
 }
 
-static int run(struct check *check) {
-    int status = check_request_read(check->call, &check->request);
-    if (status == CM_OK) status = list_reports(check);
-    if (status == CM_OK) status = prepare(check);
-    if (status == CM_OK) status = load_results(check);
-    if (check->is_refused && status != CM_NO_MEMORY && !check->request.update)
-        (void)report_refusal(check);
-    if (status != CM_OK) return check_exit(status);
-    if (!check->request.update) return run_check(check);
-    status = update(check);
-    if (status == CM_OK) status = streams_finish(stdout, "standard output", check->call->diag);
+/* Runs one check up to its verdict. Returns its exit status; *ret_status is negative if the run
+ * cannot go on. */
+static int run_model(struct check *check, int *ret_status) {
+    const struct check_request *request = &check->request;
+    int status = prepare(check);
+    const bool is_prepared = status == CM_OK;
+    *ret_status = status;
+    if (status == CM_USAGE || status == CM_NO_MEMORY) return check_exit(status);
+    if (is_prepared) status = load_results(check);
+    *ret_status = status == CM_NO_MEMORY ? status : CM_OK;
+    if (status == CM_OK) status = request->update ? update(check) : judge_model(check);
+    const struct cm_diagnostic *error = diag_first_error(check->call->diag);
+    if (check->message == NULL && error != NULL) check->message = error->message;
+    check->is_refused |= status != CM_OK && (check->run->n > 1 || !is_prepared);
+    if (status == CM_OK && check->verdict != NULL) return cm_verdict_exit(check->verdict);
+    if (check->is_refused && status != CM_NO_MEMORY && !request->update)
+        *ret_status = judge_refusal(check);
+    if (status == CM_NO_MEMORY) *ret_status = status;
     return check_exit(status);
 }
 
+/* Returns the worse exit status: a regression, then undecided, then usage, then a pass. */
+static int worse(int exit_status, int other) {
+    if (exit_status == 1 || other == 1) return 1;
+    return exit_status > other ? exit_status : other;
+}
+
+/* Joins the verdicts, writes the reports and ratchets the baselines of models that pass. */
+static int report(const struct check_run *run) {
+    const struct invocation *call = run->call;
+    struct cm_verdict *joined = NULL;
+    const struct cm_verdict **verdicts = arena_array(call->arena, run->n, sizeof(*verdicts));
+    if (verdicts == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < run->n; i++) {
+        verdicts[i] = run->checks[i].verdict;
+        if (verdicts[i] == NULL) return CM_OK; /* no reports: it failed for another reason */
+    }
+    int status = run->n == 1 ? CM_OK : cm_verdict_join(verdicts, run->n, call->diag, &joined);
+    if (status == CM_OK) status = write_reports(run, joined == NULL ? verdicts[0] : joined);
+    cm_verdict_free(joined);
+    for (size_t i = 0; i < run->n && status == CM_OK; i++) {
+        const struct check *check = &run->checks[i];
+        if (check->request.ratchet && !check->is_refused && check->baseline != NULL &&
+            cm_verdict_exit(check->verdict) == 0)
+            status = ratchet(check);
+    }
+    return status;
+}
+
+static int run_all(struct check_run *run) {
+    int exit_status = EXIT_DONE;
+    int status = list_reports(run);
+    for (size_t i = 0; i < run->n && status == CM_OK; i++) {
+        struct check *check = &run->checks[i];
+        const int one = run_model(check, &status);
+        if (check->progress.is_interrupted) return EXIT_INTERRUPTED;
+        exit_status = i == 0 ? one : worse(exit_status, one);
+    }
+    if (status != CM_OK) return check_exit(status);
+    if (run->checks[0].request.update)
+        status = streams_finish(stdout, "standard output", run->call->diag);
+    else
+        status = report(run);
+    return status == CM_OK ? exit_status : check_exit(status);
+}
+
+/* Parses the command line of each model. */
+static int read_checks(struct check_run *run) {
+    const struct invocation *call = run->call;
+    struct option_list operands = {0, NULL};
+    struct check_request given;
+    struct check_items items = {0, NULL};
+    int status = check_request_parse(call, &given, &operands);
+    if (status == CM_OK) status = check_items_read(call, given.config, &operands, &items);
+    if (status < 0) return status;
+    run->checks = arena_array(call->arena, items.n, sizeof(*run->checks));
+    if (run->checks == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < items.n && status == CM_OK; i++) {
+        struct check *check = &run->checks[run->n];
+        *check =
+            (struct check){.call = &items.items[i].call, .item = &items.items[i], .run = run};
+        status = check_request_read(check->item, &check->request);
+        if (!check->request.is_skipped) run->n++;
+    }
+    if (status == CM_OK && run->n == 0)
+        return options_fault(call, "option --update-baseline requires a model with a baseline");
+    return status;
+}
+
 int command_check(const struct invocation *call) {
-    struct check check = {.call = call};
-    int exit_status = run(&check);
-    if (check.progress.is_interrupted) exit_status = EXIT_INTERRUPTED;
-    for (size_t i = 0; i < check.n_results; i++) cm_result_free(check.results[i]);
-    cm_llm_free(check.llm);
-    cm_baseline_free(check.baseline);
-    cm_result_free(check.profile);
-    cm_budget_free(check.budget);
-    binding_free(&check.request.binding);
-    timing_free(&check.request.timing);
+    struct check_run run = {.call = call};
+    const int status = read_checks(&run);
+    const int exit_status = status == CM_OK ? run_all(&run) : check_exit(status);
+    for (size_t i = 0; i < run.n; i++) {
+        struct check *check = &run.checks[i];
+        for (size_t k = 0; k < check->n_results; k++) cm_result_free(check->results[k]);
+        cm_llm_free(check->llm);
+        cm_verdict_free(check->verdict);
+        cm_baseline_free(check->baseline);
+        cm_result_free(check->profile);
+        cm_budget_free(check->budget);
+        binding_free(&check->request.binding);
+        timing_free(&check->request.timing);
+    }
     return exit_status;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/streams.h"
+#include "support/arena.h"
+#include "support/diag.h"
 #include "support/text.h"
 
 static const struct option_choice formats[] = {
@@ -25,9 +27,13 @@ static const struct option_choice formats[] = {
 const struct option check_options[] = {
     {.heading = "Regression gate", .name = "baseline", INTO(TEXT, baseline), .value = "FILE",
      .help = "baseline to compare with: a file of --update-baseline or a profile in\n"
-             "JSON; - is standard input"},
+             "JSON; - is standard input; {name} is the file name of the model without\n"
+             "extension"},
     {.name = "budget", INTO(TEXT, budget), .value = "FILE",
      .help = "limits and the batches and dims to check them at"},
+    {.name = "config", INTO(TEXT, config), .value = "FILE", .rules = OPTION_OF_COMMAND_LINE,
+     .help = "check the models of this file (docs/config.md; default without MODEL:\n"
+             ".costmodel.toml here, or in a parent folder of the repository)"},
     {.name = "limit", INTO(LIST, limits), .value = "LIMIT",
      .help = "limit [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], e.g.\n"
              "'macs <= 4.1G', 'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB';\n"
@@ -39,12 +45,12 @@ const struct option check_options[] = {
      .help = "exit with status 1 instead of 3 if measured times overlap"},
     {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = 1000,
      .help = "modules to list per regression (default 3)"},
-    {.name = "update-baseline", INTO(SET, update),
+    {.name = "update-baseline", INTO(SET, update), .rules = OPTION_OF_COMMAND_LINE,
      .help = "write the current costs to the file of --baseline instead of checking"},
-    {.name = "reason", INTO(TEXT, reason), .value = "TEXT",
+    {.name = "reason", INTO(TEXT, reason), .value = "TEXT", .rules = OPTION_OF_COMMAND_LINE,
      .help = "reason for the update, recorded in the baseline; required if a cost\n"
              "increased"},
-    {.name = "ratchet", INTO(SET, ratchet),
+    {.name = "ratchet", INTO(SET, ratchet), .rules = OPTION_OF_COMMAND_LINE,
      .help = "after a pass, update the baseline if a cost decreased and none\n"
              "increased"},
     {.rows = binding_batches, .offset = AT(struct binding, binding)},
@@ -54,12 +60,14 @@ const struct option check_options[] = {
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.rows = timing_import, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
-     .value = "FORMAT", .choices = formats,
+     .value = "FORMAT", .choices = formats, .rules = OPTION_OF_COMMAND_LINE,
      .help = "text (default), json, markdown (pull request comment), junit, sarif,\n"
              "github (workflow annotations) or html (a page for a browser)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "report", INTO(LIST, reports), .value = "FORMAT=FILE",
-     .help = "also write the report to FILE in this format; repeatable"},
+     .rules = OPTION_OF_COMMAND_LINE,
+     .help = "also write the report to FILE in this format; repeatable; pages of several\n"
+             "models need {name} in FILE"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
@@ -84,8 +92,8 @@ int check_report_read(const struct invocation *call, const char *text,
 
 static int check_request(const struct invocation *call, const struct check_request *request,
                          const struct option_list *operands) {
-    if (operands->n != 1 || operands->values[0][0] == '\0')
-        return options_fault(call, "check requires one model, got %zu", operands->n);
+    if (operands->values[0][0] == '\0')
+        return options_fault(call, "check requires a model, got ''");
     if (request->baseline == NULL && (request->update || request->ratchet))
         return options_fault(call, "option --%s requires --baseline",
                              request->update ? "update-baseline" : "ratchet");
@@ -109,15 +117,50 @@ static int check_request(const struct invocation *call, const struct check_reque
     return CM_OK;
 }
 
-int check_request_read(const struct invocation *call, struct check_request *ret) {
-    struct option_list operands = {0, NULL};
+const char *check_expand_name(struct arena *arena, const char *path, const char *model) {
+    static const char place[] = "{name}";
+    const char *at = path == NULL ? NULL : strstr(path, place);
+    const char *slash = strrchr(model, '/');
+    const char *name = slash == NULL ? model : slash + 1;
+    const char *dot = strrchr(name, '.');
+    const size_t length = dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name);
+    if (at == NULL) return path;
+    return arena_printf(arena, "%.*s%.*s%s", (int)(at - path), path, (int)length, name,
+                        at + sizeof(place) - 1);
+}
+
+int check_request_parse(const struct invocation *call, struct check_request *ret,
+                        struct option_list *operands) {
     *ret = (struct check_request){.top = 3, .color = COLOR_AUTO};
     binding_defaults(&ret->binding);
     timing_defaults(&ret->timing);
     ret->binding.options.convention = NULL; /* default: that of the budget or baseline */
-    int status = options_parse(check_options, call, ret, &operands);
-    if (status == CM_OK) status = check_request(call, ret, &operands);
-    if (status == CM_OK) ret->model = operands.values[0];
+    return options_parse(check_options, call, ret, operands);
+}
+
+int check_request_try(const struct invocation *call) {
+    struct check_request unused;
+    struct option_list operands = {0, NULL};
+    return check_request_parse(call, &unused, &operands);
+}
+
+int check_request_read(const struct check_item *item, struct check_request *ret) {
+    const struct invocation *call = &item->call;
+    struct diag_frame frame = {.label = "at", .what = item->at};
+    struct option_list operands = {0, NULL};
+    int status = check_request_parse(call, ret, &operands);
+    if (status < 0) return status;
+    ret->model = operands.values[0];
+    ret->baseline = check_expand_name(call->arena, ret->baseline, ret->model);
+    if (arena_failed(call->arena)) return diag_no_memory(call->diag);
+    if (item->at != NULL && ret->baseline == NULL) {
+        ret->ratchet = false;
+        ret->is_skipped = ret->update;
+    }
+    if (ret->is_skipped) return CM_OK;
+    if (item->at != NULL) diag_push(call->diag, &frame);
+    status = check_request(call, ret, &operands);
+    if (item->at != NULL) diag_pop(call->diag, &frame);
     return status;
 }
 

@@ -92,6 +92,14 @@ struct cm_check_limit {
     const char *source; /* "budget.json", "--limit" */
 };
 
+/* Accepts an excess over a limit until a date. A waiver that has expired accepts nothing. */
+struct cm_check_waiver {
+    const char *limit;  /* text of the limit, or key of a metric: "macs" */
+    const char *reason; /* shown in the reports */
+    const char *until;  /* last day: "2026-12-31" */
+    bool is_expired;    /* that day is over */
+};
+
 struct cm_llm;
 
 /* Options of cm_check. All members but `size` may be 0. */
@@ -110,6 +118,9 @@ struct cm_check_options {
     const struct cm_llm *llm; /* figures of the language model (costmodel/llm.h); NULL: none */
     const char *no_llm;       /* why there are none: "the model is a profile"; NULL */
     const char *commit;       /* of the model; NULL: not known */
+    size_t n_waivers;
+    const struct cm_check_waiver
+        *waivers; /* the first of a limit that has not expired counts */
 };
 
 /* A module, or the whole model (path ""), checked against one limit. */
@@ -119,8 +130,8 @@ struct cm_check_finding {
     int64_t value;        /* CM_UNKNOWN: none */
     int64_t old;          /* baseline value; CM_UNKNOWN: none */
     int64_t allowed;      /* largest value that the limit allows; CM_UNKNOWN */
-    int64_t over;         /* regression: value - allowed; else CM_UNKNOWN */
-    const char *because;  /* why it is not-compared or ambiguous; "" */
+    int64_t over;         /* regression, waived: value - allowed; else CM_UNKNOWN */
+    const char *because;  /* why it is not-compared or ambiguous; its waiver; "" */
     bool upper_bound;     /* value is an upper bound */
     bool old_upper_bound; /* old is an upper bound */
 };
@@ -144,7 +155,7 @@ struct cm_check_case {
     const char *metric; /* key: "macs"; "": the model was refused */
     const char *unit;   /* "elements", "MACs", "flops", "bytes", "ps" */
     int64_t batch;      /* CM_UNKNOWN: no batch axis */
-    const char *state;  /* "pass", "regression", "ambiguous", "not-compared" */
+    const char *state;  /* "pass", "waived", "regression", "ambiguous", "not-compared" */
     int64_t compared;   /* modules that the limit applies to; 1 for the whole model */
     size_t n_findings;  /* modules that did not pass, worst first; 1 for the whole model */
     const struct cm_check_finding *findings;
@@ -156,10 +167,11 @@ struct cm_check_case {
 
 /* Schema "costmodel/check/2". */
 struct cm_verdict {
-    const char *model; /* path */
+    const char *model; /* path; "" if there are `models` */
     const char *state; /* worst state of the cases: "regression", "not-compared", "ambiguous",
-                          "pass" */
+                          "waived", "pass" */
     int64_t passed;    /* number of cases, by state */
+    int64_t waived;
     int64_t regressions;
     int64_t ambiguous;
     int64_t not_compared;
@@ -177,6 +189,8 @@ struct cm_verdict {
     size_t n_cases;
     const struct cm_check_case *cases; /* by batch, then limit; limits whose batch was
                                           not profiled are last */
+    size_t n_models;                   /* of cm_verdict_join; 0: one model */
+    const struct cm_verdict *models;   /* their verdicts; then there are no `cases` here */
     void *arena;                       /* private */
 };
 
@@ -253,14 +267,21 @@ CM_API int cm_check(const struct cm_result *const *results, size_t n,
                     struct cm_verdict **ret_verdict) CM_MUST_CHECK;
 CM_API void cm_verdict_free(struct cm_verdict *verdict);
 
+/* Makes one verdict of `n` verdicts of one model each, for one report of all. It borrows from
+ * them. CM_OK, CM_USAGE (a verdict of several models), CM_NO_MEMORY. Free with
+ * cm_verdict_free. */
+CM_API int cm_verdict_join(const struct cm_verdict *const *verdicts, size_t n,
+                           struct cm_diagnostics *diagnostics,
+                           struct cm_verdict **ret_verdict) CM_MUST_CHECK;
+
 /* Write the verdict as text or JSON. CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_verdict_write_text(const struct cm_verdict *verdict,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;
 CM_API int cm_verdict_write_json(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
 /* Writes a page of HTML (docs/report.md) that embeds the verdict, a profile, and the figures of
- * the baseline at its batch; NULL: none. Also CM_USAGE (cm_html_check), CM_REFUSED (modules of
- * the baseline do not form a tree). */
+ * the baseline at its batch; NULL: none. Also CM_USAGE (cm_html_check, or the verdict is of
+ * several models), CM_REFUSED (modules of the baseline do not form a tree). */
 CM_API int cm_verdict_write_html(const struct cm_verdict *verdict,
                                  const struct cm_result *result,
                                  const struct cm_baseline *baseline,

@@ -52,6 +52,7 @@ class ProfileOptions(TypedDict, total=False):
 class CheckOptions(TypedDict, total=False):
     """Options of ``costmodel check``."""
 
+    config: str | os.PathLike[str]  # check the models of this file
     allow_incomplete: bool  # check the known costs of a model with unknown operators or shapes
     fail_ambiguous: bool  # exit with status 1 instead of 3 if measured times overlap
     reason: str  # reason for the update, recorded in the baseline

@@ -529,8 +529,8 @@ class Finding(Record):
     new_upper_bound: bool  # new is an upper bound
     old_upper_bound: bool  # old is an upper bound
     allowed: int | None  # largest value that the limit allows; None if unknown
-    over: int | None  # excess over allowed, for a regression
-    because: str  # why it is ambiguous or not compared; empty otherwise
+    over: int | None  # excess over allowed, for a regression, also a waived one
+    because: str
 
 
 class Blame(Record):
@@ -977,12 +977,35 @@ class Case(Record):
     metric: str  # key of the metric
     unit: str  # elements, MACs, flops, bytes or ps
     batch: int | None  # None if the inputs have no batch axis
-    state: str  # pass, regression, ambiguous or not-compared
+    state: str  # pass, waived, regression, ambiguous or not-compared
     compared: int | None  # number of modules to which the limit applies; 1 for the whole model
     findings: Rows[Finding]
     more_findings: int | None  # number of entries not listed
     blame: Rows[Blame]
     more_blame: int | None  # number of entries not listed
+
+
+class ModelCheck(Record):
+    """Check of one of several models."""
+
+    _nested = {"cases": Case}
+    model: str  # path
+    convention: str  # FLOP counting convention
+    precision: str  # precision; empty: as in the file
+    baseline: str  # model name in the baseline; empty: no baseline
+    commit: str | None  # commit that a CI job checks
+    baseline_commit: str | None  # commit of the model of the baseline
+    times: str  # source and device of the times; empty: none
+    state: str  # worst state of the cases; regression takes precedence over not-compared
+    passed: int | None  # number of cases in state pass
+    waived: int | None  # number of cases in state waived
+    regressions: int | None  # number of cases in state regression
+    ambiguous: int | None  # number of cases in state ambiguous
+    not_compared: int | None  # number of cases in state not-compared
+    fail_ambiguous: bool
+    accept: str  # command that accepts the changes; empty: none
+    unchecked: list[int]  # batches of the baseline that were not compared
+    cases: Rows[Case]
 
 
 class LlmFigures(Record):
@@ -1170,10 +1193,10 @@ class SweepLayer(Record):
 class VerdictFields(Record):
     """Result of costmodel check (docs/gate.md)."""
 
-    _nested = {"tool": Tool, "cases": Case}
+    _nested = {"tool": Tool, "cases": Case, "models": ModelCheck}
     schema: str
     tool: Tool  # program that wrote the file
-    model: str  # path
+    model: str  # path; empty if there are models
     convention: str  # FLOP counting convention
     precision: str  # precision; empty: as in the file
     baseline: str  # model name in the baseline; empty: no baseline
@@ -1182,6 +1205,7 @@ class VerdictFields(Record):
     times: str  # source and device of the times; empty: none
     state: str  # worst state of the cases; regression takes precedence over not-compared
     passed: int | None  # number of cases in state pass
+    waived: int | None  # number of cases in state waived
     regressions: int | None  # number of cases in state regression
     ambiguous: int | None  # number of cases in state ambiguous
     not_compared: int | None  # number of cases in state not-compared
@@ -1189,6 +1213,7 @@ class VerdictFields(Record):
     accept: str  # command that accepts the changes; empty: none
     unchecked: list[int]  # batches of the baseline that were not compared
     cases: Rows[Case]
+    models: Rows[ModelCheck]
 
 
 class LlmFields(Record):

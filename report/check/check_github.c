@@ -23,10 +23,7 @@ static void put_escaped(const char *text, const char *which, FILE *out) {
     }
 }
 
-int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
-    if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct arena *arena = arena_new("commands", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
+static void put_model(const struct cm_verdict *verdict, struct arena *arena, FILE *out) {
     const char *file = text_name(arena, verdict->model);
     for (size_t i = 0; i < verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &verdict->cases[i];
@@ -40,6 +37,14 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
         put_escaped(check_lines(arena, case_), "%\r\n", out);
         fputs("\n", out);
     }
+}
+
+int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
+    struct arena *arena = arena_new("commands", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < check_n_models(verdict); i++)
+        put_model(check_model(verdict, i), arena, out);
     fputs("::notice title=costmodel check::", out);
     put_escaped(check_counts(arena, verdict), "%\r\n", out);
     fputs("\n", out);

@@ -23,20 +23,16 @@ static void put_attribute(FILE *out, const char *key, const char *text) {
 static void put_counts(const struct cm_verdict *verdict, FILE *out) {
     const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
     fprintf(out,
-            " tests=\"%zu\" failures=\"%" PRId64 "\" errors=\"%" PRId64
-            "\" skipped=\"0\" time=\"0\"",
-            verdict->n_cases, verdict->regressions + as_failures,
-            verdict->not_compared + verdict->ambiguous - as_failures);
+            " tests=\"%" PRId64 "\" failures=\"%" PRId64 "\" errors=\"%" PRId64
+            "\" skipped=\"%" PRId64 "\" time=\"0\"",
+            verdict->passed + verdict->waived + verdict->regressions + verdict->ambiguous +
+                verdict->not_compared,
+            verdict->regressions + as_failures,
+            verdict->not_compared + verdict->ambiguous - as_failures, verdict->waived);
 }
 
-int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
-    if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct arena *arena = arena_new("xml", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"costmodel check\"",
-          out);
-    put_counts(verdict, out);
-    fputs(">\n  <testsuite", out);
+static void put_suite(const struct cm_verdict *verdict, struct arena *arena, FILE *out) {
+    fputs("  <testsuite", out);
     put_attribute(out, "name", text_name(arena, verdict->model));
     put_counts(verdict, out);
     fputs(">\n", out);
@@ -62,6 +58,19 @@ int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
         markup_write(out, check_unchecked(arena, verdict));
         fputs("</system-out>\n", out);
     }
-    fputs("  </testsuite>\n</testsuites>\n", out);
+    fputs("  </testsuite>\n", out);
+}
+
+int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
+    struct arena *arena = arena_new("xml", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"costmodel check\"",
+          out);
+    put_counts(verdict, out);
+    fputs(">\n", out);
+    for (size_t i = 0; i < check_n_models(verdict); i++)
+        put_suite(check_model(verdict, i), arena, out);
+    fputs("</testsuites>\n", out);
     return arena_end(arena, output_flush(out));
 }

@@ -15,10 +15,12 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#define MAX_BYTES 50000 /* of rows, without the surrounding text */
+#define MAX_BYTES  50000 /* of rows, without the surrounding text */
+#define TABLE_HEAD 120   /* of a table of limits */
 
 struct comment {
-    const struct cm_verdict *verdict;
+    const struct cm_verdict *verdict; /* of one model */
+    bool is_part;                     /* of several models */
     struct arena *arena;
     FILE *out;
     size_t written;  /* bytes of rows */
@@ -84,6 +86,7 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
 
 static void write_table(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
+    comment->left_out = 0;
     fputs("\n| | limit | module | batch | new | old | change | allowed | |\n"
           "|---|---|---|--:|--:|--:|--:|--:|---|\n",
           comment->out);
@@ -138,7 +141,13 @@ static void write_blame(struct comment *comment, const struct cm_check_case *cas
 static void write_head(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
     struct text head = {.arena = comment->arena};
-    text_printf(&head, "### costmodel check: %s\n\n", verdict->state);
+    if (comment->is_part) {
+        text_append(&head, "\n#### ");
+        markdown_append_name(&head, verdict->model, comment->arena);
+        text_printf(&head, ": %s\n\n", verdict->state);
+    } else {
+        text_printf(&head, "### costmodel check: %s\n\n", verdict->state);
+    }
     markdown_append_name(&head, verdict->model, comment->arena);
     text_append(&head, " against ");
     if (verdict->baseline[0] == '\0') {
@@ -154,6 +163,7 @@ static void write_head(struct comment *comment) {
         append_words(&head, verdict->times);
     }
     text_printf(&head, ": %s.\n", check_counts(comment->arena, verdict));
+    if (comment->is_part) comment->written += head.length + TABLE_HEAD;
     fputs(text_string(&head), comment->out);
 }
 
@@ -175,14 +185,55 @@ static void write_foot(struct comment *comment) {
             text_string(&fence), code, text_string(&fence));
 }
 
+static void write_model(struct comment *comment, const struct cm_verdict *verdict) {
+    comment->verdict = verdict;
+    write_head(comment);
+    write_table(comment);
+    for (size_t i = 0; i < verdict->n_cases; i++) write_blame(comment, &verdict->cases[i]);
+    write_foot(comment);
+}
+
+/* Writes the models that pass, or the others, as far as they fit. */
+static void write_models(struct comment *comment, const struct cm_verdict *verdict,
+                         bool passing) {
+    size_t n_omitted = 0;
+    for (size_t i = 0; i < verdict->n_models; i++) {
+        if (text_equal(verdict->models[i].state, "pass") != passing) continue;
+        if (comment->written > MAX_BYTES)
+            n_omitted++;
+        else
+            write_model(comment, &verdict->models[i]);
+    }
+    if (n_omitted > 0)
+        fprintf(comment->out, "\n%zu more model%s.\n", n_omitted,
+                text_plural((int64_t)n_omitted));
+}
+
+/* Writes the models that do not pass, then the others, which are folded. */
+static void write_joined(struct comment *comment, const struct cm_verdict *verdict) {
+    size_t n_pass = 0;
+    for (size_t i = 0; i < verdict->n_models; i++)
+        n_pass += text_equal(verdict->models[i].state, "pass");
+    fprintf(comment->out, "### costmodel check: %s\n\n%zu model%s: %s.\n", verdict->state,
+            verdict->n_models, text_plural((int64_t)verdict->n_models),
+            check_counts(comment->arena, verdict));
+    comment->is_part = true;
+    write_models(comment, verdict, false);
+    if (n_pass == 0) return;
+    fprintf(comment->out, "\n<details><summary>%zu model%s</summary>\n", n_pass,
+            n_pass == 1 ? " passes" : "s pass");
+    write_models(comment, verdict, true);
+    fputs("\n</details>\n", comment->out);
+}
+
 int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {
     if (verdict == NULL || out == NULL) return CM_USAGE;
-    struct comment comment = {.verdict = verdict, .out = out};
+    struct comment comment = {.out = out};
     comment.arena = arena_new("comment", 0);
     if (comment.arena == NULL) return CM_NO_MEMORY;
-    write_head(&comment);
-    write_table(&comment);
-    for (size_t i = 0; i < verdict->n_cases; i++) write_blame(&comment, &verdict->cases[i]);
-    write_foot(&comment);
+    if (verdict->n_models > 0)
+        write_joined(&comment, verdict);
+    else
+        write_model(&comment, verdict);
     return arena_end(comment.arena, output_flush(out));
 }

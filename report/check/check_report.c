@@ -12,6 +12,7 @@ const struct check_look check_looks[] = {
     {"regression",   "The model costs more than a limit allows.",       STYLE_WARNING, "failure", "error",   "error"},
     {"ambiguous",    "The measured times may be on either side of the limit.",  STYLE_WARNING, "error",   "warning", "error"},
     {"not-compared", "A value or its reference is unknown.", STYLE_WARNING, "error", "warning", "error"},
+    {"waived",       "A waiver accepts that the model costs more than the limit allows.", STYLE_WARNING, "skipped", "note", "warning"},
     {"pass",         "Within the limit.",                               STYLE_PLAIN,   NULL,      NULL,      NULL},
     /* clang-format on */
 };
@@ -32,6 +33,14 @@ const struct check_look *check_look(const struct cm_verdict *verdict, const char
     for (size_t i = 0; i < check_n_looks; i++)
         if (text_equal(check_looks[i].state, as)) return &check_looks[i];
     return &check_looks[check_n_looks - 1];
+}
+
+size_t check_n_models(const struct cm_verdict *verdict) {
+    return verdict->n_models == 0 ? 1 : verdict->n_models;
+}
+
+const struct cm_verdict *check_model(const struct cm_verdict *verdict, size_t index) {
+    return verdict->n_models == 0 ? verdict : &verdict->models[index];
 }
 
 void check_append_short(struct text *text, const char *unit, int64_t value) {
@@ -156,6 +165,7 @@ const char *check_counts(struct arena *arena, const struct cm_verdict *verdict) 
     struct text text = {.arena = arena};
     text_printf(&text, "%lld passed, %lld regression%s", (long long)verdict->passed,
                 (long long)verdict->regressions, text_plural(verdict->regressions));
+    if (verdict->waived > 0) text_printf(&text, ", %lld waived", (long long)verdict->waived);
     if (verdict->ambiguous > 0)
         text_printf(&text, ", %lld ambiguous", (long long)verdict->ambiguous);
     if (verdict->not_compared > 0)

@@ -27,6 +27,10 @@ extern const size_t check_n_looks;
  */
 const struct check_look *check_look(const struct cm_verdict *verdict, const char *state);
 
+/* Return the number of models of a verdict, and the verdict of one of them. */
+size_t check_n_models(const struct cm_verdict *verdict);
+const struct cm_verdict *check_model(const struct cm_verdict *verdict, size_t index);
+
 /* Appends "4.41 GMACs"; "?" if unknown. */
 void check_append_short(struct text *text, const char *unit, int64_t value);
 /* Appends "+7.90%"; "new" if only the old value is 0, nothing if either value is unknown. */

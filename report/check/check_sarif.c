@@ -72,7 +72,50 @@ static void put_result(FILE *out, struct arena *arena, const struct cm_verdict *
     put_location(out, arena, verdict->model, finding->path);
     fputs(",\n         \"partialFingerprints\": {\"limit/v1\": ", out);
     put_string(out, text_string(&fingerprint));
-    fputs("}}", out);
+    fputs("}", out);
+    if (text_equal(finding->state, "waived")) {
+        fputs(",\n         \"suppressions\": [{\"kind\": \"external\", \"justification\": ",
+              out);
+        put_string(out, text_name(arena, finding->because));
+        fputs("}]", out);
+    }
+    fputs("}", out);
+}
+
+/* Writes the batches of the baselines that were not checked. They concern the run and have no
+ * location (SARIF 2.1.0, 3.20.21). */
+static void put_notifications(FILE *out, struct arena *arena,
+                              const struct cm_verdict *verdict) {
+    const char *before = "      \"invocations\": [{\"executionSuccessful\": true, "
+                         "\"toolExecutionNotifications\": [";
+    const char *after = "";
+    for (size_t i = 0; i < check_n_models(verdict); i++) {
+        const struct cm_verdict *one = check_model(verdict, i);
+        struct text message = {.arena = arena};
+        if (one->n_unchecked == 0) continue;
+        if (verdict->n_models > 0) text_printf(&message, "%s: ", text_name(arena, one->model));
+        text_append(&message, check_unchecked(arena, one));
+        fprintf(out, "%s{\"level\": \"note\", \"message\": {\"text\": ", before);
+        put_string(out, text_string(&message));
+        fputs("}}", out);
+        before = ", ";
+        after = "]}],\n";
+    }
+    fputs(after, out);
+}
+
+/* Writes the results of one model; *comma precedes the next result. */
+static void put_results(FILE *out, struct arena *arena, const struct cm_verdict *verdict,
+                        const char **comma) {
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        for (size_t k = 0; k < case_->n_findings; k++) {
+            if (check_look(verdict, case_->findings[k].state)->level == NULL) continue;
+            fputs(*comma, out);
+            put_result(out, arena, verdict, case_, &case_->findings[k]);
+            *comma = ",";
+        }
+    }
 }
 
 int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
@@ -93,25 +136,11 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
             cm_version());
     put_rules(out);
     fputs("\n          ]\n        }\n      },\n", out);
-    /* Unchecked batches concern the run and have no location (SARIF 2.1.0, 3.20.21). */
-    if (verdict->n_unchecked > 0) {
-        fputs("      \"invocations\": [{\"executionSuccessful\": true, "
-              "\"toolExecutionNotifications\": [{\"level\": \"note\", \"message\": {\"text\": ",
-              out);
-        put_string(out, check_unchecked(arena, verdict));
-        fputs("}}]}],\n", out);
-    }
+    put_notifications(out, arena, verdict);
     fputs("      \"results\": [", out);
     const char *comma = "";
-    for (size_t i = 0; i < verdict->n_cases; i++) {
-        const struct cm_check_case *case_ = &verdict->cases[i];
-        for (size_t k = 0; k < case_->n_findings; k++) {
-            if (check_look(verdict, case_->findings[k].state)->level == NULL) continue;
-            fputs(comma, out);
-            put_result(out, arena, verdict, case_, &case_->findings[k]);
-            comma = ",";
-        }
-    }
+    for (size_t i = 0; i < check_n_models(verdict); i++)
+        put_results(out, arena, check_model(verdict, i), &comma);
     fputs(*comma == '\0' ? "]\n    }\n  ]\n}\n" : "\n      ]\n    }\n  ]\n}\n", out);
     return arena_end(arena, output_flush(out));
 }

@@ -87,6 +87,33 @@ static void write_case(struct page *page, const struct cm_verdict *verdict,
     }
 }
 
+static void write_model(struct page *page, const struct cm_verdict *verdict) {
+    page_print(page, STYLE_PLAIN, "%s against %s%s, convention %s%s%s%s%s: ", verdict->model,
+               verdict->baseline[0] == '\0' ? "no baseline" : "the baseline of ",
+               verdict->baseline, verdict->convention,
+               verdict->precision[0] == '\0' ? "" : ", precision ", verdict->precision,
+               verdict->times[0] == '\0' ? "" : ", times ", verdict->times);
+    page_line(page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
+    size_t begin = 0; /* first case of the batch */
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        const bool is_first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
+        if (is_first && is_known(case_->batch))
+            page_line(page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
+        write_case(page, verdict, case_);
+        if (i + 1 < verdict->n_cases && verdict->cases[i + 1].batch == case_->batch) continue;
+        write_blame(page, verdict, begin, i + 1);
+        begin = i + 1;
+    }
+    page_line(page, STYLE_PLAIN, "%s", check_counts(page->arena, verdict));
+    if ((verdict->regressions > 0 || verdict->is_outdated) && verdict->accept[0] != '\0') {
+        page_line(page, STYLE_PLAIN,
+                  verdict->is_outdated ? "to renew the baseline:" : "to accept what changed:");
+        page_indent(page, 2);
+        page_line(page, STYLE_NAME, "%s", verdict->accept);
+    }
+}
+
 int cm_verdict_write_text(const struct cm_verdict *verdict,
                           const struct cm_text_options *options, FILE *out) {
     options = ARGUMENTS_TAKE(cm_text_options, options, verdict && out, NULL);
@@ -95,29 +122,14 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
-    page_print(&page, STYLE_PLAIN, "%s against %s%s, convention %s%s%s%s%s: ", verdict->model,
-               verdict->baseline[0] == '\0' ? "no baseline" : "the baseline of ",
-               verdict->baseline, verdict->convention,
-               verdict->precision[0] == '\0' ? "" : ", precision ", verdict->precision,
-               verdict->times[0] == '\0' ? "" : ", times ", verdict->times);
-    page_line(&page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
-    size_t begin = 0; /* first case of the batch */
-    for (size_t i = 0; i < verdict->n_cases; i++) {
-        const struct cm_check_case *case_ = &verdict->cases[i];
-        const bool is_first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
-        if (is_first && is_known(case_->batch))
-            page_line(&page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
-        write_case(&page, verdict, case_);
-        if (i + 1 < verdict->n_cases && verdict->cases[i + 1].batch == case_->batch) continue;
-        write_blame(&page, verdict, begin, i + 1);
-        begin = i + 1;
+    for (size_t i = 0; i < check_n_models(verdict); i++) {
+        write_model(&page, check_model(verdict, i));
+        if (verdict->n_models > 0) page_line(&page, STYLE_PLAIN, "%s", "");
     }
-    page_line(&page, STYLE_PLAIN, "%s", check_counts(arena, verdict));
-    if ((verdict->regressions > 0 || verdict->is_outdated) && verdict->accept[0] != '\0') {
-        page_line(&page, STYLE_PLAIN,
-                  verdict->is_outdated ? "to renew the baseline:" : "to accept what changed:");
-        page_indent(&page, 2);
-        page_line(&page, STYLE_NAME, "%s", verdict->accept);
+    if (verdict->n_models > 0) {
+        page_print(&page, STYLE_PLAIN, "%zu model%s, %s: ", verdict->n_models,
+                   text_plural((int64_t)verdict->n_models), check_counts(arena, verdict));
+        page_line(&page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
     }
     return arena_end(arena, page_finish(&page));
 }

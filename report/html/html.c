@@ -447,6 +447,9 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
     struct text_report text;
     struct html html;
     if (verdict == NULL || out == NULL) return diag_null(diagnostics);
+    if (verdict->n_models > 0)
+        return diag_error(diagnostics, DIAG_USAGE, "a page shows one model, got %zu",
+                          verdict->n_models);
     int status = open_page(&html, diagnostics, out);
     if (status < 0) return status;
     text_append(&html.words, marks[cm_verdict_exit(verdict)]);

@@ -227,7 +227,8 @@ function checkVerdict(report, figures) {
   const n = plural(check.cases.length, 'limit');
   const failing = check.cases.filter(each => each.state === 'regression'
     || each.state === 'ambiguous' && check.fail_ambiguous);
-  const open = check.cases.filter(each => each.state !== 'pass' && !failing.includes(each));
+  const waived = check.cases.filter(each => each.state === 'waived');
+  const open = check.cases.filter(each => each.state !== 'pass' && !waived.includes(each) && !failing.includes(each));
   const of = count => check.cases.length === 1 ? 'The limit' : `${count} of ${n}`;
   if (failing.length > 0) {
     const worst = worstLimit(check);
@@ -249,6 +250,8 @@ function checkVerdict(report, figures) {
     return {state: 'undecided', text: `${of(open.length)} ${be} ${what}${because ? `: ${because}` : ''}`};
   }
   const change = figures.some(row => isKnown(row.old)) ? `; ${changesText(figures)}` : '';
+  if (waived.length > 0)
+    return {state: 'pass', text: `${of(waived.length)} ${waived.length === 1 ? 'is' : 'are'} ${waived[0].findings[0].because}${change}`};
   return {state: 'pass', text: (check.cases.length === 1 ? 'The limit holds' : `All ${n} hold`) + change};
 }
 

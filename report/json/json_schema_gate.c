@@ -81,8 +81,8 @@ static const struct json_record finding_record = RECORD(struct cm_check_finding,
     OPTIONAL("new_upper_bound", JSON_FLAG, struct cm_check_finding, upper_bound, "`new` is an upper bound"),
     OPTIONAL("old_upper_bound", JSON_FLAG, struct cm_check_finding, old_upper_bound, "`old` is an upper bound"),
     VALUE("allowed", JSON_COUNT, struct cm_check_finding, allowed, "largest value that the limit allows; `null` if unknown"),
-    VALUE("over", JSON_COUNT, struct cm_check_finding, over, "excess over `allowed`, for a regression"),
-    VALUE("because", JSON_TEXT, struct cm_check_finding, because, "why it is ambiguous or not compared; empty otherwise"));
+    VALUE("over", JSON_COUNT, struct cm_check_finding, over, "excess over `allowed`, for a regression, also a waived one"),
+    VALUE("because", JSON_TEXT, struct cm_check_finding, because, "why it is ambiguous or not compared; the waiver of a regression, also if it has expired; empty otherwise"));
 
 static const struct json_record blame_record = RECORD(struct cm_check_blame, "blame", "A module that contributes to a regression",
     VALUE("path", JSON_TEXT, struct cm_check_blame, path, "path of the module"),
@@ -100,30 +100,39 @@ static const struct json_record case_record = RECORD(struct cm_check_case, "case
     VALUE("metric", JSON_TEXT, struct cm_check_case, metric, "key of the metric"),
     VALUE("unit", JSON_TEXT, struct cm_check_case, unit, "`elements`, `MACs`, `flops`, `bytes` or `ps`"),
     VALUE("batch", JSON_COUNT, struct cm_check_case, batch, "`null` if the inputs have no batch axis"),
-    VALUE("state", JSON_TEXT, struct cm_check_case, state, "`pass`, `regression`, `ambiguous` or `not-compared`"),
+    VALUE("state", JSON_TEXT, struct cm_check_case, state, "`pass`, `waived`, `regression`, `ambiguous` or `not-compared`"),
     VALUE("compared", JSON_COUNT, struct cm_check_case, compared, "number of modules to which the limit applies; 1 for the whole model"),
     LIST("findings", struct cm_check_case, findings, n_findings, finding_record, "modules that did not pass, worst first; for a limit on the whole model always one entry"),
     VALUE("more_findings", JSON_COUNT, struct cm_check_case, more_findings, "number of entries not listed"),
     LIST("blame", struct cm_check_case, blame, n_blame, blame_record, "for a regression of the whole model: the modules that cause it, largest increase first"),
     VALUE("more_blame", JSON_COUNT, struct cm_check_case, more_blame, "number of entries not listed"));
 
+/* The keys of a verdict, also of each model of several. */
+#define VERDICT_ROWS(about_model) \
+    VALUE("model", JSON_TEXT, struct cm_verdict, model, about_model), \
+    VALUE("convention", JSON_TEXT, struct cm_verdict, convention, "FLOP counting convention"), \
+    OPTIONAL("precision", JSON_TEXT, struct cm_verdict, precision, "precision; empty: as in the file"), \
+    VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline, "model name in the baseline; empty: no baseline"), \
+    OPTIONAL("commit", JSON_NULLABLE, struct cm_verdict, commit, "commit that a CI job checks"), \
+    OPTIONAL("baseline_commit", JSON_NULLABLE, struct cm_verdict, baseline_commit, "commit of the model of the baseline"), \
+    VALUE("times", JSON_TEXT, struct cm_verdict, times, "source and device of the times; empty: none"), \
+    VALUE("state", JSON_TEXT, struct cm_verdict, state, "worst state of the cases; `regression` takes precedence over `not-compared`"), \
+    VALUE("passed", JSON_COUNT, struct cm_verdict, passed, "number of cases in state `pass`"), \
+    OPTIONAL("waived", JSON_COUNT, struct cm_verdict, waived, "number of cases in state `waived`"), \
+    VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions, "number of cases in state `regression`"), \
+    VALUE("ambiguous", JSON_COUNT, struct cm_verdict, ambiguous, "number of cases in state `ambiguous`"), \
+    VALUE("not_compared", JSON_COUNT, struct cm_verdict, not_compared, "number of cases in state `not-compared`"), \
+    VALUE("fail_ambiguous", JSON_FLAG, struct cm_verdict, fail_ambiguous, "`true` if an ambiguous case counts as a regression, `false` if it is undecided"), \
+    VALUE("accept", JSON_TEXT, struct cm_verdict, accept, "command that accepts the changes; empty: none"), \
+    OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL, "batches of the baseline that were not compared"), \
+    LIST("cases", struct cm_verdict, cases, n_cases, case_record, "one entry per limit and batch, grouped by batch; limits whose batch was not profiled come last")
+
+static const struct json_record model_record = RECORD(struct cm_verdict, "model_check", "Check of one of several models",
+    VERDICT_ROWS("path"));
+
 static const struct json_record verdict_record = RECORD(struct cm_verdict, "check", "Result of `costmodel check` (docs/gate.md)",
-    VALUE("model", JSON_TEXT, struct cm_verdict, model, "path"),
-    VALUE("convention", JSON_TEXT, struct cm_verdict, convention, "FLOP counting convention"),
-    OPTIONAL("precision", JSON_TEXT, struct cm_verdict, precision, "precision; empty: as in the file"),
-    VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline, "model name in the baseline; empty: no baseline"),
-    OPTIONAL("commit", JSON_NULLABLE, struct cm_verdict, commit, "commit that a CI job checks"),
-    OPTIONAL("baseline_commit", JSON_NULLABLE, struct cm_verdict, baseline_commit, "commit of the model of the baseline"),
-    VALUE("times", JSON_TEXT, struct cm_verdict, times, "source and device of the times; empty: none"),
-    VALUE("state", JSON_TEXT, struct cm_verdict, state, "worst state of the cases; `regression` takes precedence over `not-compared`"),
-    VALUE("passed", JSON_COUNT, struct cm_verdict, passed, "number of cases in state `pass`"),
-    VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions, "number of cases in state `regression`"),
-    VALUE("ambiguous", JSON_COUNT, struct cm_verdict, ambiguous, "number of cases in state `ambiguous`"),
-    VALUE("not_compared", JSON_COUNT, struct cm_verdict, not_compared, "number of cases in state `not-compared`"),
-    VALUE("fail_ambiguous", JSON_FLAG, struct cm_verdict, fail_ambiguous, "`true` if an ambiguous case counts as a regression, `false` if it is undecided"),
-    VALUE("accept", JSON_TEXT, struct cm_verdict, accept, "command that accepts the changes; empty: none"),
-    OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL, "batches of the baseline that were not compared"),
-    LIST("cases", struct cm_verdict, cases, n_cases, case_record, "one entry per limit and batch, grouped by batch; limits whose batch was not profiled come last"));
+    VERDICT_ROWS("path; empty if there are `models`"),
+    OPTIONAL_MANY("models", JSON_LIST, struct cm_verdict, models, n_models, &model_record, "the checks of several models; then `cases` is empty, the counts are sums, and the other texts are empty"));
 
 const struct json_document json_budget = {"costmodel/budget/1", NULL, "budget", &budget_record, offsetof(struct cm_budget, arena)};
 const struct json_document json_baseline = {"costmodel/baseline/2", "costmodel/baseline/1", "baseline", &baseline_record, offsetof(struct cm_baseline, arena)};

@@ -149,9 +149,12 @@ static int read_profile(const struct invocation *call) {
 }
 
 static int read_check(const struct invocation *call) {
+    struct option_list operands = {0, NULL};
+    const struct check_item item = {.call = *call};
     struct check_request request;
     struct check_report report;
-    int status = check_request_read(call, &request);
+    int status = check_request_parse(call, &request, &operands);
+    if (status == CM_OK && operands.n == 1) status = check_request_read(&item, &request);
     for (size_t i = 0; i < request.limits.n; i++) read_limit(call, request.limits.values[i]);
     for (size_t i = 0; i < request.reports.n && status == CM_OK; i++)
         status = check_report_read(call, request.reports.values[i], &report);

@@ -95,6 +95,7 @@ CALL(diff_markdown, return cm_diff_write_markdown(g->diff, s, g->out))
 CALL(diff_html, return cm_diff_write_html(g->diff, s, d, g->out))
 CALL(check, const struct cm_result *r = g->result; MADE(verdict, cm_check(&r, 1, s, d, &made)))
 CALL(one_limit, struct cm_check_options o = g->check; o.n_limits = 1; o.limits = s; return check(g, &o, d))
+CALL(one_waiver, struct cm_check_options o = g->check; o.n_waivers = 1; o.waivers = s; return check(g, &o, d))
 CALL(limit_batch, int64_t batch; return cm_check_limit_batch(s, d, &batch))
 CALL(plan, MADE(campaign, cm_campaign_plan(s, NULL, 0, d, &made)))
 CALL(plan_dim, struct cm_campaign w = {.n_models = 0}; w.measure = w.runtime = w.convention = w.mode = w.optimizer = ""; MADE(campaign, cm_campaign_plan(&w, s, 1, d, &made)))
@@ -172,6 +173,7 @@ static const struct member of_diff[] = {
 static const struct member of_check[] = {
 #define S cm_check_options
     L(limits),
+    L(waivers),
 #undef S
 };
 static const struct member of_run[] = {
@@ -207,6 +209,13 @@ static const struct member of_limit[] = {
 #define S cm_check_limit
     T(text),
     T(source),
+#undef S
+};
+static const struct member of_waiver[] = {
+#define S cm_check_waiver
+    T(limit),
+    T(reason),
+    T(until),
 #undef S
 };
 static const struct member of_campaign_dim[] = {
@@ -277,6 +286,7 @@ static const struct subject subjects[] = {
     SUBJECT(cm_value_option, "costmodel", false, of_value, one_value),
     SUBJECT(cm_sweep_point, "costmodel", false, of_point, points),
     SUBJECT(cm_check_limit, "check", false, of_limit, one_limit, limit_batch),
+    SUBJECT(cm_check_waiver, "check", false, of_waiver, one_waiver),
     SUBJECT(cm_campaign_dim, "campaign", false, of_campaign_dim, plan_dim),
     SUBJECT(cm_campaign_model, "campaign", false, of_campaign_model, plan_model),
     SUBJECT(cm_campaign, "campaign", false, of_campaign, plan, extend, extend_by, run_campaign, write_campaign),

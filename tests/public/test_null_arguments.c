@@ -219,6 +219,8 @@ static void null_is_a_usage_error_of_checks(void **state) {
         ROW(cm_check(NULL, 1, P, d, P)),
         ROW(cm_check(P, 1, NULL, d, P)),
         ROW(cm_check(P, 1, P, d, NULL)),
+        ROW(cm_verdict_join(NULL, 1, d, P)),
+        ROW(cm_verdict_join(P, 1, d, NULL)),
         ROW(cm_verdict_write_text(NULL, P, P)),
         ROW(cm_verdict_write_text(P, NULL, P)),
         ROW(cm_verdict_write_text(P, P, NULL)),

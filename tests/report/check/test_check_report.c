@@ -133,6 +133,36 @@ static void text_and_ci_formats_equal_their_goldens(void **state) {
     }
 }
 
+static void several_models_have_one_report(void **state) {
+    static const char *const goldens[] = {"gate_joined.txt",   "gate_joined.json",
+                                          "gate_joined.md",    "gate_joined.xml",
+                                          "gate_joined.sarif", "gate_joined.commands"};
+    const struct cm_verdict *const parts[] = {&plain, &hostile};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_verdict *joined = NULL;
+    struct cm_verdict *again = NULL;
+    (void)state;
+    assert_int_equal(cm_verdict_join(parts, N(parts), diag, &joined), CM_OK);
+    assert_int_equal(cm_verdict_exit(joined), 1);
+    assert_int_equal(joined->passed, 3);
+    for (size_t i = 0; i < N(formats); i++) {
+        size_t size = 0;
+        char *text = written(formats[i].write, joined, &size);
+        fixture_expect_golden(goldens[i], text);
+        free(text);
+    }
+    const struct cm_verdict *const nested[] = {&plain, joined};
+    assert_int_equal(cm_verdict_join(nested, N(nested), diag, &again), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message, "verdict 1 is of several models");
+    if (cm_html_check(NULL) == CM_OK) {
+        assert_int_equal(cm_verdict_write_html(joined, NULL, NULL, diag, stdout), CM_USAGE);
+        assert_string_equal(cm_diagnostics_get(diag, 1)->message,
+                            "a page shows one model, got 2");
+    }
+    cm_verdict_free(joined);
+    cm_diagnostics_free(diag);
+}
+
 /* Names cannot control a terminal, end a line, or form a command of a CI workflow. */
 static void escapes_line_breaks_and_control_characters_of_names(void **state) {
     (void)state;
@@ -209,6 +239,21 @@ static void limits_the_length_of_a_pull_request_comment(void **state) {
     free(text);
 }
 
+/* 500 models, of which some fit into a pull request comment. */
+static void counts_the_models_that_a_pull_request_comment_omits(void **state) {
+    static const struct cm_verdict *many[500];
+    struct cm_verdict *joined = NULL;
+    size_t size = 0;
+    (void)state;
+    for (size_t i = 0; i < N(many); i++) many[i] = &plain;
+    assert_int_equal(cm_verdict_join(many, N(many), NULL, &joined), CM_OK);
+    char *text = written(cm_verdict_write_markdown, joined, &size);
+    assert_in_range(size, 40000, 65000);
+    assert_non_null(strstr(text, " more models.\n\n</details>\n"));
+    free(text);
+    cm_verdict_free(joined);
+}
+
 /* 2,000 modules with paths of 200 bytes, of which some fit into a pull request comment. */
 static void counts_the_modules_that_a_pull_request_comment_omits(void **state) {
     static struct cm_check_blame modules[2000];
@@ -277,10 +322,12 @@ static void reads_a_budget_and_locates_its_errors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_and_ci_formats_equal_their_goldens),
+        cmocka_unit_test(several_models_have_one_report),
         cmocka_unit_test(escapes_line_breaks_and_control_characters_of_names),
         cmocka_unit_test(fails_on_uncertain_times_if_requested),
         cmocka_unit_test(exit_status_is_that_of_the_worst_state),
         cmocka_unit_test(limits_the_length_of_a_pull_request_comment),
+        cmocka_unit_test(counts_the_models_that_a_pull_request_comment_omits),
         cmocka_unit_test(counts_the_modules_that_a_pull_request_comment_omits),
         cmocka_unit_test(reads_a_budget_and_locates_its_errors),
     };
