@@ -357,6 +357,7 @@ enum op_facet {
     FACET_EXACT = 8,   /* FLOPs of the convention `exact` other than MACs */
     FACET_BOUNDS = 16, /* monotonicity: `bounds` */
     FACET_QDQ = 32,    /* propagation of scales: `qdq` */
+    FACETS_RARE = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ,
 };
 
 /* A family of operators: the rows of one file. */

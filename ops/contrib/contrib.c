@@ -238,5 +238,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(contrib, .why_free = "moves or picks elements",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
-                      FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT | FACET_BOUNDS);

@@ -259,5 +259,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(contrib_data, .why_free = "moves, looks up, hashes or packs",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
-                      FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT | FACET_BOUNDS);

@@ -174,5 +174,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(contrib_elements, .why_free = "looks up",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
-                      FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT | FACET_BOUNDS);

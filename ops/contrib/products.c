@@ -405,5 +405,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_products,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);
+OP_FAMILY(contrib_products, .declines = FACETS_RARE | FACET_BOUNDS);

@@ -371,5 +371,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_sparse,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);
+OP_FAMILY(contrib_sparse, .declines = FACETS_RARE | FACET_BOUNDS);

@@ -232,5 +232,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_states,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);
+OP_FAMILY(contrib_states, .declines = FACETS_RARE | FACET_BOUNDS);

@@ -235,5 +235,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(activation,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(activation, .declines = FACETS_RARE | FACET_EXACT);

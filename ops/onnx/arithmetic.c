@@ -145,4 +145,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(arithmetic, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(arithmetic, .declines = FACETS_RARE);

@@ -244,4 +244,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(attention, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(attention, .declines = FACETS_RARE);

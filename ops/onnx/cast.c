@@ -106,5 +106,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(cast, .why_free = "changes the type",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(cast, .why_free = "changes the type", .declines = FACETS_RARE | FACET_EXACT);

@@ -122,5 +122,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(control,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(control, .declines = FACETS_RARE | FACET_EXACT);

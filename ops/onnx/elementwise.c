@@ -72,4 +72,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(elementwise, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(elementwise, .declines = FACETS_RARE);

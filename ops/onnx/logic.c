@@ -118,4 +118,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(logic, .why_free = "logic, bits and comparisons",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT);

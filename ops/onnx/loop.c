@@ -553,5 +553,4 @@ static int infer_loop(struct op_context *context) {
 static const struct op rows[] = {LOOP(1), LOOP(11)};
 /* clang-format on */
 
-OP_FAMILY(loop,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(loop, .declines = FACETS_RARE | FACET_EXACT);

@@ -164,4 +164,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(matmul, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(matmul, .declines = FACETS_RARE);

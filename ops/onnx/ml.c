@@ -206,5 +206,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(ml, .why_free = "looks up or compares",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
-                      FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT | FACET_BOUNDS);

@@ -308,5 +308,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(move, .why_free = "moves elements",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(move, .why_free = "moves elements", .declines = FACETS_RARE | FACET_EXACT);

@@ -257,4 +257,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(norm, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(norm, .declines = FACETS_RARE);

@@ -67,5 +67,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(optimizer,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);
+OP_FAMILY(optimizer, .declines = FACETS_RARE | FACET_BOUNDS);

@@ -222,5 +222,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(pool, .why_free = "picks elements by data",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(pool, .why_free = "picks elements by data", .declines = FACETS_RARE | FACET_EXACT);

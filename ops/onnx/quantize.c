@@ -105,4 +105,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(quantize, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(quantize, .declines = FACETS_RARE);

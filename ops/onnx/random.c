@@ -66,5 +66,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(random, .why_free = "draws random numbers",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(random, .why_free = "draws random numbers", .declines = FACETS_RARE | FACET_EXACT);

@@ -246,4 +246,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(reduce, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(reduce, .declines = FACETS_RARE);

@@ -314,4 +314,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(resize, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(resize, .declines = FACETS_RARE);

@@ -133,5 +133,4 @@ static int infer_scan(struct op_context *context) {
 static const struct op rows[] = {SCAN(8, "ix"), SCAN(9, "x")};
 /* clang-format on */
 
-OP_FAMILY(scan,
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(scan, .declines = FACETS_RARE | FACET_EXACT);

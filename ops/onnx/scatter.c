@@ -156,4 +156,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(scatter, .why_free = "puts elements where indices say",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT);

@@ -290,5 +290,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(select, .why_free = "compares and picks",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(select, .why_free = "compares and picks", .declines = FACETS_RARE | FACET_EXACT);

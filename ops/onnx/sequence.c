@@ -275,5 +275,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(sequence, .why_free = "puts tensors together",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(sequence, .why_free = "puts tensors together", .declines = FACETS_RARE | FACET_EXACT);

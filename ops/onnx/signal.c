@@ -221,4 +221,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 OP_FAMILY(signal, .why_free = "makes a table, or reads a file",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+          .declines = FACETS_RARE | FACET_EXACT);

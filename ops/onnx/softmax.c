@@ -45,4 +45,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(softmax, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(softmax, .declines = FACETS_RARE);

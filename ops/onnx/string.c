@@ -160,5 +160,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(string, .why_free = "works on texts",
-          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);
+OP_FAMILY(string, .why_free = "works on texts", .declines = FACETS_RARE | FACET_EXACT);

@@ -169,4 +169,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(transformer, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);
+OP_FAMILY(transformer, .declines = FACETS_RARE);
