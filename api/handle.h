@@ -17,8 +17,7 @@ struct cm_model {
     struct message_list notes; /* messages of loading, for every result */
 };
 
-/* As cm_model_load_file; with `has_digest`, source_digest of the source is a hash of what is
- * read. */
+/* As cm_model_load_file; with `has_digest`, its source_digest is a hash of what is read. */
 int model_load(const char *path, bool has_digest, struct cm_diagnostics *diag,
                struct cm_model **ret) CM_MUST_CHECK;
 
@@ -26,8 +25,7 @@ int model_load(const char *path, bool has_digest, struct cm_diagnostics *diag,
 int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
-/* Computes the sizes that `options` give to symbolic dims, in `arena`. Unbound dims, for which
- * a profile would be refused, do not prevent the others from being bound. CM_OK,
- * CM_NO_MEMORY. */
+/* Computes the sizes that `options` give to symbolic dims, in `arena`. Binds the others if some
+ * are unbound, for which a profile would be refused. CM_OK, CM_NO_MEMORY. */
 int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
               struct cm_diagnostics *diag, struct batch_table *ret) CM_MUST_CHECK;

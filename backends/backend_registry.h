@@ -30,8 +30,7 @@ struct backends_list {
 int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret)
     __attribute__((warn_unused_result));
 
-/* Finds one backend by name without loading others. Returns CM_BACKEND_OK, or another status
- * and sets *reason. */
+/* Finds one backend by name without loading others. Sets *reason unless CM_BACKEND_OK. */
 int backends_find(const struct places *places, const char *name, struct arena *arena,
                   const struct cm_backend **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

@@ -20,7 +20,6 @@ struct coalesced {
 };
 
 /* Aligns `n` operands at their last dims, broadcasts them to `shape`, drops axes of 1 and
- * merges axes that are contiguous in every operand. Returns false if an operand does not
- * broadcast. */
+ * merges axes that are contiguous in every operand. Returns false if one does not broadcast. */
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
                    const struct cm_tensor *shape, struct coalesced *ret);

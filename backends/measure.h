@@ -8,8 +8,7 @@
 #include "backends/timing.h"
 
 /* Measures a primitive. Always fills *ret; a primitive that cannot be measured gets a state and
- * a reason. Returns the backend's status: after CM_BACKEND_BROKEN the caller must end the
- * process. */
+ * a reason. Returns the backend's status: after CM_BACKEND_BROKEN the process must end. */
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       struct cm_measurement *ret);

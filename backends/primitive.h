@@ -25,8 +25,7 @@ bool primitive_is_product(const struct cm_primitive *primitive);
  * CM_ELEMENT_NONE if there are neither. */
 enum cm_element primitive_main_element(const struct cm_primitive *primitives, size_t n);
 
-/* Returns true if inputs[2] of a convolution or matrix product is its bias, not an operand of a
- * post-op (`steps`). */
+/* Returns true if inputs[2] of a product is its bias, not an operand of a post-op (`steps`). */
 bool primitive_has_bias(const struct cm_primitive *primitive);
 
 /* Sets row-major strides without gaps ("packed") and clears unused dims. */

@@ -79,8 +79,7 @@ static void set_anchor(struct points *points, int64_t size) {
     for (size_t i = 0; i < points->n_variables; i++) points->anchor[i] = size;
 }
 
-/* Finds a size that the model accepts for all symbolic dims. Else fails with the error at the
- * first size. */
+/* Finds a size that the model accepts for all symbolic dims, else fails as at the first. */
 static int find_anchor(struct points *points) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {

@@ -40,8 +40,7 @@ enum attr_kind {
     ATTR_OTHER, /* sparse tensors, type protos: only the name is kept */
 };
 
-/* A decoded attribute of a node. Names and strings are NUL-terminated and live in the model's
- * arena. */
+/* A decoded attribute of a node. Names and strings end in NUL and live in the model's arena. */
 struct attr {
     const char *name;
     enum attr_kind kind;
@@ -117,8 +116,7 @@ struct module_stack_entry {
     const char *class; /* "Conv2d"; "" if unknown */
 };
 
-/* The modules around a node, outermost first, as recorded by the exporter. Shared by the nodes
- * of one module. */
+/* The modules around a node, outermost first, as exported. Shared by nodes of one module. */
 struct module_stack {
     size_t n;
     const struct module_stack_entry *entries;
@@ -230,8 +228,7 @@ int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values
     __attribute__((warn_unused_result));
 /* Returns the number of nodes added so far. */
 uint32_t graph_n_nodes(const struct graph_builder *builder);
-/* Each returns an entry for the caller to complete; the pointer is valid until the next
- * addition. */
+/* Each returns an entry for the caller to complete; it is valid until the next addition. */
 struct graph *graph_at(struct graph_builder *builder, uint32_t id);
 struct value *graph_value_at(struct graph_builder *builder, uint32_t id);
 struct node *graph_node_at(struct graph_builder *builder, uint32_t id);

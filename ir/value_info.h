@@ -27,9 +27,8 @@ struct value_info {
     bool varies;      /* unknown dims differ between the iterations of an executed Loop */
     bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
                              unavailable */
-    /* Set by walk_upper_bounds (passes/walk/walk.h): data-dependent dims and contents are
-     * upper bounds. `value` has the largest and `lower_bound` the smallest possible
-     * contents. */
+    /* Set by walk_upper_bounds (passes/walk/walk.h): data-dependent dims and contents are upper
+     * bounds. `value` has the largest possible contents, `lower_bound` the smallest. */
     bool is_upper_bound;
     const struct constant *lower_bound; /* NULL if `value` is exact */
 };
@@ -43,8 +42,7 @@ static inline struct value_info value_info_unknown(void) {
     return (struct value_info){.shape = {RANK_UNKNOWN, NULL}};
 }
 
-/* Converts a declared type; its dims are borrowed. Returns CM_OK, or CM_NO_MEMORY without a
- * message. */
+/* Converts a declared type; its dims are borrowed. CM_OK, or CM_NO_MEMORY without a message. */
 int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret)
     __attribute__((warn_unused_result));
 

@@ -24,8 +24,7 @@ static bool is_activation_product(const struct llm_reading *reading, uint32_t id
            llm_weight_of(reading, id) == ID_NONE;
 }
 
-/* Returns the operand of the softmax that the node computes, as one node or as the last of a
- * pattern; ID_NONE. */
+/* Returns the operand of the softmax that the node computes, alone or as a pattern; ID_NONE. */
 static uint32_t softmax_operand(const struct llm_reading *reading, uint32_t id) {
     const struct fused_patterns_table *patterns = reading->core->fused_patterns;
     const uint32_t index = patterns->of_node[id];
@@ -113,8 +112,7 @@ static int64_t n_rows(const struct llm_reading *reading, uint32_t value) {
     return shape->rank > 1 ? shape->dims[shape->rank - 2] : 0;
 }
 
-/* Returns true if the node compares positions of queries with those of keys, or makes a
- * triangle. */
+/* Returns true if the node compares positions of queries and keys, or makes a triangle. */
 static bool orders(const struct llm_reading *reading, uint32_t id) {
     const struct node *node = llm_node(reading, id);
     const struct op_facets *facets = llm_op(reading, id)->facets;
@@ -360,8 +358,7 @@ static void search_masks(const struct llm_reading *reading, const uint32_t *mask
     ret->is_causal = ret->is_causal || ret->window > 0 || search->is_causal;
 }
 
-/* Describes attention of the products `scores` and `result`. Returns false if sizes are
- * unknown. */
+/* Describes attention of the products `scores` and `result`. False if sizes are unknown. */
 static bool read_decomposed(const struct llm_reading *reading, uint32_t scores, uint32_t result,
                             const struct path *path, struct mask_search *search,
                             struct llm_attention *ret) {

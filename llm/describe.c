@@ -662,8 +662,7 @@ static int by_product(const void *a, const void *b) {
     return left->node < right->node ? -1 : left->node > right->node;
 }
 
-/* Adds the weight of a product that no step computes: of an encoder, or keys and values of the
- * source. */
+/* Adds the weight of a product that no step computes: an encoder's, or keys of the source. */
 static void read_stored(struct llm_reading *reading, uint32_t id) {
     const uint32_t index = llm_largest_param(reading, id);
     const struct shape *shape = &llm_info(reading, llm_node(reading, id)->outputs[0])->shape;

@@ -124,8 +124,7 @@ static void add_collective(const struct adding *adding, enum llm_collective kind
     costs->communication_bound += bound;
 }
 
-/* The element in which a product computes: that of its quantized weights, if their format has
- * one. */
+/* The element in which a product computes: that of its quantized weights, if they have one. */
 static enum cm_element product_element(const struct adding *adding, size_t weight,
                                        const struct llm_product *product) {
     const struct llm_format *format =

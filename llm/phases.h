@@ -42,15 +42,13 @@ static inline double llm_moved(const struct llm_costs *costs) {
     return costs->weight_bytes + costs->kv_bytes + costs->state_bytes;
 }
 
-/* Returns the number of groups of GPUs that each have all layers but the experts, and a part of
- * the sequences. */
+/* Returns how many groups of GPUs have all layers but the experts, for parts of sequences. */
 double llm_replicas(const struct llm_setup *setup);
 /* Returns the costs of one step. */
 struct llm_costs llm_step_costs(const struct language *language, const struct llm_setup *setup,
                                 const struct llm_machine *machine, const struct llm_step *step);
 
-/* Returns the expected seconds of the product whose weights begin at `weight`; 0 without a
- * device. */
+/* Returns the expected seconds of the product whose weights begin at `weight`; 0: no device. */
 double llm_product_seconds(const struct language *language, const struct llm_setup *setup,
                            const struct llm_machine *machine, const struct llm_step *step,
                            size_t weight);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that the parts of llm_describe share while they are filled, and queries about
- * nodes and values. */
+/* Tables that the parts of llm_describe fill, and queries about nodes and values. */
 #pragma once
 
 #include "llm/language.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roles of the symbolic dims of a language model: batch, tokens of this step, tokens of
  * earlier steps, and their sum. They follow from the graph: the token ids are the integers that
- * are looked up in a table, and a cache is an input that an output of the same shape
- * extends. */
+ * are looked up in a table, and a cache is an input that an output of its shape extends. */
 #pragma once
 
 #include "passes/pass.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequences of a length that fit into memory, the longest sequence, and when the cache
- * limits decode. */
+/* The sequences that fit into memory, the longest, and when the cache limits decode. */
 #pragma once
 
 #include "llm/phases.h"

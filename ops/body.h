@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies of control-flow operators (graphs in attributes). An infer function infers a body with
- * value infos that hold in every iteration, and reports how often the body runs.
- * Functions that return int return 0, or the negative status of a failure that has been
- * reported. */
+ * value infos that hold in every iteration, and reports how often the body runs. Functions that
+ * return int return 0, or the negative status of a reported failure. */
 #pragma once
 
 #include "ops/op_context.h"
@@ -28,8 +27,7 @@ int body_open(struct op_context *context, const char *attr, struct body *ret);
 int body_check(const struct op_context *context, const struct body *body, size_t inputs,
                size_t outputs);
 
-/* Reads a condition: sets *ret to its one element, and *ret_known to false if the element is
- * unknown. */
+/* Reads a condition: sets *ret to its one element, and *ret_known to false if it is unknown. */
 int body_condition(struct op_context *context, const struct value_info *info, bool *ret_known,
                    bool *ret);
 
@@ -45,8 +43,7 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
                            int64_t max_times);
 
-/* Infers the body repeatedly until its carried inputs are a fixed point: they then hold in
- * every iteration. */
+/* Infers the body until its carried inputs are a fixed point: they hold in every iteration. */
 int body_walk_iterations(struct op_context *context, struct body *body,
                          const struct carried *carried);
 

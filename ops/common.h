@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers shared by operator families: attribute tables, shapes of elementwise operators,
- * checks of dtypes. */
+/* Helpers of operator families: attribute tables, elementwise shapes, checks of dtypes. */
 #pragma once
 
 #include <stdbool.h>
@@ -84,11 +83,9 @@ int64_t common_smaller(int64_t a, int64_t b);
 int64_t common_divide(int64_t a, int64_t b);
 /* Returns the value limited to [low, high]. */
 int64_t common_clamp(int64_t value, int64_t low, int64_t high);
-/* Returns the elements of operand i; NULL if they are unknown, more than LONGEST_SHORT, or
- * cannot be read. */
+/* Returns the elements of operand i; NULL if unknown, unreadable or over LONGEST_SHORT. */
 const struct constant *common_contents(const struct op_context *context, size_t i);
-/* Returns the one integer in operand i; DIM_UNKNOWN if it is omitted, unknown or not an
- * integer. */
+/* Returns the one integer in operand i; DIM_UNKNOWN if omitted, unknown or no integer. */
 int64_t common_integer(const struct op_context *context, size_t i);
 /* As common_integer, but returns DIM_UNKNOWN if the integer is negative. */
 int64_t common_length(const struct op_context *context, size_t i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints constructor arguments as torch.nn modules do (extra_repr), so that a profile looks
- * like print(model). Functions that return int return 0; `out` records an allocation
- * failure. */
+ * like print(model). Functions that return int return 0; `out` records failed allocations. */
 #pragma once
 
 #include <stdbool.h>

@@ -17,8 +17,7 @@
 
 struct op_context;
 
-/* Sets ret->r if the output's type is a float, else ret->i. Returns false if there is no
- * result. */
+/* Sets ret->r if the output's type is a float, else ret->i. Returns false without a result. */
 typedef bool fold_kernel(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret);
 

@@ -20,8 +20,7 @@
 
 struct arena;
 
-/* Callbacks of the infer pass for control-flow operators: infer a body, report its trip
- * count. */
+/* Callbacks of the infer pass for control-flow operators: infer a body, report its runs. */
 struct op_walker {
     /* Infers the body. `inputs` are infos of its declared inputs; *ret_outputs gets an array
      * of infos, one for each body output, in the context's arena. May be called again with
@@ -40,8 +39,7 @@ struct op_walker {
      * (data-dependent) that of --trip-count, if requested. `upper` is the upper bound of the
      * trip count. NULL callback: none is requested. */
     int64_t (*trips)(void *context, uint32_t node, int64_t exact, int64_t upper);
-    /* Returns the info of a value from the last walk of its body. NULL callback: not
-     * available. */
+    /* Returns the info of a value from the last walk of its body. NULL: not available. */
     const struct value_info *(*info)(void *context, uint32_t value);
     /* Execution of a Loop iteration by iteration; NULL: not available. `begin` returns true if
      * `trips` iterations are within the limits, and either `needed` is set or the last walk
@@ -104,8 +102,7 @@ int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int
 /* Returns true if dims or contents of operand i are only bounds. */
 bool op_has_bounds(const struct op_context *context, size_t i);
 
-/* Values with more elements are long (struct op_budget). A list of two numbers per axis is
- * short. */
+/* Values with more elements are long (struct op_budget). Two numbers per axis are short. */
 #define LONGEST_SHORT (2 * SHAPE_MAX_RANK)
 
 /* Subtracts the elements from the budget. Returns false if it is exhausted. */
@@ -159,8 +156,7 @@ int op_output_like(struct op_context *context, size_t i, size_t from) CM_MUST_CH
 /* Sets output i to any info: sequences, optionals, outputs of bodies. */
 int op_output_info(struct op_context *context, size_t i,
                    const struct value_info *info) CM_MUST_CHECK;
-/* Sets the contents of output i, with the dtype and shape that infer set. `value` NULL: returns
- * CM_NO_MEMORY. */
+/* Sets the contents of output i, of the dtype and shape that infer set. NULL: CM_NO_MEMORY. */
 int op_set_value(struct op_context *context, size_t i,
                  const struct constant *value) CM_MUST_CHECK;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types as text. A type is a chain, such as a sequence of optionals of tensors, so a loop
- * suffices. */
+/* Types as text. A type is a chain (a sequence of optionals of tensors), so a loop suffices. */
 #include "report/types.h"
 
 #include <inttypes.h>

@@ -5,8 +5,7 @@
 struct cm_type;
 struct text;
 
-/* Appends a type. "?" is an unknown dim or dtype, "<=5" a dim with an upper bound, "[...]" an
- * unknown rank. */
+/* Appends a type: "?" is an unknown dim or dtype, "<=5" an upper bound, "[...]" any rank. */
 void type_append(struct text *text, const struct cm_type *type);
 
 /* Maximum nesting of sequences in reports; ONNX models have one or two levels. */

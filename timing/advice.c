@@ -34,8 +34,7 @@
 #define MAX_TRANSPOSE   1.3
 #define VECTOR_BYTES    16 /* alignment of matrix rows for tensor cores */
 
-/* Input of the rules, and the findings of the current one. Times are seconds in one pass
- * through the model. */
+/* Input of the rules, and findings of the current one. Times are seconds of one pass. */
 struct advice_case {
     const struct timing *timing;
     double total_s;  /* of all nodes */
@@ -204,8 +203,7 @@ static bool is_elementwise(const struct cm_primitive *primitive) {
            (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
 }
 
-/* Returns true if the node is the only reader of the value, and its producer can be fused with
- * it. */
+/* Returns true if the node alone reads the value and its producer can be fused with it. */
 static bool is_fusable(const struct advice_case *advice, uint32_t node,
                        const struct value *value) {
     const uint32_t *kernel = advice->timing->kernels->kernel;

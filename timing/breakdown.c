@@ -270,8 +270,7 @@ static int find_row(struct kernel_list *list, uint32_t primitive,
     return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
 }
 
-/* Returns the number of kernels among which the primitive's time is divided; 0 if their times
- * are unknown. */
+/* Returns the number of kernels that divide the primitive's time; 0 if theirs are unknown. */
 static int32_t count_shares(const struct cm_how *how) {
     if (how->n_kernels == 1 && how->kernels[0].name[0] != '\0') return 1;
     return estimate_kernels_sum(how) > 0 ? how->n_kernels : 0;

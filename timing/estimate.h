@@ -90,8 +90,7 @@ bool estimate_runs(const struct timing *timing, uint32_t node);
 /* Returns the measurement of estimate_primitive; NULL if there is no primitive or no time. */
 const struct cm_measurement *estimate_of_node(const struct timing *timing, uint32_t node);
 
-/* Returns the operations per second of a published rate ("matrix_fp16") of the modelled device;
- * 0 if it has none. */
+/* Returns the operations per second of a published rate ("matrix_fp16"); 0 if none. */
 double estimate_rate(const struct timing *timing, const char *name);
 
 /* Returns seconds as integer picoseconds; DIM_OVERFLOW if negative or past 2^63. */

@@ -195,8 +195,7 @@ static void read_cell(const struct listing *listing, struct backward *backward,
     }
 }
 
-/* Returns true if an operand before `slot` has an equal cell: one kernel computes both
- * gradients. */
+/* Returns true if an operand before `slot` has an equal cell: one kernel computes both. */
 static bool shares_kernel(const struct listing *listing, const struct operation *operation,
                           size_t slot) {
     const char *cell = op_gradient(operation->saved_for_backward, slot);

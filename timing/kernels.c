@@ -206,8 +206,7 @@ static bool ends_group(const struct mapping *mapping, uint32_t id) {
     return mapping->table->qdq[id] == QDQ_QUANTIZES && rule(mapping, RUNTIME_FUSES_EPILOGUES);
 }
 
-/* A fusible node joins the groups of the fusible nodes whose outputs it reads, if they have its
- * stage and graph. */
+/* A fusible node joins the groups of those whose outputs it reads, of its stage and graph. */
 static void map_node(const struct mapping *mapping, uint32_t id) {
     const struct model *model = mapping->timing->core.model;
     const struct node *node = whole_node(mapping, id);
@@ -251,8 +250,7 @@ static void find_reader(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Returns true if the kernel of a product can compute the node with each element that it
- * writes. */
+/* Returns true if the kernel of a product can compute the node on each element it writes. */
 static bool is_elementwise(const struct mapping *mapping, uint32_t id) {
     const struct op_lowering *lowering = lowering_of(mapping, id);
     return lowering->kind == CM_ELTWISE ||
@@ -342,8 +340,7 @@ static bool is_in_main_graph(const struct mapping *mapping, uint32_t id) {
 }
 
 /* If an implementation can keep the output in the memory of an operand, a cache that is an
- * input of the model, and writes only new rows, returns the value of that operand; else
- * ID_NONE. */
+ * input of the model, and writes only new rows, returns its value; else ID_NONE. */
 static uint32_t cache_of(const struct mapping *mapping, uint32_t id, size_t output) {
     const struct op *op = op_of(mapping, id);
     const struct node *node = whole_node(mapping, id);

@@ -57,8 +57,7 @@ static uint32_t match(struct building *building, const uint32_t *values, size_t 
     return ID_NONE;
 }
 
-/* Lists the steps and the roots of their operands. Returns false if one is in a body of control
- * flow. */
+/* Lists the steps and the roots of their operands. Returns false if one is in a body. */
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct timing *timing = building->timing;
     struct cm_network *network = &building->ret->network;

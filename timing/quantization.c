@@ -166,8 +166,7 @@ static void tally_add(struct tally *tally, enum cause cause, int64_t ps, int64_t
         tally->loss_ps[cause] = checked_add(tally->loss_ps[cause], ps - float_ps);
 }
 
-/* Returns the cause that costs most: the loss if int8 is slower, else the time that gains
- * nothing. */
+/* Returns the cause that costs most: the loss if int8 is slower, else the time without gain. */
 static enum cause worst_of(const struct tally *tally, bool is_slower) {
     const int64_t *by = is_slower ? tally->loss_ps : tally->float_ps;
     enum cause worst = GAINS;

@@ -64,8 +64,7 @@ static void judge_model(const struct cm_measurement *measurement, struct achieve
     ret->limited_by = is_limit ? (enum limited_by)measurement->limit : LIMITED_BY_UNKNOWN;
 }
 
-/* The lower bound needs the peak rate of a product only: the arithmetic intensity of others is
- * too low to matter. */
+/* The lower bound needs the peak rate of products only: others have too low an intensity. */
 static void judge_run(const struct timing *timing, const struct cm_primitive *primitive,
                       const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;

@@ -192,8 +192,7 @@ static size_t pick(const struct item *items, const size_t *range, enum stage sta
     return n;
 }
 
-/* Pairs items of two ranges such that the sum of scores is largest. Returns CM_OK or
- * CM_NO_MEMORY. */
+/* Pairs items of two ranges such that the sum of scores is largest. CM_OK, CM_NO_MEMORY. */
 static int align_range(struct aligner *aligner, const size_t *range_a, const size_t *range_b,
                        enum stage stage) {
     const uint32_t *a = aligner->picked;

@@ -15,8 +15,7 @@ struct map;
 int times_import(const struct timing *timing, struct estimate_table *ret) CM_MUST_CHECK;
 
 /* Sets imported->other_shape if the times belong to other shapes than those of the model. The
- * maps have the ids of nodes and of values by name. Returns CM_OK or CM_NO_MEMORY (not
- * reported). */
+ * maps have the ids of nodes and of values by name. CM_OK or CM_NO_MEMORY (not reported). */
 int times_compare_shapes(const struct timing *timing, const struct map *nodes,
                          const struct map *values, struct imported *imported) CM_MUST_CHECK;
 

@@ -130,8 +130,7 @@ static uint32_t find_node(const struct matching *matching, const char *name, boo
     return *ret_known ? (uint32_t)index : ID_NONE;
 }
 
-/* Records a node that locates a layer in the module tree; the nodes of a layer follow each
- * other. */
+/* Records a node that locates a layer in the module tree; the nodes of a layer adjoin. */
 static void place(struct matching *matching, struct imported_layer *layer, uint32_t node) {
     if (node == ID_NONE) return;
     if (layer->n_places++ == 0) layer->places = matching->places + matching->n_places;

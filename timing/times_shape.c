@@ -9,8 +9,7 @@
 #include "support/map.h"
 #include "support/text.h"
 
-/* Times belong to other shapes if at least 1 of this many layers has another shape. Optimizers
- * change some. */
+/* Times belong to other shapes if 1 of this many layers has another. Optimizers change some. */
 #define OTHER_SHAPES 4
 
 /* Returns the value that the first output of a layer is: the value that the file names, or that

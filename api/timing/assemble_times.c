@@ -143,8 +143,7 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
     copy_how(assembly, &from->how, ret);
 }
 
-/* Returns the throughput of an imported layer, and sets its FLOPs and bytes in *ret: the sums
- * over its nodes. */
+/* Returns the throughput of an imported layer; sets its FLOPs and bytes, sums over nodes. */
 static struct achieved achieved_of_layer(const struct timing *timing,
                                          const struct imported_layer *layer,
                                          struct cm_timed *ret) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The algorithm chosen for each primitive: later plans of the primitive, alone or in a network,
- * use the same one. */
+/* The algorithm chosen for each primitive: its later plans, alone or in a network, use it. */
 #pragma once
 
 #include <stddef.h>

@@ -121,8 +121,7 @@ static void begin_libraries(struct cm_device *device) {
     }
 }
 
-/* Opens a target without a device. The stub driver is loaded first, so that the libraries use
- * it. */
+/* Opens a target without a device. Loads the stub driver first: the libraries use it. */
 static int open_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
     int status = library_load_stub(reason);

@@ -19,6 +19,5 @@ struct fill {
 
 /* Returns the contents for input `index` of a primitive. */
 struct fill fill_for(const struct cm_primitive *primitive, int32_t index);
-/* Writes pseudo-random elements, the same in every run. `size`: bytes, a multiple of the
- * element size. */
+/* Writes pseudo-random elements, the same in every run. `size`: bytes, whole elements. */
 void fill_pattern(const struct fill *fill, void *ret, size_t size);

@@ -17,8 +17,7 @@ struct library_folders {
 
 /* Sets *ret to the folders to search: those of `first` (absolute, separated by colons; NULL:
  * none), the loader's search path, and the folders of deb, rpm, conda, pip, CUDNN_PATH,
- * CUDA_HOME and the CUDA toolkit. Returns CM_BACKEND_REFUSED if one of `first` is not
- * absolute. */
+ * CUDA_HOME and the CUDA toolkit. CM_BACKEND_REFUSED if one of `first` is not absolute. */
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason);
 void library_drop_folders(struct library_folders *folders);
@@ -45,6 +44,5 @@ int library_load(const struct library_name *name, const struct library_folders *
                  struct cm_reason *reason);
 
 /* Loads the stub driver for planning without a device (planning/driver.c) from the folder of
- * the module. A later load of libcuda.so.1 finds it by its soname. Returns CM_BACKEND_REFUSED
- * if it is missing. */
+ * the module. Later loads of libcuda.so.1 find it. CM_BACKEND_REFUSED if it is missing. */
 int library_load_stub(struct cm_reason *reason);

@@ -28,8 +28,7 @@ struct memory {
 /* Returns `bytes` rounded up to MEMORY_ALIGNMENT; DIM_OVERFLOW if that overflows. */
 int64_t memory_align(int64_t bytes);
 /* Takes at least `least` bytes: the shared block or, if it is too small or taken, a private
- * block of up to `wish` bytes. Returns CM_BACKEND_NO_MEMORY if `least` exceeds limit or free
- * memory. */
+ * block of up to `wish` bytes. CM_BACKEND_NO_MEMORY if `least` exceeds limit or free memory. */
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
 /* Takes a private block in any case. */

@@ -63,8 +63,7 @@ void plan_drop(struct cm_plan *plan);
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
 /* Launches everything once on the first set and waits. */
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
-/* Captures the launches on the first set to list their kernels; sets no_graphs if they cannot
- * be captured. */
+/* Captures the launches on the first set to list their kernels; sets no_graphs if it fails. */
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* Drops the captured graphs, before the steps change. */
 void plan_drop_graphs(struct cm_plan *plan);

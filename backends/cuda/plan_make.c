@@ -56,8 +56,7 @@ static int make_candidate(struct cm_plan *plan, const struct cuda_provider *prov
     return status;
 }
 
-/* Sets *ret_seconds to the shortest of AUTOTUNE_SAMPLES samples of AUTOTUNE_RUNS warm
- * executions. */
+/* Sets *ret_seconds to the least of AUTOTUNE_SAMPLES samples of AUTOTUNE_RUNS warm runs. */
 static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;

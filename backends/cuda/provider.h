@@ -40,8 +40,7 @@ struct cuda_provider {
     const char *device_only; /* why making a step requires a device; NULL: it does not */
     /* Makes a candidate of those possible on this device: 0 is the provider's best, 1 the next.
      * Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a failure the
-     * caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero before the
-     * call. */
+     * caller asks the next provider, except after CM_BACKEND_BROKEN. *ret begins as zero. */
     int (*make)(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);
 };

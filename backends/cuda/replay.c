@@ -41,8 +41,7 @@ static int launch_timed(const struct cm_device *device, const struct replay_job 
     return status;
 }
 
-/* Captures a job. Ends the capture after a failed launch too, else the stream would stay in
- * capture mode. */
+/* Captures a job. Ends the capture after a failed launch too, else the stream stays in it. */
 int replay_record(const struct cm_device *device, const struct replay_job *job,
                   struct replay *replay, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;

@@ -116,8 +116,7 @@ static int find_text(const char *device, char *ret, size_t size, struct cm_reaso
                        "unknown target '%s': expected %s, or a .json file", device, names);
 }
 
-/* Returns the value of a member in a text that cuDNN has accepted; NULL if missing, which is
- * not an error. */
+/* Returns the value of a member in a text that cuDNN has accepted; NULL if missing. */
 static const char *find_member(const char *text, const char *name) {
     const char *at = strstr(text, name);
     if (at == NULL) return NULL;

@@ -62,8 +62,7 @@ static bool measure(const struct survey *survey, const struct cm_primitive *prim
     return ret->cold.median > 0;
 }
 
-/* Returns the best rate: a larger product need not be faster. 8-bit types accumulate in 32
- * bits. */
+/* Returns the best rate: a larger product need not be faster. 8-bit types add in 32 bits. */
 static double measure_gemms(const struct survey *survey, int32_t element) {
     const int32_t sum = element == CM_I8 ? CM_I32 : element == CM_F8E4M3 ? CM_F32 : element;
     struct cm_measurement got;

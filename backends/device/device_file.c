@@ -330,8 +330,7 @@ static bool any_has_source(const struct json_value *object, const char *source) 
 }
 
 /* Sets the source, unless the file has one, to the documents that figures name as "source": in
- * file order, as many as a report has room for. Documents named only as "checked" are
- * omitted. */
+ * file order, as many as a report has room for. Omits documents named only as "checked". */
 static int join_sources(const struct reading *reading) {
     static const size_t room = CM_NAME_SIZE - sizeof("; ...");
     struct text joined;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects the rate of a device for a primitive: that of the fastest units that support its
- * element type. */
+/* Selects the rate of a device for a primitive: of the fastest units with its element type. */
 #include "backends/device/devices.h"
 
 #define MAX_CHOICES 5 /* rates of a type, with the RATE_NONE at the end */
@@ -20,8 +19,7 @@ static const char *const rate_names[N_RATES] = {
     [RATE_MATRIX_INT8] = "matrix_int8",
 };
 
-/* Candidates in order of preference: if the device has no units for a type, the next wider type
- * is used. */
+/* Candidates in order of preference: without units for a type, the next wider type is used. */
 static const enum device_rate product_rates[CM_N_ELEMENTS][MAX_CHOICES] = {
     [CM_F64] = {RATE_MATRIX_FP64, RATE_FP64},
     [CM_F32] = {RATE_MATRIX_FP32, RATE_FP32},

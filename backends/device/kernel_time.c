@@ -58,8 +58,7 @@ static struct geometry gradient_geometry(struct geometry forward, int32_t gradie
 
 /* Returns the convolution as an implicit matrix product per group: rows are the output
  * positions of all images, columns the output channels; the sum is over kernel positions and
- * input channels. A transposed convolution is treated as the convolution from its output to its
- * input. */
+ * input channels. A transposed convolution is one from its output to its input. */
 static struct geometry convolution_geometry(const struct cm_primitive *primitive) {
     const bool transposed = primitive->kind == CM_DECONV;
     const struct cm_tensor *image = transposed ? &primitive->inputs[0] : &primitive->outputs[0];
@@ -214,8 +213,7 @@ static struct kernel_tiles causal_attention(const struct device_model *model,
 }
 
 /* Returns the bytes of an element of the right operand. Weights that are stored in fewer bits
- * than they are multiplied in are read so: their bytes are what the kernel reads besides the
- * left operand. */
+ * than they are multiplied in are read so: their bytes are all reads but the left operand. */
 static double weight_bytes(const struct cm_primitive *primitive,
                            const struct geometry *product) {
     const double whole = (double)primitive_element_size(primitive->inputs[0].element);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backend that models the times of primitives from the figures of a device (kernel_time.h);
- * nothing runs. */
+/* Backend that models times of primitives from figures of a device (kernel_time.h). */
 #include "backends/backend_registry.h"
 
 #include <stdbool.h>

@@ -7,8 +7,7 @@
 
 static const struct {
     dnnl_status_t (*build)(struct building *building);
-    /* Used instead of a reference implementation, which no runtime would use; NULL: keep the
-     * reference. */
+    /* Used instead of a reference implementation, which no runtime would use; NULL: keep it. */
     dnnl_status_t (*replace)(struct building *building);
     /* If oneDNN does not implement the primitive: true copies as many bytes, because the time
      * depends only on the bytes; false refuses it, because a copy does not model arithmetic. */

@@ -17,8 +17,7 @@ struct heads {
     int32_t element;
 };
 
-/* Describes a tensor [batch, groups, rows, columns]; its matrices are transposed if
- * `transposed`. */
+/* Describes a tensor [batch, groups, rows, columns]; `transposed`: its matrices are. */
 static onednn_desc describe(struct building *building, const struct heads *sizes, int64_t rows,
                             int64_t columns, bool transposed) {
     const int64_t size = rows * columns;

@@ -91,8 +91,7 @@ static dnnl_status_t softmax_along(struct building *building, const struct cm_te
                          axis, &build_part(building)->primitive);
 }
 
-/* Coalesces the axes before the softmax axis and those after it: [2,3,4,5,6] with axis 2
- * becomes [6,4,30]. */
+/* Coalesces the axes before and after the softmax axis: [2,3,4,5,6], axis 2, is [6,4,30]. */
 dnnl_status_t build_softmax(struct building *building) {
     const struct cm_tensor *x = &building->primitive->inputs[0];
     const int32_t axis = building->primitive->axis;

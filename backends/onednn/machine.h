@@ -13,8 +13,7 @@ int machine_processors(void);
 void machine_name(char *ret, size_t size);
 /* Returns the bytes of the largest cache of the first CPU; 32 MiB if unknown. */
 int64_t machine_cache_bytes(void);
-/* Returns a number of bytes of /proc/meminfo, "MemTotal" or "MemAvailable" (without swapping);
- * 0 if unknown. */
+/* Returns a number of bytes of /proc/meminfo, "MemTotal" or "MemAvailable"; 0: unknown. */
 int64_t machine_meminfo(const char *key);
 /* Returns the seconds that threads of this process waited for a CPU; 0 if unknown. */
 double machine_waited(void);

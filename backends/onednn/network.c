@@ -175,8 +175,7 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
     return status;
 }
 
-/* Returns the number of summands per element of the result if inputs[operand] is the weights of
- * a product; else 1. */
+/* Returns the summands per element of the result if inputs[operand] is weights; else 1. */
 static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
     const struct cm_tensor *weights = &primitive->inputs[operand];
     if (operand != 1 || weights->rank < 2) return 1;

@@ -261,8 +261,7 @@ int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *re
     return ran(status, reason);
 }
 
-/* Repeats disturbed executions: waiting for a CPU that another process uses is not part of the
- * cost. */
+/* Repeats disturbed executions: waiting for a CPU that others use is not part of the cost. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     double least = 0;

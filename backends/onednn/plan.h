@@ -43,8 +43,7 @@ void *plan_memory(size_t bytes);
 /* Writes random numbers of the type; fp32 and bf16 numbers are multiplied by `scale`. */
 void plan_fill(void *address, size_t size, dnnl_data_type_t type, double scale);
 
-/* Returns a plan with room for `n_built` primitives, NULL if out of memory; release it with
- * plan_drop. */
+/* Returns a plan with room for `n_built` primitives, for plan_drop; NULL if out of memory. */
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built);
 /* Allocates the calls of all sets; call it once. Returns false if out of memory. */
 bool plan_reserve(struct cm_plan *plan, size_t calls_capacity);
@@ -79,8 +78,7 @@ struct network_filling {
 /* Indices of plan.blocks. */
 enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
 
-/* Makes the plan of a network. `filling` NULL: random numbers. `keep_layout` and the result are
- * as for plan_make. */
+/* Makes the plan of a network. `filling` NULL: random numbers. Else as plan_make. */
 int network_make(const struct onednn *lib, const struct cm_network *network, bool keep_layout,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason);

@@ -339,8 +339,7 @@ static int list_instances(struct reader *reader) {
     return CM_OK;
 }
 
-/* Sets the run of each instance: its step, or its place in the shortest sequence that the trace
- * repeats. */
+/* Sets the run of each instance: its step, or its place in the shortest repeated sequence. */
 static int find_runs(struct reader *reader) {
     const size_t n = reader->n_instances;
     const struct instance *items = reader->instances;

@@ -76,8 +76,7 @@ static bool drop_token(char *name) {
     return drop_suffix(name, token);
 }
 
-/* Removes a suffix like "/MatMulScaleFusion/": the name of the optimizer that fused other nodes
- * into this one. */
+/* Removes a suffix like "/MatMulScaleFusion/": the name of the optimizer that fused nodes. */
 static bool drop_fusion(char *name) {
     if (!text_ends_with(name, "Fusion/") && !text_ends_with(name, "Fusion")) return false;
     size_t at = strlen(name) - 1; /* skips the last '/' */

@@ -22,8 +22,7 @@ static int make_layers(struct cm_times *ret, size_t n, struct cm_diagnostics *di
     return ret->layers ? CM_OK : diag_no_memory(diag);
 }
 
-/* Reads means and medians over all runs; old profiles have no medians, and none has single
- * runs. */
+/* Reads means and medians over all runs; old profiles have no medians, none has single runs. */
 int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnostics *diag,
                                struct cm_times *ret) {
     const struct json_value *first = json_first(rows);

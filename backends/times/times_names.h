@@ -39,8 +39,7 @@ struct times_operator {
 };
 enum { TIMES_PRODUCT = 1, TIMES_MANY = 2, TIMES_COPY = 4 };
 
-/* Returns true if one of the words, which blanks separate, is the first `length` bytes of
- * `word`. */
+/* Returns true if a word, between blanks, is the first `length` bytes of `word`. */
 bool times_has_word(const char *words, const char *word, size_t length);
 
 /* Sets types, many, is_product and role of a layer whose operator is the first `length` bytes

@@ -141,8 +141,7 @@ static int infer_hashes(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
-/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the largest number of words, is
- * data-dependent. */
+/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the most words, is data-dependent. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     const int rank = texts->rank;

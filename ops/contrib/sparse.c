@@ -32,8 +32,7 @@ static int check_heads(const struct op_context *context) {
 }
 
 /* Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
- * static_kv (8) the keys are those of an encoder; with use_past (9) the cache holds past
- * keys. */
+ * static_kv (8) the keys are those of an encoder; with use_past (9) the cache has past keys. */
 static struct sizes read_decoder(const struct op_context *context) {
     struct sizes s = unknown;
     const bool of_encoder = contrib_flag(context, 8);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators described by the user (docs/op-costs.md). Each description becomes a row like those
- * of built-in operators, with callbacks that evaluate its texts at a node. Rows are
- * immutable. */
+ * of built-in operators, with callbacks that evaluate its texts at a node. Rows are const. */
 #pragma once
 
 #include <stdbool.h>

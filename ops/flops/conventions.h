@@ -44,8 +44,7 @@ size_t convention_terms(const struct convention *convention, const struct op_con
                         struct convention_term terms[CONVENTION_TERMS]);
 /* Returns the sum of the integer operations if `of_integers`, else of the FLOPs. */
 int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
-/* Returns the operations of one run of the node by the convention; counts integer operations as
- * FLOPs. */
+/* Returns the operations of one run of the node by the convention, integer or not. */
 int64_t convention_all_operations(const struct convention *convention,
                                   const struct op_context *context, int64_t macs);
 

@@ -265,8 +265,7 @@ int64_t exact_lp_norm(const struct op_context *context) {
     return roots ? all : checked_sub(all, term_rows_along_axis(context));
 }
 
-/* Per element: minimum, maximum, quotient, rounding, zero point. Per node: 5 for scale and zero
- * point. */
+/* Per element: minimum, maximum, quotient, rounding, zero point. Per node: 5 for the scale. */
 int64_t exact_dynamic_scale(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), 5);
 }

@@ -99,6 +99,5 @@ int64_t term_rows_before_axis(const struct op_context *context);
 /* Returns the number of rows that Softmax, LogSoftmax, Hardmax and QLinearSoftmax normalize:
  * along the attribute `axis`; before opset 13, of all axes from `axis` on. */
 int64_t term_softmax_rows(const struct op_context *context);
-/* Returns the number of spatial axes of input 0, rank - 2 but at least 0; RANK_UNKNOWN if the
- * rank is unknown. */
+/* Returns the number of spatial axes of input 0, rank - 2 but at least 0; RANK_UNKNOWN. */
 int term_spatial(const struct op_context *context);

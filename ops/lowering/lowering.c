@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls the lowering function of an operator, and converts operands and outputs to tensors of a
- * primitive. */
+/* Calls the lowering function of an operator, and makes tensors of operands and outputs. */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>

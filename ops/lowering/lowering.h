@@ -27,8 +27,7 @@ bool lowering_model_product(const struct op_context *context, struct cm_primitiv
  * has too many dims, or no primitive supports its dtype. */
 bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret);
 bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret);
-/* Add operand (output) `slot` to the operands (results) of the primitive; return false as
- * above. */
+/* Add operand (output) `slot` to the operands (results) of the primitive; return as above. */
 bool lowering_add_input(const struct op_context *context, size_t slot,
                         struct cm_primitive *ret);
 bool lowering_add_output(const struct op_context *context, size_t slot,

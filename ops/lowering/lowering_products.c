@@ -214,8 +214,7 @@ static bool add_scale(const struct op_context *context, size_t slot, struct cm_p
     return true;
 }
 
-/* Adds x, scale and zero point. Sets *ret_zero to the index of the zero point; 0 if there is
- * none. */
+/* Adds x, scale and zero point. Sets *ret_zero to the index of the zero point; 0: none. */
 static bool add_scales(const struct op_context *context, struct cm_primitive *ret,
                        int32_t *ret_zero) {
     *ret_zero = op_has_input(context, 2) ? 2 : 0;

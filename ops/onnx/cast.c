@@ -51,8 +51,7 @@ static int64_t wrap_int(enum dtype to, int64_t value) {
     return fold_store(to, &number) ? number.i : number.i - mask - 1;
 }
 
-/* Truncates floats to integers. Returns false for out-of-range values, which ONNX does not
- * define. */
+/* Truncates floats to integers. Returns false for values out of range: undefined in ONNX. */
 static bool cast_number(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
     enum dtype to = context->outputs[0].dtype;

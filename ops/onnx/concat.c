@@ -4,8 +4,7 @@
 #include "ops/fold.h"
 #include "ops/onnx/facets.h"
 
-/* Sets *ret to the axis. Concat-1: the schema has no default, but its documentation specifies
- * 1. */
+/* Sets *ret to the axis. Concat-1: the schema has no default, the documentation has 1. */
 static int concat_axis(const struct op_context *context, int rank, int *ret) {
     const int64_t axis = op_has_attr(context, "axis") ? op_attr_int(context, "axis") : 1;
     return op_normalize_axis(context, axis, rank, ret);

@@ -30,8 +30,7 @@ struct term {
     uint8_t letters[SHAPE_MAX_RANK];
 };
 
-/* Two factors that are multiplied, as sets of operands (bits): an operand or an earlier
- * product. */
+/* Two factors that are multiplied, as sets of operands (bits): operands or products. */
 struct pair {
     uint32_t a, b;
 };
@@ -338,8 +337,7 @@ static bool read_pairs(const struct op_context *context, struct einsum *einsum,
     return true;
 }
 
-/* Returns the MACs of all products, each times the number of its factors that contain one of
- * `operands` (bits). */
+/* Returns the MACs of all products, each times its factors that contain one of `operands`. */
 static int64_t sum_macs(const struct op_context *context, uint32_t operands, bool is_forward) {
     struct einsum einsum;
     struct pair pairs[MAX_OPERANDS];

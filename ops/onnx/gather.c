@@ -148,8 +148,7 @@ static int fold_gather_elements(struct op_context *context) {
                        gather_elements_source);
 }
 
-/* Sets *ret to the length of an index tuple: the last dim of the indices, <= rank of the data -
- * batch_dims. */
+/* Sets *ret to the length of an index tuple: the last dim, <= rank of data - batch_dims. */
 static int tuple_length(const struct op_context *context, int64_t batch_dims, int64_t *ret) {
     const struct shape *data = op_shape(context, 0);
     const struct shape *indices = op_shape(context, 1);

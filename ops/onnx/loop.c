@@ -53,8 +53,7 @@ struct search {
     int status;     /* 0, or the failure that ended the search */
 };
 
-/* The linear function factor * input + offset. `input`: index of a body input; ID_NONE for a
- * constant (offset). */
+/* The linear function factor * input + offset. `input`: of the body; ID_NONE: constant. */
 struct linear {
     uint32_t input;
     int64_t factor, offset;
@@ -279,8 +278,7 @@ static struct trip_count first_of_comparison(struct search *search, const struct
 
 static struct trip_count first_iteration(struct search *search, uint32_t id, bool want);
 
-/* Combines the bounds of two conditions: if `both`, both must have the value `want`, else one
- * of them. */
+/* Combines the bounds of two conditions: if `both`, both must be `want`, else one of them. */
 static struct trip_count first_of_and_or(struct search *search, const struct node *node,
                                          bool both, bool want) {
     const struct trip_count a = first_iteration(search, node->inputs[0], want);

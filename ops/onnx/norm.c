@@ -17,8 +17,7 @@ static int64_t n_channels(const struct op_context *context) {
     return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, 1);
 }
 
-/* Returns true if statistics are per channel; with spatial=0 (before opset 9) they are per
- * position. */
+/* Returns true if statistics are per channel; with spatial=0 (before opset 9) per position. */
 static bool per_channel(const struct op_context *context) {
     return context->op->since >= 9 || op_attr_int(context, "spatial") != 0;
 }

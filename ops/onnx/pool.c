@@ -9,8 +9,7 @@
 #include "ops/onnx/facets.h"
 #include "ops/window.h"
 
-/* Returns the number of spatial axes from the rank of the input or the length of kernel_shape;
- * -1: unknown. */
+/* Returns the number of spatial axes, by the input or the length of kernel_shape; else -1. */
 static int spatial_rank(const struct op_context *context) {
     size_t n = 0;
     int rank = op_rank(context, 0);
@@ -59,8 +58,7 @@ int pool_infer_global(struct op_context *context) {
     return common_output(context, rank, dims);
 }
 
-/* Infers the shape in input 2; without it, spatial dims stride * (in - 1) + kernel - begin -
- * end. */
+/* Infers the shape in input 2; without it, dims stride * (in - 1) + kernel - begin - end. */
 static int infer_unpool(struct op_context *context) {
     struct window window;
     struct int_list list;

@@ -163,8 +163,7 @@ static int describe_recurrent(const struct op_context *context, struct text *out
 
 enum slots { BIAS = 3, FIRST_STATE = 5, LAST_STATE = 6, PEEPHOLES = 7 };
 
-/* Returns true if the activations of the gates are `names` in each direction, or are not given
- * (the default). */
+/* Returns true if the activations of the gates are `names` in each direction, or default. */
 static bool has_activations(const struct op_context *context, const char *const *names,
                             size_t n) {
     const struct attr *attr = node_attr(context->node, "activations");

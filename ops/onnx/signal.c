@@ -141,8 +141,7 @@ static void macs_real_transform(const struct op_context *context, struct product
                    axes < 0 ? DIM_UNKNOWN : shape_product(real, outer, real->rank), true, ret);
 }
 
-/* Returns the points per frame: frame_length, else the length of the window, else of the
- * signal. */
+/* Returns the points per frame: frame_length, else the window's length, else the signal's. */
 static int64_t frame_length(const struct op_context *context) {
     if (op_has_input(context, 3)) return common_integer(context, 3);
     if (op_has_input(context, 2)) return common_dim(context, 2, 1, 0);

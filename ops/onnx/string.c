@@ -119,8 +119,7 @@ static int64_t max_parts(const struct op_context *context) {
     return parts;
 }
 
-/* Outputs: the parts of each string, padded with empty strings; the number of parts of each
- * string. */
+/* Outputs: the parts of each string, padded with empty strings; their number. */
 static int infer_split(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int status = common_output_appended(context, 0, DTYPE_STRING, texts, max_parts(context));

@@ -109,8 +109,7 @@ static int64_t linear_backward(const struct op_context *context) {
     return checked_mul(each, heads);
 }
 
-/* Returns the saved bytes: the state at the start of each chunk, from which backward recomputes
- * the chunk. */
+/* Returns the saved bytes: the state at the start of each chunk, which backward recomputes. */
 static int64_t chunk_states(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t chunk = op_attr_int(context, "chunk_size");

@@ -10,8 +10,7 @@
 /* Returns the domain as in the rows: "" for "ai.onnx", else `domain`. */
 const char *registry_domain(const char *domain);
 
-/* Returns the operator's row for this opset: the one with the largest `since` <= opset. NULL:
- * unknown operator. */
+/* Returns the operator's row of the opset: the largest `since` <= opset. NULL: unknown. */
 const struct op *registry_find(const char *domain, const char *type, int64_t opset);
 
 size_t registry_n_families(void);

@@ -137,8 +137,7 @@ const char *batch_axis_objection(const struct search *search, uint32_t node,
  * output. If the node does not fit, changes operands. Returns CM_OK, CONTRADICTION with a
  * message in the sink, or CM_NO_MEMORY. */
 int repair_step(struct search *search, size_t step) CM_MUST_CHECK;
-/* Adds `change` for the batch size `batch` to overrides[change->node]. Returns CM_OK or
- * CM_NO_MEMORY. */
+/* Adds `change` for the size `batch` to overrides[change->node]. CM_OK, CM_NO_MEMORY. */
 int repair_apply(const struct search *search, const struct override **overrides,
                  const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
 /* Appends the change to the list; without memory, only marks the arena as failed. */

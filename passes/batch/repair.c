@@ -5,8 +5,7 @@
 #include "passes/batch/rebatch.h"
 #include "support/arena.h"
 
-/* ALL_OPERANDS: change all operands together. Each operand alone is tried too if a node has at
- * most MAX_SINGLE. */
+/* ALL_OPERANDS: change all operands together. Up to MAX_SINGLE also each alone. */
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
@@ -147,8 +146,7 @@ static const struct shape *stale_operand(const struct search *search, const stru
     return may_be_stale && !is_number && !is_learned ? &info->shape : NULL;
 }
 
-/* Returns the index of the element that holds the batch in a list of as many integers; -1 if
- * there is none. */
+/* Returns the index of the element with the batch in a list of as many integers; -1: none. */
 static int grown_element(const struct search *search, uint32_t value, int n) {
     const struct constant *small = before(search, value)->value;
     const struct constant *large = after(search, value)->value;

@@ -342,8 +342,7 @@ static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t
         sum->activation_bytes = activations;
 }
 
-/* Replaces unknown figures by their upper bounds; if the number of runs was assumed, replaces
- * all figures. */
+/* Replaces unknown figures by upper bounds; all figures if the number of runs was assumed. */
 static void bound_unknown(const struct analysis *analysis, const struct convention *convention,
                           uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;

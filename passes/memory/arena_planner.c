@@ -91,8 +91,7 @@ struct free_list {
     uint32_t n;
 };
 
-/* Replaces free ranges. If the list is then too long, drops the smallest range, whose bytes
- * stay unused. */
+/* Replaces free ranges. If the list is too long, drops the smallest range: unused bytes. */
 static void free_list_replace(struct free_list *list, uint32_t at, uint32_t n_old,
                               const struct span *spans, uint32_t n_new) {
     struct span *all = list->spans;

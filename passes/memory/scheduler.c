@@ -189,8 +189,7 @@ static struct choice evaluate(struct search *search, const struct state *state, 
     };
 }
 
-/* Lists the tasks that may run next, or only one that costs nothing if it runs at once. Returns
- * their number. */
+/* Lists the tasks that may run next, or only one that costs nothing now. Returns how many. */
 static uint32_t list_choices(struct search *search, const struct state *state, uint32_t parent,
                              struct choice *ret) {
     uint32_t n = 0;

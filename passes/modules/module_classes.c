@@ -102,8 +102,7 @@ static int make_context(const struct module_tree *tree, uint32_t node,
 }
 
 /* Returns the class and arguments that the row of the node or pattern gives. If the row's
- * `describe` writes nothing, the node has no class: a Gather of activations is not an
- * Embedding. */
+ * `describe` writes nothing, the node has no class: a Gather of activations is no Embedding. */
 static struct description describe(const struct module_tree *tree, uint32_t node,
                                    const struct fused_pattern *fused) {
     const struct op *op = fused ? fused->op : tree->analysis->bind->ops[node];

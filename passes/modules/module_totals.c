@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes the costs of modules. Work and traffic are sums over the nodes inside. Parameters
- * are a union: each tensor counts once if its name is in the module or a node inside uses
- * it. */
+ * are a union: each tensor counts once if its name is in the module or a node of it uses it. */
 #include "passes/cost/count.h"
 #include "passes/costs.h"
 #include "passes/modules/module_tree.h"

@@ -98,8 +98,7 @@ static void place_scopes_and_params(const struct builder *builder) {
         tree->of_param[i] = builder->number[paths->of_param_module[paths->of_param[i]]];
 }
 
-/* Returns how often each child was called; 0 if these counts differ, or if the name of a child
- * is not a number. */
+/* Returns how often each child was called; 0 if these differ, or a name is not a number. */
 static int64_t calls_of_children(const struct module_tree *tree,
                                  const struct cm_module *module) {
     int64_t calls = 0;

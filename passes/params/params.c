@@ -108,8 +108,7 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
                       ((is_float || is_narrow(dtype)) && !names_generated(name)));
 }
 
-/* Returns how many numbers a tensor has: an operator may unpack several numbers from each
- * element. */
+/* Returns how many numbers a tensor has: an operator may unpack several from each element. */
 static int64_t count_numbers(const struct param_study *study, uint32_t id) {
     const struct op_source source = infer_source(study->analysis);
     const struct value *value = &study->model->values[id];
@@ -189,8 +188,7 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
                : diag_no_memory(walker->analysis->diag);
 }
 
-/* Appends the value to `pending` if it is a view or cast of the parameter and not itself
- * another parameter. */
+/* Appends the value to `pending` if it is a view or cast of the parameter, not another. */
 static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     if (value == ID_NONE || !walker->study->is_from_source[value]) return;
     const uint32_t other = walker->table->of_value[value];
@@ -384,8 +382,7 @@ static bool is_fused_batchnorm(const struct node *node) {
     return node->folds_norm && module && strstr(module->class, "BatchNorm");
 }
 
-/* Sets the sizes of absent parameters of a layer with a weight: its bias, and the parameters of
- * a fused BatchNorm. */
+/* Sets sizes of absent parameters of a layer with a weight: bias, and fused BatchNorm. */
 static void find_layer(struct framework_search *search, uint32_t id) {
     const struct node *node = &search->model->nodes[id];
     const uint8_t slot = search->analysis->bind->ops[id]->weight;

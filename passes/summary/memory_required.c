@@ -64,8 +64,7 @@ static enum weight_storage storage_of(const struct model *model, uint32_t id) {
     return constant->is_typed ? WEIGHT_TYPED : WEIGHT_RAW;
 }
 
-/* Adds a weight to its group. weight_bytes excludes weights that are fed as inputs, since these
- * are in the arena. */
+/* Adds a weight to its group. weight_bytes excludes weights fed as inputs: in the arena. */
 static void add_weight(const struct value_info *info, enum dtype dtype,
                        enum weight_storage storage, struct memory_required_table *table) {
     const struct cm_weights group = {.dtype = dtype_name(dtype),

@@ -18,8 +18,7 @@ static uint32_t producer_module(const struct analysis *analysis, uint32_t value)
     return node == ID_NONE ? 0 : analysis->modules->of_node[node];
 }
 
-/* Adds bytes (or subtracts them, if negative) to the live bytes of the module of the value and
- * of its parents. */
+/* Adds bytes (may be negative) to the live bytes of the value's module and its parents. */
 static void live_add(const struct analysis *analysis, int64_t *live, uint32_t value,
                      int64_t bytes) {
     const uint32_t *parents = analysis->modules->parents;

@@ -20,8 +20,7 @@ struct optimizer {
     bool is_paged;       /* its states are in unified memory */
 };
 
-/* States and operations of an optimizer for one parameter. Figures may be DIM_UNKNOWN or
- * DIM_OVERFLOW. */
+/* States and operations of an optimizer for one parameter; may be DIM_UNKNOWN, DIM_OVERFLOW. */
 struct optimizer_cost {
     int64_t flops;           /* of a step */
     int64_t state_bytes;     /* on the device */

@@ -17,8 +17,7 @@ static int64_t share(const struct training *training, int64_t bytes) {
     return checked_div_ceil(bytes, training->analysis->options->shard_gpus);
 }
 
-/* Returns the bytes of the parameters of a node that no earlier node uses, and of their
- * gradients. */
+/* Returns the bytes of the parameters of a node that no earlier node uses, with gradients. */
 static int64_t gathered_by(const struct training *training, uint32_t node, bool *seen) {
     const struct params_table *params = training->analysis->params;
     int64_t bytes = 0;

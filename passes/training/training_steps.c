@@ -288,8 +288,7 @@ static void end_gradients(struct timeline *timeline, uint32_t id) {
     }
 }
 
-/* Called in backward order: the first call that finds a gradient of a parameter sets its
- * event. */
+/* Called in backward order: the first call that finds a parameter's gradient sets its event. */
 static void note_backward(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct params_table *params = training->analysis->params;

@@ -111,8 +111,7 @@ int walk_start(struct walk *walk) {
 
 /* --- Functions for operators with bodies (struct op_walker). --- */
 
-/* Sets *ret to `exact` with its unknown dims replaced by those of `bounds`. Returns false if
- * none is replaced. */
+/* Sets *ret to `exact` with unknown dims replaced by those of `bounds`; false if none is. */
 static bool bound_shape(struct arena *arena, const struct shape *exact,
                         const struct shape *bounds, struct shape *ret) {
     bool is_bounded = false;
@@ -464,8 +463,7 @@ static bool is_nonnegative(const struct constant *value) {
     return true;
 }
 
-/* Returns false if the operator is monotone only for non-negative operands, and an operand may
- * be negative. */
+/* Returns false if the operator is monotone only for operands >= 0, and one may be negative. */
 static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {

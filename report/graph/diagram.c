@@ -25,8 +25,7 @@ struct diagram_language {
 
 static const char usual_columns[] = "name,type,params,macs,macs_share";
 
-/* Appends text as a line of a label, made safe for a terminal, cut to label length, and escaped
- * for the language. */
+/* Appends text as a line of a label: safe for a terminal, cut, and escaped for the language. */
 static void append_line(struct text *label, const struct diagram_language *language,
                         const char *words) {
     if (label->length > 0) text_append(label, language->line_end);

@@ -438,8 +438,7 @@ static int put_baseline(struct html *html, const struct cm_baseline *baseline,
     return status;
 }
 
-/* Writes the page of a regression gate: the text report, the verdict, the profile and the
- * baseline. */
+/* Writes the page of a regression gate: the text report, verdict, profile and baseline. */
 int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_result *result,
                           const struct cm_baseline *baseline,
                           struct cm_diagnostics *diagnostics, FILE *out) {

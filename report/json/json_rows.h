@@ -14,8 +14,7 @@
 #define RECORD(...)        RECORD_AS(false, __VA_ARGS__)
 #define CLOSED_RECORD(...) RECORD_AS(true, __VA_ARGS__)
 
-/* A row: a key, the member of struct `type` that holds its value, and the member that holds the
- * length of a list. */
+/* A row: a key, the member of struct `type` with its value, and that with a list's length. */
 #define VALUE(key, kind, type, member, about)                                                  \
     { key, kind, false, offsetof(type, member), 0, NULL, NULL, about }
 #define OPTIONAL(key, kind, type, member, about)                                               \

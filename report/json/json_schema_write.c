@@ -70,8 +70,7 @@ static void add_record(struct records *records, const struct json_record *record
     records->items[records->n++] = record;
 }
 
-/* Appends the records that are not listed yet, breadth-first: appends while iterating. A dtype
- * may contain types. */
+/* Appends records not listed yet, breadth-first, while iterating. A dtype may contain types. */
 static void list_records(const struct json_document *document, struct records *ret) {
     size_t i = ret->n;
     for (add_record(ret, document->record); i < ret->n; i++)

@@ -188,8 +188,7 @@ static bool is_there(const struct writer *writer, const struct json_field *field
     return !(column->timed || column->recent) || is_known(column_get(column, costs));
 }
 
-/* Returns true for an optional field without content: an empty list, a false flag, a part that
- * was not requested. */
+/* Returns true for an optional field without content: empty list, false flag, absent part. */
 static bool is_left_out(const struct json_field *field, const char *base) {
     const void *at = base + field->offset;
     const void *count = base + field->count_offset;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The value of one row in one column of a table, and its text in the selected style, for all
- * formats. */
+/* The value of one row in one column of a table, and its text in the selected style. */
 #pragma once
 
 #include <stdbool.h>

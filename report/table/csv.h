@@ -6,6 +6,5 @@
 
 struct text;
 
-/* Writes a text as a field: quoted if necessary, and never a formula of a spreadsheet. `safe`
- * is overwritten. */
+/* Writes a text as a field: quoted if necessary, never a formula. Overwrites `safe`. */
 void csv_put_text(const char *name, struct text *safe, FILE *out);

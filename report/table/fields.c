@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of columns that are not metrics, with their getters, and the columns of metrics and
- * their shares. */
+/* The table of columns that are not metrics, with getters, and columns of metrics. */
 #include "report/table/fields.h"
 
 #include <string.h>
@@ -268,8 +267,7 @@ static void add_keys(struct text *words, uint32_t bits) {
         if ((bits & column_bit(&columns[i])) != 0) add_word(words, columns[i].key);
 }
 
-/* Returns true if the time omits nodes. Files of earlier versions have untimed_nodes, but not
- * `partial`. */
+/* Returns true if the time omits nodes. Files of earlier versions have only untimed_nodes. */
 static bool omits_nodes(const struct cm_sweep_row *batch) {
     return batch->untimed_nodes > 0 || (batch->costs.partial & CM_COST_BIT(latency_ps)) != 0;
 }

@@ -18,7 +18,6 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
 /* Label before custom operators. */
 #define MARKDOWN_DESCRIBED "As described"
 
-/* Appends "`com.acme::Foo` x 2, `com.acme::Bar` x 1"; of many operators only the first,
- * then "and 3 more". */
+/* Appends "`com.acme::Foo` x 2, `com.acme::Bar` x 1"; of many the first, then "and 3 more". */
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena);

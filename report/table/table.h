@@ -30,8 +30,7 @@ struct table {
     const char **cells; /* row by row */
 };
 
-/* Returns false if out of memory (sticky in the page's arena). At most n_rows rows may be
- * added. */
+/* Returns false if out of memory (sticky in the page's arena). Takes at most n_rows rows. */
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows);
 /* Limits the lines to max_width characters (0: no limit). `ranks` has one entry per column;

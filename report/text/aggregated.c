@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Section 2 of DeepSpeed's listing: the most expensive classes at each depth. The costs of a
- * class are sums over its modules at that depth, so a weight that two of them share counts
- * twice. */
+ * class are sums over its modules at that depth, so a weight that two share counts twice. */
 #include "report/text/sections.h"
 
 #include <stdlib.h>

@@ -159,8 +159,7 @@ static bool are_similar(const struct search *search, const struct hotspot *a,
     return cost / MAX_RATIO <= other && other / MAX_RATIO <= cost;
 }
 
-/* Merges adjacent similar siblings with consecutive numbers: "0-5", "layer_0-5". `whole`: costs
- * of their parents. */
+/* Merges adjacent similar siblings with consecutive numbers: "0-5". `whole`: of parents. */
 static bool join_repeated(const struct search *search, const struct cm_costs *whole,
                           struct groups *groups) {
     size_t n = 0;

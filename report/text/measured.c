@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latency part of the summary: the backend, the share of the model with times, and the sums
- * over all layers. */
+/* The latency part of the summary: backend, share of the model with times, sums of layers. */
 #include "report/text/sections.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text report and the listing of DeepSpeed's flops profiler: their options, and the order
- * of their sections. */
+/* The text report and the listing of DeepSpeed's flops profiler: options, and sections. */
 #include "report/report.h"
 
 #include "report/page.h"

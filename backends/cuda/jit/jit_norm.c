@@ -122,8 +122,7 @@ static void write_rows(struct jit *jit, const struct rows *rows) {
     jit_add(jit, "        put(y0[AT], v);\n    }\n}\n");
 }
 
-/* Writes a batch norm as an elementwise function of five operands, four with one element per
- * channel. */
+/* Writes a batch norm as an elementwise function of five operands, four of them per channel. */
 static int write_given(struct jit *jit, struct cm_reason *reason) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
