@@ -15,30 +15,21 @@
 #include "timing/runtime.h"
 #include "timing/times.h"
 
-#define PASS(name, table) PASS_ROW(timing, name, table)
+#define PASS(...) PASS_ROW(timing, __VA_ARGS__)
 
 /* The header of each pass names the tables that it reads. Their tables are empty unless a
  * backend is selected or times are imported. */
 /* clang-format off */
 static const struct pass passes[] = {
-    {PASS(kernels, kernels), "map nodes to the kernels of a runtime, if a device is modelled",
-     KERNELS_READS, TABLE_KERNELS},
-    {PASS(primitives, primitives), "lower nodes to the distinct primitives that a backend could run",
-     PRIMITIVES_READS, TABLE_PRIMITIVES},
-    {PASS(estimate, estimate), "get the latency of each primitive from the backend",
-     ESTIMATE_READS, TABLE_ESTIMATE},
-    {PASS(times, times), "compute the times of nodes and modules",
-     TIMES_READS, TABLE_TIMES},
-    {PASS(gradient_kernels, gradient_kernels), "model the kernels of backward and of the optimizer on a modelled device",
-     GRADIENT_KERNELS_READS, TABLE_GRADIENT_KERNELS},
-    {PASS(roofline_bounds, roofline_bounds), "find the resource that limits each latency",
-     ROOFLINE_BOUNDS_READS, TABLE_ROOFLINE_BOUNDS},
-    {PASS(breakdown, breakdown), "sum the latency by operator and by kernel",
-     BREAKDOWN_READS, TABLE_BREAKDOWN},
-    {PASS(advice, advice), "suggest optimizations, if latencies are available",
-     ADVICE_READS, TABLE_ADVICE},
-    {PASS(input_pipeline, input_pipeline), "compare the demand for input samples with links; requires times",
-     INPUT_PIPELINE_READS, TABLE_INPUT_PIPELINE},
+    PASS(kernels, kernels, KERNELS, "map nodes to the kernels of a runtime, if a device is modelled"),
+    PASS(primitives, primitives, PRIMITIVES, "lower nodes to the distinct primitives that a backend could run"),
+    PASS(estimate, estimate, ESTIMATE, "get the latency of each primitive from the backend"),
+    PASS(times, times, TIMES, "compute the times of nodes and modules"),
+    PASS(gradient_kernels, gradient_kernels, GRADIENT_KERNELS, "model the kernels of backward and of the optimizer on a modelled device"),
+    PASS(roofline_bounds, roofline_bounds, ROOFLINE_BOUNDS, "find the resource that limits each latency"),
+    PASS(breakdown, breakdown, BREAKDOWN, "sum the latency by operator and by kernel"),
+    PASS(advice, advice, ADVICE, "suggest optimizations, if latencies are available"),
+    PASS(input_pipeline, input_pipeline, INPUT_PIPELINE, "compare the demand for input samples with links; requires times"),
 };
 /* clang-format on */
 

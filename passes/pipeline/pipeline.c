@@ -21,52 +21,36 @@
 #include "passes/walk/bind.h"
 #include "passes/walk/walk.h"
 
-#define PASS(name, table) PASS_ROW(analysis, name, table)
+#define FUSED_PATTERNS_READS FUSE_PATTERNS_READS
+#define PASS(...)            PASS_ROW(analysis, __VA_ARGS__)
 
 /* The header of each pass names the tables that it reads. */
 /* clang-format off */
 static const struct pass passes[] = {
     /* The graph: operators, shapes, fused patterns. */
-    {PASS(bind, bind), "give each node its operator row and check its signature",
-     BIND_READS, TABLE_BIND},
-    {PASS(batch, batch), "bind symbolic dims and re-batch models exported with a fixed batch",
-     BATCH_READS, TABLE_BATCH},
-    {PASS(infer, infer), "infer the type of every value and fold shape arithmetic",
-     INFER_READS, TABLE_INFER},
-    {PASS(fuse_patterns, fused_patterns), "match operations that the exporter decomposed",
-     FUSE_PATTERNS_READS, TABLE_FUSED_PATTERNS},
-    {PASS(precision, infer), "replace the dtypes of the file by those of --precision",
-     PRECISION_READS, TABLE_PRECISION},
+    PASS(bind, bind, BIND, "give each node its operator row and check its signature"),
+    PASS(batch, batch, BATCH, "bind symbolic dims and re-batch models exported with a fixed batch"),
+    PASS(infer, infer, INFER, "infer the type of every value and fold shape arithmetic"),
+    PASS(fuse_patterns, fused_patterns, FUSED_PATTERNS, "match operations that the exporter decomposed"),
+    PASS(precision, infer, PRECISION, "replace the dtypes of the file by those of --precision"),
 
     /* Memory: liveness, arena, parameters. */
-    {PASS(liveness, liveness), "find which values own bytes and the steps at which they are live",
-     LIVENESS_READS, TABLE_LIVENESS},
-    {PASS(in_place, in_place), "find nodes that could overwrite an operand, and the resulting peak",
-     IN_PLACE_READS, TABLE_IN_PLACE},
-    {PASS(arena_plan, arena_plan), "assign each value that owns bytes an offset in one arena",
-     ARENA_PLAN_READS, TABLE_ARENA_PLAN},
-    {PASS(params, params), "classify constants as learned parameters, buffers or neither",
-     PARAMS_READS, TABLE_PARAMS},
+    PASS(liveness, liveness, LIVENESS, "find which values own bytes and the steps at which they are live"),
+    PASS(in_place, in_place, IN_PLACE, "find nodes that could overwrite an operand, and the resulting peak"),
+    PASS(arena_plan, arena_plan, ARENA_PLAN, "assign each value that owns bytes an offset in one arena"),
+    PASS(params, params, PARAMS, "classify constants as learned parameters, buffers or neither"),
 
     /* Costs of nodes, modules and a training step. */
-    {PASS(count, count), "count MACs, FLOPs and bytes of every node",
-     COUNT_READS, TABLE_COUNT},
-    {PASS(modules, modules), "recover the module hierarchy and sum the costs of each module",
-     MODULES_READS, TABLE_MODULES},
-    {PASS(peak_memory, peak_memory), "list the values live at the peak and compute the peak of each module",
-     PEAK_MEMORY_READS, TABLE_PEAK_MEMORY},
-    {PASS(training, training), "compute the cost and memory of a training step, if one is requested",
-     TRAINING_READS, TABLE_TRAINING},
-    {PASS(device_memory, device_memory), "replay the training step through an allocator of device memory",
-     DEVICE_MEMORY_READS, TABLE_DEVICE_MEMORY},
+    PASS(count, count, COUNT, "count MACs, FLOPs and bytes of every node"),
+    PASS(modules, modules, MODULES, "recover the module hierarchy and sum the costs of each module"),
+    PASS(peak_memory, peak_memory, PEAK_MEMORY, "list the values live at the peak and compute the peak of each module"),
+    PASS(training, training, TRAINING, "compute the cost and memory of a training step, if one is requested"),
+    PASS(device_memory, device_memory, DEVICE_MEMORY, "replay the training step through an allocator of device memory"),
 
     /* Summaries of these results. */
-    {PASS(memory_required, memory_required), "sum the device memory that the model requires: weights and arena",
-     MEMORY_REQUIRED_READS, TABLE_MEMORY_REQUIRED},
-    {PASS(explain, explain), "derive the figures of the nodes and modules named by --explain",
-     EXPLAIN_READS, TABLE_EXPLAIN},
-    {PASS(operators, operators), "sum the costs by operator",
-     OPERATORS_READS, TABLE_OPERATORS},
+    PASS(memory_required, memory_required, MEMORY_REQUIRED, "sum the device memory that the model requires: weights and arena"),
+    PASS(explain, explain, EXPLAIN, "derive the figures of the nodes and modules named by --explain"),
+    PASS(operators, operators, OPERATORS, "sum the costs by operator"),
 };
 /* clang-format on */
 

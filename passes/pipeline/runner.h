@@ -13,9 +13,13 @@ struct pipeline {
     const struct pipeline *before; /* has run already: its tables may be read; NULL: none */
 };
 
-/* Name, run function and table of a pass whose pointer is in `struct owner`. */
-#define PASS_ROW(owner, name, table)                                                           \
-#name, pass_##name, offsetof(struct owner, table), sizeof(struct table##_table)
+/* The row of a pass whose table has its pointer in `struct owner`. `upper` begins the name of
+ * what the pass reads, and ends that of what it gives: INFER is INFER_READS, TABLE_INFER. */
+#define PASS_ROW(owner, name, table, upper, summary)                                           \
+    {                                                                                          \
+#name, pass_##name, offsetof(struct owner, table), sizeof(struct table##_table),       \
+            summary, upper##_READS, TABLE_##upper                                              \
+    }
 
 /* Allocates empty tables for all passes. Returns CM_OK or CM_NO_MEMORY (reported). */
 int runner_start(const struct pipeline *pipeline, struct analysis *analysis) CM_MUST_CHECK;
