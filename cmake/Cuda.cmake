@@ -44,6 +44,14 @@ message(STATUS "CUDA headers: ${cuda_include}")
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c
   ${PROJECT_SOURCE_DIR}/backends/cuda/cudnn/*.c ${PROJECT_SOURCE_DIR}/backends/cuda/jit/*.c)
+# The helper functions of kernels, as bytes: ISO C guarantees only 4095 bytes in a string literal.
+set(cuda_prelude ${PROJECT_SOURCE_DIR}/backends/cuda/jit/prelude.cu)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cuda_prelude})
+file(READ ${cuda_prelude} cuda_prelude_bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," cuda_prelude_bytes "${cuda_prelude_bytes}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/backends/cuda/jit/prelude.c @ONLY CONTENT
+  "#include \"backends/cuda/jit/jit.h\"\nconst char jit_prelude[] = {@cuda_prelude_bytes@0};\n")
+list(APPEND cuda_sources ${PROJECT_BINARY_DIR}/backends/cuda/jit/prelude.c)
 list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
   ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})

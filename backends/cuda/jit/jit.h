@@ -39,7 +39,7 @@ void jit_begin(struct jit *jit, bool as_bits, int64_t threads);
  * JIT_BLOCK. Declares the row's index, named by `row`, and `mine`: the row exists.
  * No thread may return early: `fold` requires all threads of the block. */
 void jit_begin_rows(struct jit *jit, const char *row, int64_t n_rows, int64_t length);
-/* Helper functions of all programs; a program defines the compute type C before them. */
+/* The text of prelude.cu, which cmake/Cuda.cmake embeds. */
 extern const char jit_prelude[];
 
 #define JIT_VECTOR_BYTES 16 /* most bytes of one load */

@@ -6,43 +6,6 @@
 #include "backends/primitive.h"
 #include "support/checked.h"
 
-static void write_softmax_rows(struct jit *jit, int64_t n_rows, int64_t length, bool is_log) {
-    jit_begin_rows(jit, "row", n_rows, length);
-    jit_add(jit,
-            "    C top = -3e38f, sum = 0;\n"
-            "    for (i64 i = t; mine && i < L; i += TPR) {\n"
-            "        const C v = get(x0[row * L + i]);\n"
-            "        if (v > top) { sum *= exp(top - v); top = v; }\n"
-            "        sum += exp(v - top);\n"
-            "    }\n"
-            "    const C all = fold<TPR>(top, most());\n"
-            "    sum = fold<TPR>(sum * exp(top - all), plus());\n"
-            "    const C over = %s;\n"
-            "    for (i64 i = t; mine && i < L; i += TPR) {\n"
-            "        const C v = get(x0[row * L + i]) - all;\n"
-            "        put(y0[row * L + i], %s);\n    }\n}\n",
-            is_log ? "log(sum)" : "1 / sum", is_log ? "v - over" : "exp(v) * over");
-}
-
-static void write_softmax_columns(struct jit *jit, int64_t outer, int64_t length, int64_t inner,
-                                  bool is_log) {
-    jit_begin(jit, false, checked_mul(outer, inner));
-    jit_add(jit,
-            "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x, L = %lldll, S = %lldll;\n"
-            "    if (row >= %lldll) return;\n"
-            "    const i64 at = row / S * L * S + row %% S;\n"
-            "    C top = -3e38f, sum = 0;\n"
-            "    for (i64 i = 0; i < L; i++) top = fmax(top, get(x0[at + i * S]));\n"
-            "    for (i64 i = 0; i < L; i++) sum += exp(get(x0[at + i * S]) - top);\n"
-            "    const C over = %s;\n"
-            "    for (i64 i = 0; i < L; i++) {\n"
-            "        const C v = get(x0[at + i * S]) - top;\n"
-            "        put(y0[at + i * S], %s);\n    }\n}\n",
-            JIT_BLOCK, (long long)length, (long long)inner,
-            (long long)checked_mul(outer, inner), is_log ? "log(sum)" : "1 / sum",
-            is_log ? "v - over" : "exp(v) * over");
-}
-
 int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
                       struct cm_reason *reason) {
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -54,10 +17,21 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     const int64_t outer = primitive_elements_of(x, 0, axis);
     const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
     jit_add(jit, "typedef %s C;\n%s", jit_float_type(primitive), jit_prelude);
-    if (inner == 1)
-        write_softmax_rows(jit, outer, x->dims[axis], is_log);
-    else
-        write_softmax_columns(jit, outer, x->dims[axis], inner, is_log);
+    if (inner == 1) {
+        jit_begin_rows(jit, "row", outer, x->dims[axis]);
+        jit_add(jit, "    softmax_row<TPR, %s>(x0 + row * L, y0 + row * L, L, t, mine);\n}\n",
+                is_log ? "true" : "false");
+    } else {
+        const long long n = (long long)checked_mul(outer, inner);
+        jit_begin(jit, false, n);
+        jit_add(
+            jit,
+            "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x, L = %lldll, S = %lldll;\n"
+            "    const i64 at = row / S * L * S + row %% S;\n"
+            "    if (row < %lldll) softmax_column<%s>(x0 + at, y0 + at, L, S);\n}\n",
+            JIT_BLOCK, (long long)x->dims[axis], (long long)inner, n,
+            is_log ? "true" : "false");
+    }
     return CM_BACKEND_OK;
 }
 

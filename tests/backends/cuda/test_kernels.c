@@ -103,7 +103,7 @@ static void run_kernels(const struct jit *jit, void **args) {
         symbol = dlsym(handle, name);
         memcpy(&function, &symbol, sizeof(symbol));
         assert_non_null(function);
-        const int meet = strstr(strstr(jit->text, "extern \"C\""), "fold<TPR>") != NULL;
+        const int meet = strstr(strstr(jit->text, "extern \"C\""), "<TPR") != NULL;
         emulate(function, (unsigned)((jit->threads[i] + JIT_BLOCK - 1) / JIT_BLOCK), JIT_BLOCK,
                 meet, args);
     }
