@@ -85,10 +85,10 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     for (size_t i = 0; i < params->n_used[id]; i++) {
         const struct param *param = &params->params[params->used[id][i]];
         if (param->kind == PARAM_LEARNED)
-            costs->params = checked_add(costs->params, param->elements);
+            checked_add_to(&costs->params, param->elements);
         else
-            costs->buffers = checked_add(costs->buffers, param->elements);
-        costs->weight_bytes = checked_add(costs->weight_bytes, param->bytes);
+            checked_add_to(&costs->buffers, param->elements);
+        checked_add_to(&costs->weight_bytes, param->bytes);
     }
 }
 

@@ -59,7 +59,7 @@ static int64_t timed_macs(const struct cm_result *result) {
         if (!is_known(timed->median_ps)) continue;
         for (size_t k = 0; k < timed->n_nodes; k++) {
             const int64_t macs = result->nodes[timed->nodes[k]].costs.macs;
-            if (is_known(macs)) sum = checked_add(sum, macs);
+            if (is_known(macs)) checked_add_to(&sum, macs);
         }
     }
     return is_known(sum) ? sum : CM_UNKNOWN;
@@ -89,8 +89,7 @@ static void fill_times(struct sweeping *sweeping, const struct cm_result *result
         row->timed_macs = timed_macs(result);
         row->untimed_nodes = 0;
         for (size_t i = 0; i < result->measure->n_untimed; i++)
-            row->untimed_nodes =
-                checked_add_known(row->untimed_nodes, result->measure->untimed[i].nodes);
+            checked_add_known_to(&row->untimed_nodes, result->measure->untimed[i].nodes);
         row->cached = result->measure->n_cached;
     } else {
         return;

@@ -51,7 +51,7 @@ int64_t primitive_span(const struct cm_tensor *tensor) {
     int64_t last = 0;
     for (int32_t i = 0; i < tensor->rank; i++) {
         if (tensor->dims[i] == 0) return 0;
-        last = checked_add(last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
+        checked_add_to(&last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
     }
     return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
 }

@@ -285,7 +285,7 @@ static int64_t latent_of(const struct llm_reading *reading, uint32_t keys, uint3
     for (size_t i = 0; i < of_keys.n; i++) {
         const bool same = of_keys.values[i] == of_values.values[0];
         is_shared = is_shared || same;
-        if (!same) total = checked_add(total, of_keys.elements[i]);
+        if (!same) checked_add_to(&total, of_keys.elements[i]);
     }
     int left = MAX_WALK;
     const uint32_t vector = llm_node(reading, up)->inputs[0];
@@ -321,7 +321,7 @@ static void read_cache(const struct llm_reading *reading, const uint32_t *operan
         if (owner != 0 && (owner != number || stored.input != ID_NONE)) continue;
         reading->cached_by[value] = number;
         reading->counted[value] = true;
-        elements = checked_add(elements, stored.elements);
+        checked_add_to(&elements, stored.elements);
     }
     ret->cached = n_keys > 0 ? elements / n_keys : 0;
     if (ret->cache == CACHE_STATE) limit_context(reading, n_keys);

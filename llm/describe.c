@@ -185,10 +185,10 @@ static void take_region(struct llm_reading *reading, uint32_t value, int64_t red
     if (item != 0 || (owner != 0 && owner != region->number)) {
         if (reading->charged[value] == region->number) return;
         reading->charged[value] = region->number;
-        region->moved = checked_add(region->moved, llm_bytes(reading, value));
+        checked_add_to(&region->moved, llm_bytes(reading, value));
         if (item == 0 && !reading->stored[value]) {
             reading->stored[value] = true;
-            region->moved = checked_add(region->moved, llm_bytes(reading, value));
+            checked_add_to(&region->moved, llm_bytes(reading, value));
         }
         return;
     }
@@ -248,13 +248,13 @@ static void add_weight(struct llm_reading *reading, uint32_t id, uint32_t index,
     for (uint32_t i = 0; i < params->n_used[id]; i++) { /* scales, zero points, biases */
         const struct param *other = &params->params[params->used[id][i]];
         if (params->used[id][i] == index) continue;
-        bytes = checked_add(bytes, other->bytes);
-        if (other->kind == PARAM_LEARNED) learned = checked_add(learned, other->bytes);
+        checked_add_to(&bytes, other->bytes);
+        if (other->kind == PARAM_LEARNED) checked_add_to(&learned, other->bytes);
     }
     const struct node *node = llm_node(reading, id);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] != ID_NONE && is_unlisted(reading, node->inputs[i]))
-            bytes = checked_add(bytes, llm_bytes(reading, node->inputs[i]));
+            checked_add_to(&bytes, llm_bytes(reading, node->inputs[i]));
     language->weights[language->n_weights++] =
         (struct llm_weight){.name = weight_name(reading, id, param),
                             .value = param->value,
@@ -310,9 +310,8 @@ static struct llm_product *joined_product(const struct llm_reading *reading, uin
 
 static void count_experts(struct language *language, int64_t elements, int64_t experts,
                           int64_t chosen) {
-    language->expert_params = checked_add(language->expert_params, elements);
-    language->chosen_params =
-        checked_add(language->chosen_params, checked_mul(elements / experts, chosen));
+    checked_add_to(&language->expert_params, elements);
+    checked_add_to(&language->chosen_params, checked_mul(elements / experts, chosen));
 }
 
 /* Adds a matrix product with the weight; `lookup` is the node that looks up its experts. */
@@ -364,8 +363,8 @@ static void read_product(struct llm_reading *reading, uint32_t id, uint32_t look
         if (rows <= 1 && reading->tokens > 1) product->rows = 0;
     }
     reading->product[id] = (uint32_t)(product - language->products) + 1;
-    product->columns = checked_add(product->columns, columns);
-    product->elements = checked_add(product->elements, param->elements);
+    checked_add_to(&product->columns, columns);
+    checked_add_to(&product->elements, param->elements);
     add_weight(reading, id, index, columns);
     language->weights[language->n_weights - 1].product = reading->product[id] - 1;
     struct region region = {.number = reading->item_of_product[reading->product[id] - 1]};
@@ -418,8 +417,7 @@ static void add_experts(struct llm_reading *reading, uint32_t id, uint32_t slot,
         int64_t columns = product->inner;
         for (uint32_t item = first; item < region.number; item++) {
             add_edge(reading, item, region.number, false);
-            columns =
-                checked_add(columns, language->products[reading->items[item].index].columns);
+            checked_add_to(&columns, language->products[reading->items[item].index].columns);
         }
         const int64_t bytes = dtype_bytes(product->dtype, checked_mul(columns, chosen));
         product->moved = is_known(bytes) ? bytes : 0; /* activation */
@@ -469,9 +467,9 @@ static void read_experts(struct llm_reading *reading, uint32_t id) {
         const struct shape *shape = &llm_info(reading, value)->shape;
         const struct llm_product *product = &language->products[weight->product];
         if (shape->rank < 2 || shape->dims[0] != product->experts) continue;
-        weight->bytes = checked_add(weight->bytes, param->bytes);
+        checked_add_to(&weight->bytes, param->bytes);
         if (param->kind != PARAM_LEARNED) continue;
-        weight->learned_bytes = checked_add(weight->learned_bytes, param->bytes);
+        checked_add_to(&weight->learned_bytes, param->bytes);
         count_experts(language, param->elements, product->experts, product->chosen);
     }
 }
@@ -547,9 +545,9 @@ static void read_lookup(struct llm_reading *reading, uint32_t id) {
             read_positions(reading, id);
         if (chosen_of(reading, experts) == 0 || reading->counted[param->value]) return;
         reading->counted[param->value] = true; /* biases of experts */
-        language->expert_params = checked_add(language->expert_params, param->elements);
-        language->chosen_params = checked_add(
-            language->chosen_params, param->elements / experts * chosen_of(reading, experts));
+        checked_add_to(&language->expert_params, param->elements);
+        checked_add_to(&language->chosen_params,
+                       param->elements / experts * chosen_of(reading, experts));
         return;
     }
     if (language->embedding == 0) {
@@ -557,11 +555,11 @@ static void read_lookup(struct llm_reading *reading, uint32_t id) {
         language->hidden = shape->rank > 0 ? shape->dims[shape->rank - 1] : 0;
         language->activations = llm_info(reading, node->outputs[0])->dtype;
     }
-    language->embedding = checked_add(language->embedding, param->elements);
+    checked_add_to(&language->embedding, param->elements);
     add_weight(reading, id, index, llm_info(reading, param->value)->shape.dims[0]);
     language->weights[language->n_weights - 1].product = LLM_TABLE;
-    language->embedding_bytes = checked_add(
-        language->embedding_bytes, llm_bytes(reading, node->outputs[0]) / reading->tokens);
+    checked_add_to(&language->embedding_bytes,
+                   llm_bytes(reading, node->outputs[0]) / reading->tokens);
 }
 
 static void read_params(struct llm_reading *reading) {
@@ -570,22 +568,21 @@ static void read_params(struct llm_reading *reading) {
     int64_t largest = 0;
     for (size_t i = 0; i < params->n_params; i++) {
         const struct param *param = &params->params[i];
-        language->stored_elements = checked_add(language->stored_elements, param->elements);
+        checked_add_to(&language->stored_elements, param->elements);
         if (param->kind == PARAM_LEARNED) {
-            language->params = checked_add(language->params, param->elements);
-            language->weight_bytes = checked_add(language->weight_bytes, param->bytes);
+            checked_add_to(&language->params, param->elements);
+            checked_add_to(&language->weight_bytes, param->bytes);
             if (param->elements > largest) {
                 largest = param->elements;
                 language->dtype = llm_info(reading, param->value)->dtype;
             }
         } else if (param->kind == PARAM_BUFFER) {
-            language->buffer_bytes = checked_add(language->buffer_bytes, param->bytes);
+            checked_add_to(&language->buffer_bytes, param->bytes);
         }
     }
     for (uint32_t value = 0; value < reading->core->model->n_values; value++)
         if (is_unlisted(reading, value))
-            language->buffer_bytes =
-                checked_add(language->buffer_bytes, llm_bytes(reading, value));
+            checked_add_to(&language->buffer_bytes, llm_bytes(reading, value));
 }
 
 /* Returns by value the first attention that depends on it, without one between them; 0. */
@@ -633,8 +630,7 @@ static int read_latent_caches(struct llm_reading *reading) {
             attention->dtype = llm_info(reading, id)->dtype;
         }
         reading->counted[id] = true;
-        attention->cached =
-            checked_add(attention->cached, llm_elements(reading, id) / reading->past);
+        checked_add_to(&attention->cached, llm_elements(reading, id) / reading->past);
         attention->latent = attention->cached;
     }
     return CM_OK;
@@ -646,9 +642,8 @@ static void read_states(struct llm_reading *reading) {
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const uint32_t id = graph->inputs[i];
         if (reading->roles->cache[id] != CACHE_STATE || reading->counted[id]) continue;
-        language->state_elements =
-            checked_add(language->state_elements, llm_elements(reading, id));
-        language->state_bytes = checked_add(language->state_bytes, llm_bytes(reading, id));
+        checked_add_to(&language->state_elements, llm_elements(reading, id));
+        checked_add_to(&language->state_bytes, llm_bytes(reading, id));
     }
     for (size_t i = 0; i < language->n_attentions; i++) { /* static caches */
         struct llm_attention *attention = &language->attentions[i];

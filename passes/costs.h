@@ -37,7 +37,7 @@ static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs,
     for (size_t i = 0; i < N_COSTS; i++)
         if (costs_contain(set, i)) {
             int64_t *figure = costs_figure(sum, i);
-            *figure = checked_add_known(*figure, *costs_figure(&addend, i));
+            checked_add_known_to(figure, *costs_figure(&addend, i));
         }
     sum->upper_bound |= costs->upper_bound;
     sum->partial |= costs->partial;

@@ -42,6 +42,14 @@ static inline int64_t checked_add_known(int64_t sum, int64_t addend) {
     return addend == DIM_UNKNOWN ? sum : checked_add(sum, addend);
 }
 
+/* Add to *sum. */
+static inline void checked_add_to(int64_t *sum, int64_t addend) {
+    *sum = checked_add(*sum, addend);
+}
+static inline void checked_add_known_to(int64_t *sum, int64_t addend) {
+    *sum = checked_add_known(*sum, addend);
+}
+
 static inline int64_t checked_sub(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);

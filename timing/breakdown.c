@@ -63,8 +63,8 @@ static int sum_states(const struct timing *timing, const struct state_totals *to
         struct cm_operator *row = &rows[i];
         for (size_t k = 0; k < CM_N_MEASURE_STATES; k++) {
             all.nodes[k] += totals[i].nodes[k];
-            all.macs[k] = checked_add(all.macs[k], totals[i].macs[k]);
-            macs = checked_add(macs, totals[i].macs[k]);
+            checked_add_to(&all.macs[k], totals[i].macs[k]);
+            checked_add_to(&macs, totals[i].macs[k]);
         }
         row->states = list_states(timing, &totals[i], &row->n_states);
         if (!row->states) return CM_NO_MEMORY;
@@ -109,7 +109,7 @@ static int list_operators(const struct timing *timing, struct breakdown_table *t
         rows[at].costs.partial |= time->partial;
         if (state == CM_OPAQUE) rows[at].costs.partial |= CM_COST_BIT(latency_ps);
         totals[at].nodes[state]++;
-        totals[at].macs[state] = checked_add_known(totals[at].macs[state], macs);
+        checked_add_known_to(&totals[at].macs[state], macs);
     }
     table->n_operators = n;
     if (sum_states(timing, totals, rows, table) < 0) return CM_NO_MEMORY;
@@ -168,8 +168,7 @@ static int list_untimed(const struct timing *timing, struct breakdown_table *tab
             if (!rows[at].op || !rows[at].reason) return CM_NO_MEMORY;
         }
         rows[at].nodes++;
-        rows[at].macs =
-            checked_add_known(rows[at].macs, timing->core.count->nodes[id].costs.macs);
+        checked_add_known_to(&rows[at].macs, timing->core.count->nodes[id].costs.macs);
     }
     if (table->n_untimed > 0) qsort(rows, table->n_untimed, sizeof *rows, compare_untimed);
     for (size_t i = 0; i < table->n_untimed; i++) rows[i].macs = public_count(rows[i].macs);
@@ -224,8 +223,8 @@ static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, i
     }
     if (row->calls == 0 || each < row->min_ps) row->min_ps = each;
     if (each > row->max_ps) row->max_ps = each;
-    row->calls = checked_add_known(row->calls, checked_mul(calls, runs));
-    row->total_ps = checked_add_known(row->total_ps, total);
+    checked_add_known_to(&row->calls, checked_mul(calls, runs));
+    checked_add_known_to(&row->total_ps, total);
 }
 
 static int compare_kernels(const void *left, const void *right) {
@@ -287,8 +286,7 @@ static int sum_kernels(struct kernel_list *list) {
         const uint32_t primitive =
             estimate_runs(timing, id) ? estimate_primitive(timing, id) : ID_NONE;
         const int64_t of_graph = timing->core.count->runs[timing->core.model->nodes[id].graph];
-        if (primitive != ID_NONE)
-            runs[primitive] = checked_add_known(runs[primitive], of_graph);
+        if (primitive != ID_NONE) checked_add_known_to(&runs[primitive], of_graph);
     }
     for (uint32_t i = 0; i < n_primitives; i++) {
         const struct cm_measurement *measurement = &timing->estimate->items[i];

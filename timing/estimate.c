@@ -218,8 +218,8 @@ static int run_network(const struct session *session, struct estimate_table *ret
     for (uint32_t id = 0; id < timing->core.model->n_nodes; id++) {
         if (!time->included[id]) continue;
         const struct cm_measurement *item = &ret->items[timing->primitives->of_node[id]];
-        time->sum_cold_ps = checked_add(time->sum_cold_ps, estimate_ps(item->cold.median));
-        time->sum_warm_ps = checked_add(time->sum_warm_ps, estimate_ps(item->warm.median));
+        checked_add_to(&time->sum_cold_ps, estimate_ps(item->cold.median));
+        checked_add_to(&time->sum_warm_ps, estimate_ps(item->warm.median));
     }
     check_network_time(session, time);
     return CM_OK;

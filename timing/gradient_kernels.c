@@ -77,7 +77,7 @@ static void add_item(struct listing *listing, const struct cm_primitive *item, i
         !is_known(item->bytes_written) || !is_known(item->fusion.extra_bytes) || runs <= 0)
         return;
     const uint32_t at = primitive_index_add(&listing->index, item);
-    listing->table->runs[at] = checked_add(listing->table->runs[at], runs);
+    checked_add_to(&listing->table->runs[at], runs);
 }
 
 /* Accumulates the gradient of a value with several uses: from the second use on, eager runs an
@@ -168,8 +168,7 @@ static void read_once(const struct listing *listing, struct backward *backward,
     const uint32_t mark = kernels->kernel[backward->id] + 1;
     if (!listing->eager && (!kernels->stored[source] || last_read[source] == mark)) return;
     last_read[source] = mark;
-    backward->kernel.bytes_read =
-        checked_add(backward->kernel.bytes_read, bytes_of(listing, value));
+    checked_add_to(&backward->kernel.bytes_read, bytes_of(listing, value));
 }
 
 static void read_saved(const struct listing *listing, struct backward *backward,
@@ -251,7 +250,7 @@ static void list_operand(const struct listing *listing, struct backward *backwar
         least_bytes_of(listing, operand) > backward->largest)
         backward->largest = least_bytes_of(listing, operand);
     if (!is_inside && (!is_passed || (!listing->eager && !kernels->stored[result])))
-        kernel->bytes_written = checked_add(kernel->bytes_written, bytes_of(listing, operand));
+        checked_add_to(&kernel->bytes_written, bytes_of(listing, operand));
     add_to_gradient(listing, &kernel->fusion, operand);
 }
 
@@ -268,9 +267,9 @@ static int64_t compulsory_bytes(const struct listing *listing,
     if (backward->n_kernels == 0 || !(is_norm || kind == CM_ELTWISE || kind == CM_POOL))
         return 0;
     if (listing->timing->kernels->outside[node->outputs[0]])
-        bytes = checked_add(bytes, least_bytes_of(listing, node->outputs[0]));
+        checked_add_to(&bytes, least_bytes_of(listing, node->outputs[0]));
     if (is_norm && is_outside(listing, backward->id, node->inputs[0]))
-        bytes = checked_add(bytes, least_bytes_of(listing, node->inputs[0]));
+        checked_add_to(&bytes, least_bytes_of(listing, node->inputs[0]));
     return bytes;
 }
 
@@ -366,14 +365,13 @@ static int time_step(const struct listing *listing, size_t n_backward) {
     for (size_t i = 0; i < table->n; i++) {
         int64_t *phase = i < n_backward ? &table->backward_ps : &table->update_ps;
         if (times[i].expected_ps == DIM_UNKNOWN) continue; /* also excluded in forward */
-        *phase = checked_add(*phase, checked_mul(table->runs[i], times[i].expected_ps));
+        checked_add_to(phase, checked_mul(table->runs[i], times[i].expected_ps));
         const struct cm_losses losses =
             losses_split(&times[i], times[i].expected_ps, times[i].lower_bound_ps);
         losses_add(&table->losses, &losses, table->runs[i]);
         run_time_add(&step, &table->items[i], (double)times[i].expected_ps * 1e-12,
                      times[i].limit, (double)table->runs[i]);
-        lower_bound =
-            checked_add(lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
+        checked_add_to(&lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
     }
     const struct cm_calibration *fit = &timing->estimate->facts.fit;
     const double expected = run_time_expected(&step, fit);

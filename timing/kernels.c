@@ -376,7 +376,7 @@ static void charge_compulsory(const struct mapping *mapping, uint32_t id, uint32
     } else if (!is_model_input(mapping, source) || cache_of(mapping, id, 0) == source) {
         return;
     }
-    fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
+    checked_add_to(&fusion->compulsory_bytes, bytes);
 }
 
 /* Returns the constant that a constant is computed from before the run: weights that are
@@ -415,7 +415,7 @@ static void charge_run(const struct mapping *mapping, uint32_t id, uint32_t sour
         bytes_at(mapping, source, elements_of(mapping, source), mapping->product_operand_bytes);
     if (is_known(stored) && stored < bytes) bytes = stored;
     if (!is_known(bytes) || bytes <= mapping->read_once[source]) return;
-    *run_bytes = checked_add(*run_bytes, bytes - mapping->read_once[source]);
+    checked_add_to(run_bytes, bytes - mapping->read_once[source]);
     mapping->read_once[source] = bytes;
 }
 
@@ -446,7 +446,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
                                   : 0;
         const int64_t bytes = operand_bytes(mapping, id, i, width);
         if (operand == source) mapping->charged[source] = kernel + 1; /* not a view */
-        mapping->table->read[owner] = checked_add(mapping->table->read[owner], bytes);
+        checked_add_to(&mapping->table->read[owner], bytes);
         charge_compulsory(mapping, id, source, bytes);
         charge_run(mapping, id, source, bytes);
     }
@@ -479,8 +479,7 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
             bytes < mapping->largest[group] ? bytes : mapping->largest[group];
         if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
         struct cm_fusion *fusion = &mapping->table->fusion[owner_of(mapping, id)];
-        fusion->compulsory_bytes =
-            checked_add(fusion->compulsory_bytes, mapping->keeps_products ? bytes : smaller);
+        checked_add_to(&fusion->compulsory_bytes, mapping->keeps_products ? bytes : smaller);
     }
 }
 
@@ -489,7 +488,7 @@ static void sum_groups(const struct mapping *mapping, size_t n_nodes) {
     struct cm_fusion *fusion = mapping->table->fusion;
     for (uint32_t id = 0; id < n_nodes; id++) {
         int64_t *sum = &fusion[group_of(mapping, id)].group_bytes;
-        *sum = checked_add(*sum, fusion[id].compulsory_bytes);
+        checked_add_to(sum, fusion[id].compulsory_bytes);
     }
     for (uint32_t id = 0; id < n_nodes; id++) {
         mapping->table->group[id] = group_of(mapping, id);
@@ -540,15 +539,15 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
             written = stored;
         if (!is_product && (readers & READ_BY_PRODUCT) && (chains || owner != id) &&
             (written == 0 || for_product != stored))
-            written = checked_add(written, for_product);
-        mapping->table->written[owner] = checked_add(mapping->table->written[owner], written);
+            checked_add_to(&written, for_product);
+        checked_add_to(&mapping->table->written[owner], written);
         const int64_t compulsory = compulsory_writes(mapping, id, i);
         if (is_product || is_output ||
             (mapping->keeps_products && mapping->table->outside[value] &&
              !only_moves(mapping, id)))
-            fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, compulsory);
+            checked_add_to(&fusion->compulsory_bytes, compulsory);
         if (is_output && is_known(compulsory) && is_in_main_graph(mapping, id))
-            mapping->table->run_bytes = checked_add(mapping->table->run_bytes, compulsory);
+            checked_add_to(&mapping->table->run_bytes, compulsory);
         if (!chains && rule(mapping, RUNTIME_RUNS_MODULES) && (readers & READ_BY_PRODUCT) &&
             for_product != stored)
             kernels_add_extra(fusion, 1, checked_add(stored, for_product)); /* a cast */
@@ -695,8 +694,8 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t value = 0; value < model->n_values; value++)
         if (is_model_input(&mapping, value) ||
             (model->values[value].is_graph_output && model->values[value].graph == 0))
-            table->moved_bytes = checked_add(
-                table->moved_bytes, bytes_at(&mapping, value, elements_of(&mapping, value), 0));
+            checked_add_to(&table->moved_bytes,
+                           bytes_at(&mapping, value, elements_of(&mapping, value), 0));
     if (rule(&mapping, RUNTIME_FUSES_EPILOGUES)) find_epilogues(&mapping);
     for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t id = 0; id < model->n_nodes; id++) {

@@ -48,7 +48,7 @@ static inline bool kernels_depends_on_input(const struct timing *timing, uint32_
 /* Adds kernels that run before or after the one of a node, and their memory traffic. */
 static inline void kernels_add_extra(struct cm_fusion *fusion, int32_t n, int64_t bytes) {
     fusion->extra_kernels += n;
-    fusion->extra_bytes = checked_add(fusion->extra_bytes, bytes);
+    checked_add_to(&fusion->extra_bytes, bytes);
 }
 
 /* Returns true if the node runs; false if it is a view or is counted with another node. */

@@ -34,11 +34,10 @@ struct cm_losses losses_split(const struct modelled_time *modelled, int64_t late
 
 void losses_add(struct cm_losses *sum, const struct cm_losses *kernel, int64_t runs) {
     if (!kernel->present || !is_known(runs)) return;
-    sum->launch_ps = checked_add(sum->launch_ps, checked_mul(runs, kernel->launch_ps));
-    sum->traffic_ps = checked_add(sum->traffic_ps, checked_mul(runs, kernel->traffic_ps));
-    sum->utilization_ps =
-        checked_add(sum->utilization_ps, checked_mul(runs, kernel->utilization_ps));
-    sum->bound_ps = checked_add(sum->bound_ps, checked_mul(runs, kernel->bound_ps));
+    checked_add_to(&sum->launch_ps, checked_mul(runs, kernel->launch_ps));
+    checked_add_to(&sum->traffic_ps, checked_mul(runs, kernel->traffic_ps));
+    checked_add_to(&sum->utilization_ps, checked_mul(runs, kernel->utilization_ps));
+    checked_add_to(&sum->bound_ps, checked_mul(runs, kernel->bound_ps));
     sum->present = is_known(sum->launch_ps) && is_known(sum->traffic_ps) &&
                    is_known(sum->utilization_ps) && is_known(sum->bound_ps);
 }

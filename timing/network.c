@@ -106,10 +106,10 @@ static int place_values(struct building *building) {
         if (bytes == 0) continue;
         if (!is_in_arena(liveness->storage[id])) {
             building->offsets[id] = network->weight_bytes;
-            network->weight_bytes = checked_add(network->weight_bytes, bytes);
+            checked_add_to(&network->weight_bytes, bytes);
             continue;
         }
-        network->arena_bytes = checked_add(network->arena_bytes, bytes);
+        checked_add_to(&network->arena_bytes, bytes);
         values[n] = id;
         blocks[n++] = (struct block){bytes, liveness->first[id], liveness->last[id]};
     }
@@ -125,7 +125,7 @@ static struct cm_place place(const struct building *building, uint32_t root,
                              const struct cm_tensor *tensor, int64_t *own) {
     struct cm_place ret = {.block = CM_BLOCK_WEIGHTS, .offset = *own};
     if (root == ID_NONE) {
-        *own = checked_add(*own, round_up(primitive_span(tensor)));
+        checked_add_to(own, round_up(primitive_span(tensor)));
         return ret;
     }
     ret.offset = building->offsets[root];

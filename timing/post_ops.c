@@ -37,7 +37,7 @@ static int32_t add_operand(struct fusing *fusing, const struct cm_tensor *tensor
     struct cm_primitive *fused = &fusing->fused;
     if (fused->n_inputs == CM_MAX_INPUTS) return -1;
     fused->inputs[fused->n_inputs] = *tensor;
-    fused->bytes_read = checked_add(fused->bytes_read, primitive_bytes(tensor));
+    checked_add_to(&fused->bytes_read, primitive_bytes(tensor));
     return fused->n_inputs++;
 }
 
@@ -136,7 +136,7 @@ static bool fuse_reader(struct fusing *fusing, uint32_t *group) {
         &fusing->table->items[fusing->table->of_node[reader]];
     if (!is_same_result(&fusing->fused.outputs[0], &primitive->outputs[0])) return false;
     if (!fold_norm(fusing, primitive) && !fuse_step(fusing, node, primitive)) return false;
-    fusing->fused.flops = checked_add(fusing->fused.flops, primitive->flops);
+    checked_add_to(&fusing->fused.flops, primitive->flops);
     fusing->value = node->outputs[0];
     group[reader] = group[fusing->product] = fusing->product;
     return true;

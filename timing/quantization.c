@@ -161,9 +161,8 @@ static enum cause cause_of(const struct comparison *comparison, uint32_t id) {
 }
 
 static void tally_add(struct tally *tally, enum cause cause, int64_t ps, int64_t float_ps) {
-    tally->float_ps[cause] = checked_add(tally->float_ps[cause], float_ps);
-    if (ps > float_ps)
-        tally->loss_ps[cause] = checked_add(tally->loss_ps[cause], ps - float_ps);
+    checked_add_to(&tally->float_ps[cause], float_ps);
+    if (ps > float_ps) checked_add_to(&tally->loss_ps[cause], ps - float_ps);
 }
 
 /* Returns the cause that costs most: the loss if int8 is slower, else the time without gain. */
@@ -211,9 +210,8 @@ static int find_conversions(const struct timing *timing, struct cm_quantization 
         if (!primitive || !is_known(runs)) continue;
         if (role == QDQ_QUANTIZES || role == QDQ_DEQUANTIZES) {
             const int64_t moved = checked_add(primitive->bytes_read, primitive->bytes_written);
-            ret->conversion_ps = checked_add(ret->conversion_ps, time_of(timing, id));
-            ret->conversion_bytes =
-                checked_add(ret->conversion_bytes, checked_mul(runs, moved));
+            checked_add_to(&ret->conversion_ps, time_of(timing, id));
+            checked_add_to(&ret->conversion_bytes, checked_mul(runs, moved));
         } else if (primitive->fusion.quantizes) {
             const int64_t elements = primitive_elements(&primitive->inputs[0]);
             struct cm_primitive product = *primitive;
@@ -222,8 +220,8 @@ static int find_conversions(const struct timing *timing, struct cm_quantization 
             product.fusion.extra_kernels--;
             const int status = estimate_modelled(timing, &product, 1, &alone);
             if (status < 0) return status;
-            ret->conversion_ps = checked_add(
-                ret->conversion_ps,
+            checked_add_to(
+                &ret->conversion_ps,
                 checked_sub(time_of(timing, id), checked_mul(runs, alone.expected_ps)));
             ret->conversion_bytes = /* reads 16 bits and writes 8 */
                 checked_add(ret->conversion_bytes, checked_mul(runs, checked_mul(3, elements)));
@@ -287,8 +285,8 @@ static int find_regions(const struct comparison *comparison, struct tally *all,
         region->state = state;
         if (is_product(primitive) && !is_int8(primitive))
             region->reason = causes[float_cause(now, id)];
-        region->latency_ps = checked_add(region->latency_ps, ps);
-        region->float_latency_ps = checked_add(region->float_latency_ps, float_ps);
+        checked_add_to(&region->latency_ps, ps);
+        checked_add_to(&region->float_latency_ps, float_ps);
         nodes[n++] = id;
     }
     if (n > 0) end_region(comparison, &tally, nodes, n, &regions[ret->n_regions++]);
@@ -309,7 +307,7 @@ static int write_verdict(const struct comparison *comparison, const struct tally
     const enum cause cause = waits ? BY_HOST : worst_of(all, gain < 1 && !is_equal);
     int64_t idle_ps = 0; /* in float, of the nodes that gain nothing */
     struct text text;
-    for (int i = GAINS + 1; i < N_CAUSES; i++) idle_ps = checked_add(idle_ps, all->float_ps[i]);
+    for (int i = GAINS + 1; i < N_CAUSES; i++) checked_add_to(&idle_ps, all->float_ps[i]);
     text_init(&text, comparison->now->core.result_arena);
     if (is_equal)
         text_printf(&text, "int8 will not help here: it takes as long as %s",

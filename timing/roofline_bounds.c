@@ -169,8 +169,7 @@ static int compute_modules(const struct timing *timing, struct roofline_bounds_t
         const double runs = (double)graph_runs * estimate_share(timing, node);
         const double seconds = measurement->cold.median * runs;
         total->nodes++;
-        total->latency_ps =
-            checked_add_known(total->latency_ps, timing->times->of_node[node].latency_ps);
+        checked_add_known_to(&total->latency_ps, timing->times->of_node[node].latency_ps);
         tally->seconds += seconds;
         tally->flops += (double)primitive->flops * runs;
         tally->bytes += roofline_bounds_bytes(primitive) * runs;

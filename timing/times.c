@@ -63,8 +63,8 @@ static void mark_untimed(const struct timing *timing, uint32_t id, struct node_t
 }
 
 static void add_time(struct node_time *sum, const struct node_time *time) {
-    sum->latency_ps = checked_add_known(sum->latency_ps, time->latency_ps);
-    sum->lower_bound_ps = checked_add_known(sum->lower_bound_ps, time->lower_bound_ps);
+    checked_add_known_to(&sum->latency_ps, time->latency_ps);
+    checked_add_known_to(&sum->lower_bound_ps, time->lower_bound_ps);
     sum->upper_bound |= time->upper_bound;
     sum->partial |= time->partial;
 }
@@ -98,8 +98,7 @@ static void time_modules(const struct timing *timing, const struct times_table *
         const struct imported_layer *layer = &imported->layers[i];
         if (layer->n_nodes > 0) continue;
         const uint32_t module = module_common(modules, layer->places, layer->n_places);
-        of_module[module].latency_ps =
-            checked_add_known(of_module[module].latency_ps, layer->latency_ps);
+        checked_add_known_to(&of_module[module].latency_ps, layer->latency_ps);
     }
     for (size_t i = modules->n_modules; i-- > 1;)
         add_time(&of_module[modules->parents[i]], &of_module[i]);
@@ -134,7 +133,7 @@ static void add_host(const struct timing *timing, struct times_table *table) {
     const double expected = run_time_expected(&table->run, fit);
     table->kind = run_time_kind(&table->run, expected);
     table->host_ps = estimate_ps(fmax(0, expected - table->run.seconds));
-    root->latency_ps = checked_add_known(root->latency_ps, table->host_ps);
+    checked_add_known_to(&root->latency_ps, table->host_ps);
 }
 
 int pass_times(const struct analysis *analysis, void *own) {

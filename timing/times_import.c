@@ -84,7 +84,7 @@ static int join_files(const struct timing *timing, struct imported *ret) {
     int64_t sum = 0;
     for (size_t i = 0; i < ret->n; i++) {
         ret->layers[i].latency_ps = estimate_ps(ret->layers[i].timing.median);
-        sum = checked_add(sum, ret->layers[i].latency_ps);
+        checked_add_to(&sum, ret->layers[i].latency_ps);
     }
     if (!is_overflow(sum)) return CM_OK;
     return diag_error(timing->core.diag, DIAG_OVERFLOW,

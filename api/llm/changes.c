@@ -170,9 +170,9 @@ int figures_list_gains(struct serving *serving) {
         if (!gain) return diag_no_memory(serving->diag);
         const int64_t bytes = llm_weight_size(language, &quantized, i);
         gain->n++;
-        gain->elements = checked_add(gain->elements, weight->elements);
-        gain->bytes = checked_add(gain->bytes, weight->bytes);
-        gain->quantized_bytes = checked_add(gain->quantized_bytes, bytes);
+        checked_add_to(&gain->elements, weight->elements);
+        checked_add_to(&gain->bytes, weight->bytes);
+        checked_add_to(&gain->quantized_bytes, bytes);
         if (!machine->time || weight->product == LLM_TABLE) continue;
         const double share =
             (double)weight->elements / (double)language->products[weight->product].elements;

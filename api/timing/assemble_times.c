@@ -402,7 +402,7 @@ static void copy_network(struct assembly *assembly, struct cm_measure *measure) 
         const int64_t macs = analysis->count->nodes[id].costs.macs;
         if (!from->included[id]) continue;
         ret->nodes++;
-        if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
+        if (is_known(macs)) checked_add_to(&ret->macs, macs);
     }
     ret->macs = public_count(ret->macs);
     measure->end_to_end = ret;

@@ -61,8 +61,7 @@ int sets_make(struct cm_device *device, const struct cm_primitive *primitive, st
     for (int32_t i = 0; i < n; i++) {
         *address_at(primitive, i, &first) =
             (CUdeviceptr)(is_known(sets.bytes) ? sets.bytes : 0);
-        sets.bytes =
-            checked_add(sets.bytes, memory_align(primitive_span(tensor_at(primitive, i))));
+        checked_add_to(&sets.bytes, memory_align(primitive_span(tensor_at(primitive, i))));
     }
     if (sets.bytes == 0)
         sets.bytes = MEMORY_ALIGNMENT; /* an empty operand has an address too */

@@ -95,7 +95,7 @@ static struct cm_primitive primitive_of(const struct kernel *kernel, int32_t ele
         ret.steps[0].function = CM_RELU;
     }
     for (int32_t i = 0; i < ret.n_inputs; i++)
-        ret.bytes_read = checked_add(ret.bytes_read, primitive_bytes(&ret.inputs[i]));
+        checked_add_to(&ret.bytes_read, primitive_bytes(&ret.inputs[i]));
     ret.bytes_written = primitive_bytes(&ret.outputs[0]);
     return ret;
 }

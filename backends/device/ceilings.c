@@ -45,7 +45,7 @@ static struct cm_primitive make(int32_t kind, int32_t n_inputs, struct cm_tensor
     ret.flops = flops;
     for (int32_t i = 0; i < n_inputs; i++) {
         ret.inputs[i] = input;
-        ret.bytes_read = checked_add(ret.bytes_read, primitive_bytes(&input));
+        checked_add_to(&ret.bytes_read, primitive_bytes(&input));
     }
     ret.bytes_written = primitive_bytes(&output);
     return ret;

@@ -104,7 +104,7 @@ static int infer_quantized_concat(struct op_context *context) {
     for (size_t i = 5; i < context->n_inputs; i += 3) {
         const struct shape *part = op_shape(context, i);
         const bool fits = part->rank == first->rank;
-        all.dims[axis] = checked_add(all.dims[axis], fits ? part->dims[axis] : DIM_UNKNOWN);
+        checked_add_to(&all.dims[axis], fits ? part->dims[axis] : DIM_UNKNOWN);
     }
     return op_output(context, 0, op_dtype(context, 2), &all);
 }

@@ -154,7 +154,7 @@ static struct sizes read_selected(const struct op_context *context) {
     int64_t keys = common_dim(context, paged ? 9 : 7, 2, 1);
     if (text_equal(op_attr_string(context, "attention_mode"), "local_plus_selected")) {
         const int64_t all = paged ? paged_keys(context) : common_length(context, 10);
-        keys = checked_add(keys, window < 0 ? all : window);
+        checked_add_to(&keys, window < 0 ? all : window);
     }
     return read_shared(context, keys);
 }

@@ -62,7 +62,7 @@ static int64_t attention_macs(const struct op_context *context, const struct siz
     if (!op_has_input(context, 11)) return 0;
     if (op_has_input(context, 13)) {
         const int64_t rows = checked_add(depth, s->hidden);
-        each = checked_add(each, checked_mul(rows, common_dim(context, 13, 3, 2)));
+        checked_add_to(&each, checked_mul(rows, common_dim(context, 13, 3, 2)));
     }
     const int64_t once = checked_mul(checked_mul(s->directions, s->batch), keys);
     return checked_add(once, checked_mul(n_cells(s), each));

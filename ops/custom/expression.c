@@ -93,7 +93,7 @@ enum operation { ADD = '+', SUBTRACT = '-', MULTIPLY = '*', DIVIDE = '/', DIVIDE
 static int apply(struct reading *reading, enum operation operation, int64_t *a, int64_t b) {
     const bool is_known_pair = is_known(*a) && is_known(b);
     if (operation == ADD)
-        *a = checked_add(*a, b);
+        checked_add_to(a, b);
     else if (operation == SUBTRACT)
         *a = checked_sub(*a, b);
     else if (operation == MULTIPLY)

@@ -106,7 +106,7 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++)
         if (terms[i].of_integers == of_integers)
-            sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
+            checked_add_to(&sum, checked_mul(terms[i].factor, terms[i].count));
     return sum;
 }
 

@@ -187,8 +187,7 @@ int64_t exact_optimizer(const struct op_context *context) {
     if (adam) each = op_attr_float(context, "norm_coefficient_post") != 0 ? 15 : 14;
     if (text_equal(context->op->type, "Momentum"))
         each = text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7;
-    for (size_t i = 0; i < n; i++)
-        elements = checked_add(elements, op_elements(context, 2 + i));
+    for (size_t i = 0; i < n; i++) checked_add_to(&elements, op_elements(context, 2 + i));
     return checked_mul(each, elements);
 }
 

@@ -38,7 +38,7 @@ bool lower_concat(const struct op_context *context, int32_t which, struct cm_pri
             continue;
         }
         if (!lowering_input(context, slot, &more)) return false;
-        last->dims[ret->axis] = checked_add(last->dims[ret->axis], more.dims[ret->axis]);
+        checked_add_to(&last->dims[ret->axis], more.dims[ret->axis]);
         lowering_pack(last);
         if (!is_known(last->dims[ret->axis])) return false;
     }

@@ -163,10 +163,10 @@ static int64_t attention_backward(const struct op_context *context) {
     const int64_t q = checked_mul(scores, heads_of(context, 0, "q_num_heads").width);
     const int64_t v = checked_mul(scores, heads_of(context, 2, "kv_num_heads").width);
     int64_t macs = q;
-    if (context->gradients & 4U) macs = checked_add(macs, v);
-    if (context->gradients & 3U) macs = checked_add(macs, v);
-    if (context->gradients & 1U) macs = checked_add(macs, q);
-    if (context->gradients & 2U) macs = checked_add(macs, q);
+    if (context->gradients & 4U) checked_add_to(&macs, v);
+    if (context->gradients & 3U) checked_add_to(&macs, v);
+    if (context->gradients & 1U) checked_add_to(&macs, q);
+    if (context->gradients & 2U) checked_add_to(&macs, q);
     return macs;
 }
 

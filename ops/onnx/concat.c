@@ -35,7 +35,7 @@ static int infer_concat(struct op_context *context) {
                                op_shape_text(context, op_shape(context, i)), (long long)dim, k,
                                (long long)dims[k]);
             if (k == axis)
-                dims[k] = checked_add(dims[k], dim);
+                checked_add_to(&dims[k], dim);
             else if (!is_known(dims[k]))
                 dims[k] = dim;
         }

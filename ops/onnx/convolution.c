@@ -183,8 +183,8 @@ static int infer_transposed(struct op_context *context, bool dynamic_pads, enum 
         const bool same = window->pad == PAD_SAME;
         int64_t out = checked_mul(same ? size : checked_sub(size, 1), window->stride[i]);
         if (!same) {
-            out = checked_add(out, window_extent(window, i));
-            if (transposed.extra) out = checked_add(out, transposed.extra[i]);
+            checked_add_to(&out, window_extent(window, i));
+            if (transposed.extra) checked_add_to(&out, transposed.extra[i]);
             out = checked_sub(out, checked_add(window->begin[i], window->end[i]));
         }
         dims[2 + i] = transposed.output_shape ? transposed.output_shape[i] : out;

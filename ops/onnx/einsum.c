@@ -286,7 +286,7 @@ static void best_order(const struct einsum *einsum, struct pair *ret_pairs) {
             const struct pair pair = {a, subset & ~a};
             if (a > pair.b) continue; /* the same pair follows */
             int64_t cost = checked_add(best[pair.a], best[pair.b]);
-            cost = checked_add(cost, pair_macs(einsum, pair));
+            checked_add_to(&cost, pair_macs(einsum, pair));
             if (!is_cheaper(cost, best[subset])) continue;
             best[subset] = cost;
             last[subset] = pair;
@@ -347,8 +347,8 @@ static int64_t sum_macs(const struct op_context *context, uint32_t operands, boo
     for (size_t i = 0; i + 1 < einsum.n; i++) {
         const int n = ((pairs[i].a & operands) != 0) + ((pairs[i].b & operands) != 0);
         if (is_forward || n > 0)
-            macs = checked_add(macs,
-                               checked_mul(is_forward ? 1 : n, pair_macs(&einsum, pairs[i])));
+            checked_add_to(&macs,
+                           checked_mul(is_forward ? 1 : n, pair_macs(&einsum, pairs[i])));
     }
     return macs;
 }
@@ -402,9 +402,9 @@ static int64_t einsum_products(const struct op_context *context) {
                                     pair.a & context->gradients ? pair.b : 0};
         for (size_t i = 0; i < 2; i++)
             if (!is_single(factors[i]))
-                bytes = checked_add(
-                    bytes, dtype_bytes(common_dtype(context, 0),
-                                       product_of(&einsum, labels_of(&einsum, factors[i]))));
+                checked_add_to(
+                    &bytes, dtype_bytes(common_dtype(context, 0),
+                                        product_of(&einsum, labels_of(&einsum, factors[i]))));
     }
     return bytes;
 }

@@ -93,7 +93,7 @@ static int infer_features(struct op_context *context) {
     const int64_t *columns = op_attr_ints(context, "inputdimensions", &n);
     int64_t dims[] = {n_rows(context), 0};
     for (size_t i = 0; i < context->n_inputs; i++)
-        dims[1] = checked_add(dims[1], i < n ? columns[i] : common_last_dim(context, i));
+        checked_add_to(&dims[1], i < n ? columns[i] : common_last_dim(context, i));
     return op_output_dims(context, 0, DTYPE_FLOAT, 2, dims);
 }
 

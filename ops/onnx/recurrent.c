@@ -130,9 +130,9 @@ static int64_t recurrent_backward(const struct op_context *context) {
     int64_t macs = states;
     if (!(context->gradients & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
     if (is_known(macs) && macs < 0) macs = 0; /* 0 steps */
-    if (context->gradients & 1U) macs = checked_add(macs, inputs);
-    if (context->gradients & 2U) macs = checked_add(macs, inputs);
-    if (context->gradients & 4U) macs = checked_add(macs, states);
+    if (context->gradients & 1U) checked_add_to(&macs, inputs);
+    if (context->gradients & 2U) checked_add_to(&macs, inputs);
+    if (context->gradients & 4U) checked_add_to(&macs, states);
     return macs;
 }
 

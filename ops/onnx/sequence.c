@@ -226,7 +226,7 @@ static int infer_concat_from_sequence(struct op_context *context) {
     for (size_t i = 0; sequence->items && i < sequence->n_items; i++) {
         const struct shape *shape = &sequence->items[i].shape;
         const int64_t length = axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
-        dims[axis] = checked_add(dims[axis], new_axis ? 1 : length);
+        checked_add_to(&dims[axis], new_axis ? 1 : length);
     }
     return op_output_dims(context, 0, element.dtype, rank, dims);
 }

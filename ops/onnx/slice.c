@@ -148,7 +148,7 @@ static int fold_slice(struct op_context *context) {
     remap_strides(from, remap.strides);
     for (int axis = 0; axis < from->rank; axis++) {
         const int64_t begin = checked_mul(walk.begin[axis], remap.strides[axis]);
-        remap.offset = checked_add(remap.offset, begin);
+        checked_add_to(&remap.offset, begin);
         remap.strides[axis] = checked_mul(remap.strides[axis], walk.step[axis]);
     }
     return remap_fold(context, 0, &remap);
@@ -197,7 +197,7 @@ static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_p
         if (list.known && parts[i] < 0)
             return op_fail(context, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
                            (long long)parts[i]);
-        sum = checked_add(sum, parts[i]);
+        checked_add_to(&sum, parts[i]);
     }
     if (list.known && is_known(dim) && sum != dim)
         return op_fail(context, DIAG_SHAPE, "split adds up to %s, the axis has %lld",
@@ -226,7 +226,7 @@ static int fold_split(struct op_context *context) {
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         if (!is_known(parts[i])) return 0;
         status = remap_fold(context, i, &remap);
-        remap.offset = checked_add(remap.offset, checked_mul(parts[i], remap.strides[axis]));
+        checked_add_to(&remap.offset, checked_mul(parts[i], remap.strides[axis]));
     }
     return status;
 }

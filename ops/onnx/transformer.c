@@ -90,8 +90,8 @@ static int64_t exact_linear_attention(const struct op_context *context) {
     const int64_t steps = checked_mul(s.batch, s.steps);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
     int64_t each = checked_mul(s.queries, s.value);
-    if (op_has_input(context, 4)) each = checked_add(each, cells);
-    if (s.delta) each = checked_add(each, checked_mul(s.heads, checked_mul(2, s.value)));
+    if (op_has_input(context, 4)) checked_add_to(&each, cells);
+    if (s.delta) checked_add_to(&each, checked_mul(s.heads, checked_mul(2, s.value)));
     return checked_mul(steps, each);
 }
 
@@ -103,9 +103,9 @@ static int64_t linear_backward(const struct op_context *context) {
         checked_mul(checked_mul(s.batch, s.steps), checked_mul(s.key, s.value));
     const int64_t of_keys = s.delta ? 2 : 1;
     int64_t heads = checked_add(s.queries, s.delta ? s.heads : 0);
-    if (context->gradients & 1U) heads = checked_add(heads, s.queries);
-    if (context->gradients & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
-    if (context->gradients & 4U) heads = checked_add(heads, s.heads);
+    if (context->gradients & 1U) checked_add_to(&heads, s.queries);
+    if (context->gradients & 2U) checked_add_to(&heads, checked_mul(of_keys, s.heads));
+    if (context->gradients & 4U) checked_add_to(&heads, s.heads);
     return checked_mul(each, heads);
 }
 

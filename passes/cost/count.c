@@ -48,14 +48,14 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
         const bool is_owner = owned != 0 && info == &analysis->infer->upper->infos[value];
         const int64_t part = op_elements_of_part(context->op, context->node, i, &info->shape,
                                                  &context->outputs[0].shape);
-        *ret_read = checked_add(*ret_read, is_known(part) ? dtype_bytes(info->dtype, part)
-                                           : is_owner     ? owned
-                                                          : liveness_bytes(info));
+        checked_add_to(ret_read, is_known(part) ? dtype_bytes(info->dtype, part)
+                                 : is_owner     ? owned
+                                                : liveness_bytes(info));
     }
     for (size_t i = 0; i < context->n_outputs; i++) {
         const uint32_t value = context->node->outputs[i];
         if (value != ID_NONE && analysis->liveness->storage[value] == STORAGE_ACTIVATION)
-            *ret_written = checked_add(*ret_written, liveness_bytes(&context->outputs[i]));
+            checked_add_to(ret_written, liveness_bytes(&context->outputs[i]));
     }
     return true;
 }
@@ -113,7 +113,7 @@ static void add_terms(const struct count_terms *run, int64_t runs, struct count_
         }
     for (size_t i = 0; i < sum->n; i++) {
         const int64_t count = i < run->n ? run->terms[i].count : DIM_UNKNOWN;
-        sum->terms[i].count = checked_add(sum->terms[i].count, checked_mul(count, runs));
+        checked_add_to(&sum->terms[i].count, checked_mul(count, runs));
     }
 }
 
@@ -133,7 +133,7 @@ static void sum_terms(const struct analysis *analysis, const struct convention *
         struct count_terms run;
         iterations_load(infer, at, analysis->count->run_infos);
         if (context_make_inferred(&source, id, &context) < 0) return;
-        macs = checked_add(macs, checked_mul(product_macs(&context), runs));
+        checked_add_to(&macs, checked_mul(product_macs(&context), runs));
         find_terms(analysis, convention, &source, &context, &run);
         add_terms(&run, runs, ret);
         arena_restore(analysis->arena, mark);
@@ -194,7 +194,7 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
         runs[id] = iterations_exist(infer, id) ? 0 : checked_mul(outer, infer->runs[id]);
         if (!iterations_exist(infer, id)) continue;
         for (const struct iteration *at = infer->iterations[id].last; at; at = at->before)
-            runs[id] = checked_add(runs[id], iteration_runs(model, at, runs));
+            checked_add_to(&runs[id], iteration_runs(model, at, runs));
     }
 }
 
@@ -221,12 +221,12 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
             const struct cm_costs *node = &table->nodes[graph->nodes[i]].costs;
             const int64_t own[] = {node->macs, node->flops, node->int_ops, node->bytes_written};
             for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-                if (is_known(own[k])) sums[k] = checked_add(sums[k], own[k]);
+                if (is_known(own[k])) checked_add_to(&sums[k], own[k]);
         }
         if (graph->parent == ID_NONE) continue;
         int64_t *outer = costs[graph->parent].figures;
         for (size_t k = 0; k < sizeof costs->figures / sizeof *sums; k++)
-            outer[k] = checked_add(outer[k], sums[k]);
+            checked_add_to(&outer[k], sums[k]);
     }
 }
 
@@ -335,7 +335,7 @@ static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t
     addend.activation_bytes = 0;
     for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(sum, i);
-        *figure = checked_add(*figure, *costs_figure(&addend, i));
+        checked_add_to(figure, *costs_figure(&addend, i));
     }
     if (runs != 0 && (activations > sum->activation_bytes || !is_known(activations)) &&
         is_known(sum->activation_bytes))

@@ -150,7 +150,7 @@ static bool has_same_macs(const struct finder *finder, const struct fused_patter
     for (size_t i = 0; i < fused->n_nodes && is_made; i++) {
         struct op_context part;
         is_made = context_make_inferred(finder->match.source, fused->nodes[i], &part) == CM_OK;
-        if (is_made) macs = checked_add(macs, product_macs(&part));
+        if (is_made) checked_add_to(&macs, product_macs(&part));
     }
     const bool same = is_made && product_macs(&whole) == macs;
     arena_restore(arena, mark);

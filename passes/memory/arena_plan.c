@@ -54,7 +54,7 @@ int pass_arena_plan(const struct analysis *analysis, void *own) {
         if (bytes == 0 || bytes == DIM_UNKNOWN) continue;
         if (alignment > 1) /* so that the next block is aligned too */
             bytes = checked_mul(checked_div_ceil(bytes, alignment), alignment);
-        total = checked_add(total, bytes);
+        checked_add_to(&total, bytes);
         values[n] = id;
         blocks[n++] =
             (struct block){bytes, analysis->liveness->first[id], analysis->liveness->last[id]};

@@ -125,11 +125,11 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
     for (uint32_t id = 0; id < model->n_values; id++) {
         const int64_t bytes = liveness_counted(analysis, id);
         if (bytes == 0) continue;
-        change[table->first[id]] = checked_add(change[table->first[id]], bytes);
+        checked_add_to(&change[table->first[id]], bytes);
         change[table->last[id] + 1] = checked_sub(change[table->last[id] + 1], bytes);
     }
     for (uint32_t step = 0; step < table->n_steps; step++) {
-        live = checked_add(live, change[step]);
+        checked_add_to(&live, change[step]);
         table->live[step] = live;
         if (!is_known(live) || live <= table->peak_bytes) continue;
         table->peak_bytes = live;
@@ -347,7 +347,7 @@ static int find_order(const struct analysis *analysis, struct min_memory_order *
     bool all_known = true;
     *ret = (struct min_memory_order){0};
     for (uint32_t id = 0; id < n_values; id++) {
-        total = checked_add(total, liveness_counted(analysis, id));
+        checked_add_to(&total, liveness_counted(analysis, id));
         if (liveness_owned(analysis, id) == DIM_UNKNOWN) all_known = false;
     }
     if (!is_known(checked_mul(total, 2))) return CM_OK; /* the scheduler does not check sums */

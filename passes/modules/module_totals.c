@@ -24,7 +24,7 @@ uint32_t module_common(const struct modules_table *table, const uint32_t *nodes,
 }
 
 static void add_known(int64_t *sum, int64_t value) {
-    *sum = checked_add_known(*sum, value);
+    checked_add_known_to(sum, value);
 }
 
 /* Adds the parameter to a module and its parents, up to the first that has it already. */

@@ -436,7 +436,7 @@ static void sum_up(const struct framework_search *search, struct framework_table
         const bool known = is_known(listed->elements);
         ret->n_absent += !listed->stored;
         if (!known && ret->n_unknown++ == 0) ret->unknown = model->framework_params[i];
-        if (known) ret->elements = checked_add(ret->elements, listed->elements);
+        if (known) checked_add_to(&ret->elements, listed->elements);
         if (listed->n_sharing == 0 || listed->n_sharing + 1 <= ret->n_sharing) continue;
         ret->n_sharing = (size_t)listed->n_sharing + 1;
         ret->shared = model->framework_params[i];

@@ -80,8 +80,8 @@ static void sum_module(const struct analysis *analysis, uint32_t module,
         struct count_terms terms;
         if (!is_inside(analysis->modules, analysis->modules->of_node[id], module)) continue;
         count_terms(analysis, convention, id, &terms);
-        ret->flops = checked_add_known(ret->flops, count_flops(&terms));
-        ret->int_ops = checked_add_known(ret->int_ops, count_int_ops(&terms));
+        checked_add_known_to(&ret->flops, count_flops(&terms));
+        checked_add_known_to(&ret->int_ops, count_int_ops(&terms));
     }
 }
 

@@ -78,9 +78,9 @@ static void add_weight(const struct value_info *info, enum dtype dtype,
     if (at == table->n_weights) table->weights[table->n_weights++] = group;
     struct cm_weights *sum = &table->weights[at];
     sum->tensors++;
-    sum->elements = checked_add(sum->elements, shape_elements(&info->shape));
-    sum->bytes = checked_add(sum->bytes, bytes);
-    if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
+    checked_add_to(&sum->elements, shape_elements(&info->shape));
+    checked_add_to(&sum->bytes, bytes);
+    if (storage != WEIGHT_INPUT) checked_add_to(&table->weight_bytes, bytes);
 }
 
 /* Adds the copies of params that autocast caches for the products that read them. */

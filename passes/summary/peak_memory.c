@@ -25,7 +25,7 @@ static void live_add(const struct analysis *analysis, int64_t *live, uint32_t va
     if (bytes == 0) return;
     for (uint32_t module = producer_module(analysis, value); module != ID_NONE;
          module = parents[module])
-        live[module] = checked_add(live[module], bytes);
+        checked_add_to(&live[module], bytes);
 }
 
 /* Computes the peak of each module, in bytes. Its live bytes grow only while its nodes run. */
@@ -55,9 +55,9 @@ static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
         int64_t written = 0;
         for (size_t i = 0; i < node->n_outputs; i++)
             if (node->outputs[i] != ID_NONE)
-                written = checked_add(written, liveness_counted(analysis, node->outputs[i]));
+                checked_add_to(&written, liveness_counted(analysis, node->outputs[i]));
         for (; module != ID_NONE; module = analysis->modules->parents[module]) {
-            live[module] = checked_add(live[module], written);
+            checked_add_to(&live[module], written);
             if (!is_known(live[module]) || live[module] > peaks[module])
                 peaks[module] = live[module];
         }

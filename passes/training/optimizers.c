@@ -68,8 +68,7 @@ static void quantized(const struct optimizer *optimizer, const struct value_info
     }
     ret->state_bytes = checked_mul(optimizer->states, elements);
     paged(optimizer, elements, ret);
-    ret->state_bytes =
-        checked_add(ret->state_bytes, checked_mul(4 * optimizer->states, scales));
+    checked_add_to(&ret->state_bytes, checked_mul(4 * optimizer->states, scales));
 }
 
 /* Adafactor: a row and a column for the second moment of each matrix. The loop over parameters

@@ -26,8 +26,7 @@ static int64_t gathered_by(const struct training *training, uint32_t node, bool 
         const struct param *param = &params->params[id];
         if (param->kind != PARAM_LEARNED || seen[id]) continue;
         seen[id] = true;
-        bytes =
-            checked_add_known(bytes, checked_mul(training->frozen[id] ? 1 : 2, param->bytes));
+        checked_add_known_to(&bytes, checked_mul(training->frozen[id] ? 1 : 2, param->bytes));
     }
     return bytes;
 }
@@ -56,14 +55,14 @@ static void offload(struct training *training, int64_t buffer_bytes, int64_t *gr
     struct training_table *table = training->table;
     int64_t moved = checked_add(table->optimizer_bytes, table->master_bytes);
     if (options->offload == CM_OFFLOAD_NONE) return;
-    moved = checked_add(moved, *gradients);
+    checked_add_to(&moved, *gradients);
     table->optimizer_bytes = table->master_bytes = table->update_bytes = *gradients = 0;
     if (options->zero_stage == STAGE_OF_GRADIENTS) table->whole_gradient_bytes = 0;
     if (options->offload == CM_OFFLOAD_ALL) {
-        moved = checked_add(moved, checked_sub(table->weight_bytes, buffer_bytes));
+        checked_add_to(&moved, checked_sub(table->weight_bytes, buffer_bytes));
         table->weight_bytes = buffer_bytes;
     }
-    table->host_bytes = checked_add(table->host_bytes, moved);
+    checked_add_to(&table->host_bytes, moved);
 }
 
 int training_shard(struct training *training, int64_t buffer_bytes) {
@@ -94,6 +93,6 @@ int training_shard(struct training *training, int64_t buffer_bytes) {
     table->gradient_bytes = checked_add(table->whole_gradient_bytes, gradients);
     table->held_bytes = checked_add(checked_add(table->weight_bytes, gradients),
                                     checked_add(table->optimizer_bytes, table->master_bytes));
-    table->held_bytes = checked_add(table->held_bytes, table->gather_bytes);
+    checked_add_to(&table->held_bytes, table->gather_bytes);
     return status;
 }

@@ -109,17 +109,16 @@ static void add_learned(struct training *training, const struct param *param, in
     struct value_info updated = training->analysis->infer->infos[param->value];
     if (training->analysis->options->shard_gpus > 0 && dtype_bits(updated.dtype) == 16) {
         updated.dtype = DTYPE_FLOAT;
-        table->master_bytes =
-            checked_add_known(table->master_bytes, dtype_bytes(DTYPE_FLOAT, param->elements));
+        checked_add_known_to(&table->master_bytes, dtype_bytes(DTYPE_FLOAT, param->elements));
     }
     const struct optimizer_cost cost = optimizers_cost(table->optimizer, &updated);
-    table->learned = checked_add_known(table->learned, param->elements);
-    table->gradient_bytes = checked_add_known(table->gradient_bytes, param->bytes);
-    table->optimizer_bytes = checked_add_known(table->optimizer_bytes, cost.state_bytes);
-    table->host_bytes = checked_add_known(table->host_bytes, cost.host_bytes);
-    table->step_flops = checked_add_known(table->step_flops, cost.flops);
+    checked_add_known_to(&table->learned, param->elements);
+    checked_add_known_to(&table->gradient_bytes, param->bytes);
+    checked_add_known_to(&table->optimizer_bytes, cost.state_bytes);
+    checked_add_known_to(&table->host_bytes, cost.host_bytes);
+    checked_add_known_to(&table->step_flops, cost.flops);
     if (!cost.is_alone)
-        table->update_bytes = checked_add_known(table->update_bytes, cost.temporary_bytes);
+        checked_add_known_to(&table->update_bytes, cost.temporary_bytes);
     else if (cost.temporary_bytes > *alone)
         *alone = cost.temporary_bytes;
 }
@@ -133,17 +132,16 @@ static int add_params(struct training *training) {
     for (size_t i = 0; i < analysis->params->n_params; i++) {
         const struct param *param = &analysis->params->params[i];
         const bool is_learned = param->kind == PARAM_LEARNED;
-        table->weight_bytes = checked_add_known(table->weight_bytes, param->bytes);
-        if (!is_learned) buffer_bytes = checked_add_known(buffer_bytes, param->bytes);
+        checked_add_known_to(&table->weight_bytes, param->bytes);
+        if (!is_learned) checked_add_known_to(&buffer_bytes, param->bytes);
         if (is_learned && training->frozen[i])
-            table->frozen = checked_add_known(table->frozen, param->elements);
+            checked_add_known_to(&table->frozen, param->elements);
         if (is_learned && !training->frozen[i]) add_learned(training, param, &alone);
     }
     if (is_known(table->update_bytes) && table->update_bytes < alone)
         table->update_bytes = alone;
     if (analysis->options->precision == CM_PRECISION_AMP)
-        table->step_flops =
-            checked_add(table->step_flops, checked_mul(UNSCALE, table->learned));
+        checked_add_to(&table->step_flops, checked_mul(UNSCALE, table->learned));
     return training_shard(training, buffer_bytes);
 }
 
@@ -186,24 +184,24 @@ static void count_nodes(struct training *training) {
         const int64_t each = convention_per_mac(convention, operation->op);
         const int64_t flops = each == 0 ? 0 : checked_mul(each, macs);
         table->of_node[id].backward_macs = macs;
-        table->backward_macs = checked_add_known(table->backward_macs, macs);
-        table->backward_flops = checked_add_known(table->backward_flops, flops);
+        checked_add_known_to(&table->backward_macs, macs);
+        checked_add_known_to(&table->backward_flops, flops);
         if (!training_is_recomputed(training, operation)) continue;
-        table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
-        table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
-        table->recompute_int_ops = checked_add_known(table->recompute_int_ops, costs->int_ops);
+        checked_add_known_to(&table->recompute_macs, costs->macs);
+        checked_add_known_to(&table->recompute_flops, costs->flops);
+        checked_add_known_to(&table->recompute_int_ops, costs->int_ops);
     }
     if (convention->backward > 0) /* a multiple of forward */
         table->backward_flops = checked_mul(convention->backward, forward->flops);
     table->iteration_flops = checked_add(forward->flops, table->recompute_flops);
-    table->iteration_flops = checked_add(table->iteration_flops, table->backward_flops);
-    table->iteration_flops = checked_add(table->iteration_flops, table->step_flops);
+    checked_add_to(&table->iteration_flops, table->backward_flops);
+    checked_add_to(&table->iteration_flops, table->step_flops);
     table->iteration_int_ops = checked_add(forward->int_ops, table->recompute_int_ops);
 }
 
 static void add_step(struct cm_step *sum, const struct cm_step *step) {
-    sum->backward_macs = checked_add_known(sum->backward_macs, step->backward_macs);
-    sum->saved_bytes = checked_add_known(sum->saved_bytes, step->saved_bytes);
+    checked_add_known_to(&sum->backward_macs, step->backward_macs);
+    checked_add_known_to(&sum->saved_bytes, step->saved_bytes);
 }
 
 /* Sums the nodes of each module, children included. Children follow their parents. */

@@ -182,11 +182,9 @@ static void note_operand(struct timeline *timeline, struct operation *operation,
         const int64_t bytes = checked_mul(dtype_bytes(cast, shape_elements(&info->shape)),
                                           training_runs_once(training, operation->node->graph));
         operation->copied |= bit;
-        operation->copies = checked_add_known(operation->copies, bytes);
+        checked_add_known_to(&operation->copies, bytes);
         timeline->is_copied[root] = is_param;
-        if (is_param)
-            training->table->weight_copy_bytes =
-                checked_add_known(training->table->weight_copy_bytes, bytes);
+        if (is_param) checked_add_known_to(&training->table->weight_copy_bytes, bytes);
     }
 }
 
@@ -330,12 +328,11 @@ static void note_gradients(struct timeline *timeline) {
 /* Adds saved bytes to the node that wrote them; those of inputs only to the root module. */
 static void add_saved_bytes(struct training *training, uint32_t node, int64_t bytes) {
     struct training_table *table = training->table;
-    table->saved_bytes = checked_add_known(table->saved_bytes, bytes);
+    checked_add_known_to(&table->saved_bytes, bytes);
     if (node == ID_NONE)
-        table->of_module[0].saved_bytes =
-            checked_add_known(table->of_module[0].saved_bytes, bytes);
+        checked_add_known_to(&table->of_module[0].saved_bytes, bytes);
     else
-        table->of_node[node].saved_bytes = checked_add(table->of_node[node].saved_bytes, bytes);
+        checked_add_to(&table->of_node[node].saved_bytes, bytes);
 }
 
 /* Adds the blocks of a root: of the value and its recomputed copy. */
@@ -395,14 +392,14 @@ static int find_peak(const struct training *training) {
     if (!change) return diag_no_memory(training->analysis->diag);
     for (size_t i = 0; i < table->n_blocks; i++) {
         const struct training_block *block = &table->blocks[i];
-        change[block->from] = checked_add(change[block->from], block->bytes);
+        checked_add_to(&change[block->from], block->bytes);
         change[block->to + 1] = checked_sub(change[block->to + 1], block->bytes);
     }
     table->peak_node = ID_NONE;
     table->peak_phase = PHASE_STEP;
     for (uint32_t event = 1; event < table->n_events; event++) {
         const uint32_t node = table->node_at[event];
-        now = checked_add(now, change[event]);
+        checked_add_to(&now, change[event]);
         if (!is_known(now)) peak = now;
         if (!is_known(peak) || now <= peak) continue;
         peak = now;

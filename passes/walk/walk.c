@@ -327,7 +327,7 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
     for (size_t i = 0; i < context->n_inputs && !context->op->fold_partial; i++)
         if (context->inputs[i] && !context->inputs[i]->value) return CM_OK;
     for (size_t i = 0; i < context->n_outputs; i++)
-        elements = checked_add(elements, op_output_elements(context, i));
+        checked_add_to(&elements, op_output_elements(context, i));
     const bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
     if (context->n_inputs > 0 && is_folded && !op_use_budget(context, elements)) return CM_OK;
     return context->op->fold(context);

@@ -53,7 +53,7 @@ static int64_t collect(const struct cm_result *result, const struct column *colu
         while (module < result->n_modules && result->modules[module].depth > depth)
             module = result->modules[module].parent;
         addends[n++] = (struct addend){module < result->n_modules ? module : 0, node, value};
-        sum = checked_add(sum, value);
+        checked_add_to(&sum, value);
     }
     qsort(addends, n, sizeof(*addends), compare_addends);
     *ret_n = n;
@@ -101,7 +101,7 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
         int64_t value = 0;
         const size_t first = i;
         while (i < n && compare_stacks(&addends[first], &addends[i]) == 0)
-            value = checked_add(value, addends[i++].value);
+            checked_add_to(&value, addends[i++].value);
         put_stack(result, &addends[first], value, &safe, out);
     }
     if (result->time_error.present && result->time_error.host_ps > 0 &&

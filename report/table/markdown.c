@@ -125,7 +125,7 @@ static void put_result(struct text *text, const struct cm_result *result,
     const int64_t n_shapes = cm_coverage_unbounded(coverage);
     int64_t n_nodes = 0;
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
-        n_nodes = checked_add_known(n_nodes, coverage->unknown_ops[i].count);
+        checked_add_known_to(&n_nodes, coverage->unknown_ops[i].count);
     const int64_t n_repeated =
         coverage->incomplete != NULL ? coverage->incomplete->unknown_trip_counts : 0;
     if (n_nodes > 0 || n_shapes > 0 || n_repeated > 0)

@@ -102,7 +102,7 @@ static int64_t total_of(const struct cm_result *result, const struct cm_timed *t
     int64_t total = timed->n_nodes > 0 ? 0 : CM_UNKNOWN;
     for (size_t i = 0; i < timed->n_nodes; i++)
         if (timed->nodes[i] < result->n_nodes)
-            total = checked_add(total, result->nodes[timed->nodes[i]].costs.latency_ps);
+            checked_add_to(&total, result->nodes[timed->nodes[i]].costs.latency_ps);
     return is_known(total) ? total : CM_UNKNOWN;
 }
 

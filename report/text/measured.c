@@ -163,7 +163,7 @@ void measured_write_import(struct page *page, const struct cm_result *result) {
         for (size_t k = 0; k < measure->n_primitives; k++) {
             if (!text_equal(measure->primitives[k].state, states[i])) continue;
             n++;
-            sum = checked_add_known(sum, measure->primitives[k].median_ps);
+            checked_add_known_to(&sum, measure->primitives[k].median_ps);
         }
         if (n > 0)
             page_add(page, "%s %s (%s)", states[i], page_count(page, n, "layer"),

@@ -165,7 +165,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     int64_t macs = 0;
     if (nodes == 0) return;
     for (size_t i = 0; i < measure->n_untimed; i++)
-        macs = checked_add(macs, measure->untimed[i].macs);
+        checked_add_to(&macs, measure->untimed[i].macs);
     label_list(page, "no time", " ", 0);
     page_item_print(page, STYLE_WARNING,
                     "%s (%s of MACs), the largest:", page_count(page, nodes, "node"),

@@ -255,7 +255,7 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     label_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
                     coverage->n_unknown_ops);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
-        n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
+        checked_add_to(&n_nodes, coverage->unknown_ops[i].count);
     label_list(page, "", " ", 0);
     page_add(page, "%" PRId64 " of %s (%s):", n_nodes,
              page_count(page, coverage->nodes, "node"),

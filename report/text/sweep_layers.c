@@ -217,7 +217,7 @@ static void add_rest(struct grid *grid, size_t first) {
         add_speedup(grid, row, CM_UNKNOWN);
     }
     for (size_t i = first; i < sweep->n_layers; i++)
-        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
+        checked_add_known_to(&nodes, sweep->layers[i].nodes);
     table_print(&grid->table, "%" PRId64, nodes);
     table_print(&grid->table, "%zu other layers (--layers lists all)", sweep->n_layers - first);
 }
@@ -230,7 +230,7 @@ static void add_total(struct grid *grid) {
         add_speedup(grid, row, sweep->rows[row].speedup);
     }
     for (size_t i = 0; i < sweep->n_layers; i++)
-        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
+        checked_add_known_to(&nodes, sweep->layers[i].nodes);
     table_print(&grid->table, "%" PRId64, nodes);
     table_print(&grid->table, "total");
 }

@@ -13,7 +13,7 @@ int64_t timed_lacks(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     int64_t n = 0;
     for (size_t i = 0; measure != NULL && i < measure->n_untimed; i++)
-        n = checked_add_known(n, measure->untimed[i].nodes);
+        checked_add_known_to(&n, measure->untimed[i].nodes);
     return n;
 }
 

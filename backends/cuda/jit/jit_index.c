@@ -52,8 +52,7 @@ static const char *index_type(const struct jit_index *index) {
     for (int i = 0; i < index->n; i++) {
         int64_t last = 0;
         for (int axis = 0; axis < index->rank; axis++)
-            last =
-                checked_add(last, checked_mul(index->dims[axis] - 1, index->strides[i][axis]));
+            checked_add_to(&last, checked_mul(index->dims[axis] - 1, index->strides[i][axis]));
         if (!is_known(last) || last > largest) largest = last;
     }
     return is_known(largest) && largest <= INT32_MAX ? "unsigned" : "u64";
