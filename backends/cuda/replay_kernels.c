@@ -14,34 +14,14 @@
 /* Parts of the names of kernels that use tensor cores. Those before nvjet come from PyTorch's
  * profiler plugin (tb_plugin, tensor_core.py), the others from NVIDIA's libraries: nvjet is
  * cuBLAS on sm_90, gmma and wgmma are instructions, tensorop is CUTLASS. */
+/* clang-format off */
 static const char *const with_tensor_cores[] = {
-    "h884",
-    "s884",
-    "h1688",
-    "s1688",
-    "hmma",
-    "i8816",
-    "16816",
-    "c1688",
-    "dgrad_1x1_stride_2x2",
-    "first_layer_wgrad_kernel",
-    "conv1x1",
-    "conv2d_c1_k1",
-    "direct_group",
-    "xmma_implicit_gemm",
-    "xmma_sparse_conv",
-    "xmma_warp_specialized_implicit_gemm",
-    "xmma_gemm",
-    "xmma_sparse_gemm",
-    "nvjet",
-    "tensorop",
-    "gmma",
-    "bmma",
-    "imma",
-    "flash",
-    "fort_native",
-    "tensor16x8",
+    "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "c1688", "dgrad_1x1_stride_2x2",
+    "first_layer_wgrad_kernel", "conv1x1", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm",
+    "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm",
+    "nvjet", "tensorop", "gmma", "bmma", "imma", "flash", "fort_native", "tensor16x8",
 };
+/* clang-format on */
 /* Parts of the names of kernels that use no tensor cores; they take precedence. */
 static const char *const without_tensor_cores[] = {
     "splitkreduce", "splitk_reduce", "nchwtonhwc", "nhwctonchw", "converttensor", "transpose",

@@ -140,32 +140,17 @@ static void count_reads(struct reader *reader, const struct json_value *args) {
 }
 
 /* Operators that optimizers insert to move tensors between devices and layouts. */
-static const char *const copies[] = {"ReorderInput",
-                                     "ReorderOutput",
-                                     "MemcpyFromHost",
-                                     "MemcpyToHost",
-                                     "Transpose",
-                                     "Squeeze",
-                                     "Unsqueeze",
-                                     "Reshape",
-                                     "Gather",
-                                     "Slice",
-                                     "Cast",
-                                     "Identity",
-                                     NULL};
+static const char copies[] = "ReorderInput ReorderOutput MemcpyFromHost MemcpyToHost Transpose "
+                             "Squeeze Unsqueeze Reshape "
+                             "Gather Slice Cast Identity";
 
 /* Execution providers that start work on a device and do not wait for it. */
-static const char *const asynchronous[] = {"CUDAExecutionProvider",
-                                           "ROCMExecutionProvider",
-                                           "TensorrtExecutionProvider",
-                                           "MIGraphXExecutionProvider",
-                                           "DmlExecutionProvider",
-                                           "WebGpuExecutionProvider",
-                                           NULL};
+static const char asynchronous[] =
+    "CUDAExecutionProvider ROCMExecutionProvider TensorrtExecutionProvider "
+    "MIGraphXExecutionProvider DmlExecutionProvider WebGpuExecutionProvider";
 
-static bool is_one_of(const char *name, const char *const *list) {
-    while (*list != NULL && !text_equal(*list, name)) list++;
-    return *list != NULL;
+static bool is_one_of(const char *name, const char *words) {
+    return name && times_has_word(words, name, strlen(name));
 }
 
 /* Sets *ret to the layer with this name and operator; adds the layer if it is new. Records the
