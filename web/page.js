@@ -145,6 +145,10 @@ function isServingReport() {
   return form.elements.command.value === 'llm' && !state.other;
 }
 
+function hasSecondDevice() {
+  return form.elements.device.value !== '' && !state.other && !isServingReport();
+}
+
 /* Returns the arguments of the program without format. */
 function programArguments() {
   const value = name => form.elements[name].value.trim();
@@ -155,7 +159,9 @@ function programArguments() {
   const batch = value('batch').split(/[\s,]+/).filter(part => part !== '').join(',');
   if (batch !== '') args.push('--batch', batch);
   for (const [name, size] of state.dims) if (size !== '') args.push('--dim', `${name}=${size}`);
-  for (const name of isServing ? ['device'] : ['device', 'precision', 'convention', 'optimizer'])
+  const devices = [value('device'), hasSecondDevice() ? value('device-2') : ''].filter(name => name !== '');
+  if (devices.length > 0) args.push('--device', devices.join(','));
+  for (const name of isServing ? [] : ['precision', 'convention', 'optimizer'])
     if (value(name) !== '') args.push(`--${name}`, value(name));
   for (const path of state.opCosts) args.push('--op-costs', path);
   return [...args, ...words(value('extra'))];
@@ -183,30 +189,40 @@ function readFragment() {
     const control = form.elements[name];
     if (name === 'dim' && value.includes('='))
       state.dims.set(value.slice(0, value.lastIndexOf('=')), value.slice(value.lastIndexOf('=') + 1));
-    else if (control && control.name === name) control.value = value;
+    else if (control && control.name === name && (control.localName === 'input' || hasOption(control, value)))
+      control.value = value;
   }
 }
 
+function hasOption(select, value) {
+  return [...select.options].some(option => option.value === value);
+}
+
+function deviceSelects() {
+  return [form.elements.device, form.elements['device-2']];
+}
+
 function fillDevices() {
-  const select = form.elements.device;
-  for (const [kind, devices] of JSON.parse(byId('devices').textContent)) {
-    const group = add(select, 'optgroup', '', {label: kind});
-    for (const [name, text] of devices) add(group, 'option', text, {value: name});
-  }
+  for (const [kind, devices] of JSON.parse(byId('devices').textContent))
+    for (const select of deviceSelects()) {
+      const group = add(select, 'optgroup', '', {label: kind});
+      for (const [name, text] of devices) add(group, 'option', text, {value: name});
+    }
 }
 
 /* Offers a device description among the devices, and selects it. */
 function addDevice(path) {
-  const select = form.elements.device;
-  if (![...select.options].some(option => option.value === path))
-    select.insertBefore(add(select, 'option', `${path} (your file)`, {value: path}), select.children[1] || null);
-  select.value = path;
+  for (const select of deviceSelects())
+    if (!hasOption(select, path))
+      select.insertBefore(add(select, 'option', `${path} (your file)`, {value: path}), select.children[1]);
+  form.elements.device.value = path;
 }
 
 /* Shows the options that the report has. */
 function showOptions() {
   for (const label of form.querySelectorAll('.of-profile')) label.hidden = isServingReport();
   form.querySelector('.of-one').hidden = state.other !== null;
+  show('second-device', hasSecondDevice());
 }
 
 function showDims() {
@@ -381,7 +397,7 @@ async function runWithFormat(format) {
   } catch (error) {
     if (error.name === 'AbortError') return null;
     endWorker();
-    return {status: 1, out: new Blob([]), errors: `The program stopped: ${error.message}`, read: 0, seconds: 0};
+    return {status: 1, out: new Blob([]), errors: error.message, read: 0, seconds: 0};
   } finally {
     clearTimeout(timer);
     if (!state.current) setBusy(false);
@@ -420,7 +436,9 @@ async function run() {
   showMessages(result.errors, !hasReport);
   for (const id of ['report', 'save']) show(id, hasReport);
   if (hasReport) {
+    const hasFocus = document.activeElement !== document.body;
     showReport(result.out);
+    if (!hasFocus) byId('report').focus();
     byId('options').open = !narrow.matches;
   } else if (askForDims(result.errors)) {
     byId('options').open = true;
@@ -442,9 +460,9 @@ function save(blob, suffix) {
 async function saveJson() {
   const result = await runWithFormat('json');
   if (!result) return;
-  byId('status').textContent = summary(result);
+  byId('status').textContent = result.out.size > 0 ? summary(result) : 'Nothing was saved.';
   if (result.out.size > 0) save(new Blob([result.out], {type: 'application/json'}), 'json');
-  else showMessages(result.errors, true);
+  else showMessages(result.errors, false);
 }
 
 // Events
@@ -517,6 +535,8 @@ byId('save-json').addEventListener('click', saveJson);
 byId('copy').addEventListener('click', () => {
   getSelection().selectAllChildren(byId('command'));
   if (navigator.clipboard) navigator.clipboard.writeText(byId('command').textContent);
+  byId('copy').textContent = 'Copied';
+  setTimeout(() => { byId('copy').textContent = 'Copy'; }, 1500);
 });
 form.addEventListener('change', run);
 form.addEventListener('submit', event => event.preventDefault());
@@ -527,3 +547,4 @@ window.addEventListener('dragleave', event => { if (!event.relatedTarget) hideDr
 fillDevices();
 readFragment();
 state.ready = load();
+if (new URLSearchParams(location.hash.slice(1)).has('example')) byId('example').click();

@@ -20,13 +20,13 @@ async function runProgram({id, module, args, files}) {
   const total = {read: 0};
   const begin = performance.now();
   const wasi = new Wasi(args, files, makeProgress(id, total));
+  const errors = () => new TextDecoder().decode(wasi.errors.content());
   try {
     const status = await wasi.run(module);
-    self.postMessage({id, kind: 'done', status, out: new Blob([wasi.out.content()]),
-      errors: new TextDecoder().decode(wasi.errors.content()), read: total.read,
+    self.postMessage({id, kind: 'done', status, out: new Blob([wasi.out.content()]), errors: errors(), read: total.read,
       memory: wasi.memory.buffer.byteLength, seconds: (performance.now() - begin) / 1000});
   } catch (error) {
-    self.postMessage({id, kind: 'failed', message: String(error)});
+    self.postMessage({id, kind: 'failed', message: `${errors()}The program stopped: ${error}`});
   }
 }
 
