@@ -169,7 +169,8 @@ struct cm_options {
     const char *const *freeze; /* patterns of parameters or modules that are not trained */
     size_t n_checkpoint;
     const char *const *checkpoint; /* patterns of modules with activation checkpointing */
-    size_t n_explain; /* nodes (by name, by number as "17" or "#17", by output) and modules */
+    /* Nodes (by name, by number as "17" or "#17", by output) and modules. */
+    size_t n_explain;
     const char *const *explain;
     enum cm_schedule schedule;
     int64_t memory_limit;      /* bytes; fills result->memory.fit; 0: no limit */
