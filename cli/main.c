@@ -56,6 +56,11 @@ static const struct command commands[] = {
      "     is unknown, or measured and not clearly within the limit; the backend is unusable; the\n"
      "     model is refused; a file cannot be read or written\n"
      "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
+    {"history", command_history, history_options, "history FILE [options]",
+     "trend of the costs in the history of check",
+     "Prints the trend of each metric of each model from the file that 'costmodel check --history\n"
+     "FILE' appends to. A later run of the same commit replaces the earlier one.\n",
+     NULL, EXIT_REFUSED},
     {"llm", command_llm, llm_options, "llm MODEL.onnx [options]",
      "costs of serving a language model",
      "Computes what serving a language model costs: KV cache, prefill and decode, sequences that\n"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/history.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
@@ -658,6 +659,24 @@ static int worse(int exit_status, int other) {
     return exit_status > other ? exit_status : other;
 }
 
+/* Appends the costs of all models that were profiled to the file of --history. */
+static int keep_history(const struct check_run *run) {
+    const char *path = run->checks[0].request.history;
+    struct text lines = {.arena = run->call->arena};
+    int status = CM_OK;
+    if (path == NULL) return CM_OK;
+    for (size_t i = 0; i < run->n && status == CM_OK; i++) {
+        const struct check *check = &run->checks[i];
+        const bool has_profile =
+            check->n_requested > 0 && check->results[0] != &check->unprofiled;
+        if (has_profile && !check->is_refused)
+            status = history_add_lines(run->call, check->verdict,
+                                       (const struct cm_result *const *)check->results,
+                                       check->n_requested, &lines);
+    }
+    return status == CM_OK ? history_append(run->call, path, &lines) : status;
+}
+
 /* Joins the verdicts, writes the reports and ratchets the baselines of models that pass. */
 static int report(const struct check_run *run) {
     const struct invocation *call = run->call;
@@ -671,6 +690,7 @@ static int report(const struct check_run *run) {
     int status = run->n == 1 ? CM_OK : cm_verdict_join(verdicts, run->n, call->diag, &joined);
     if (status == CM_OK) status = write_reports(run, joined == NULL ? verdicts[0] : joined);
     cm_verdict_free(joined);
+    if (status == CM_OK) status = keep_history(run);
     for (size_t i = 0; i < run->n && status == CM_OK; i++) {
         const struct check *check = &run->checks[i];
         if (check->request.ratchet && !check->is_refused && check->baseline != NULL &&

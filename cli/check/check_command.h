@@ -52,6 +52,7 @@ struct check_request {
     int format; /* as in check_report */
     const char *output;
     struct option_list reports; /* FORMAT=FILE */
+    const char *history;
     int color;                  /* enum color_choice */
 };
 

@@ -68,6 +68,9 @@ const struct option check_options[] = {
      .rules = OPTION_OF_COMMAND_LINE,
      .help = "also write the report to FILE in this format; repeatable; pages of several\n"
              "models need {name} in FILE"},
+    {.name = "history", INTO(TEXT, history), .value = "FILE", .rules = OPTION_OF_COMMAND_LINE,
+     .help = "append the costs to FILE, a line for each model and batch; `costmodel\n"
+             "history FILE` draws them"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
@@ -169,9 +172,9 @@ static const struct {
     const char *name;
     bool takes_value;
 } dropped[] = {
-    {"--format", true}, {"-f", true},         {"--output", true},
-    {"-o", true},       {"--report", true},   {"--color", true},
-    {"--top", true},    {"--ratchet", false}, {"--fail-ambiguous", false},
+    {"--format", true},          {"-f", true},        {"--output", true}, {"-o", true},
+    {"--report", true},          {"--color", true},   {"--top", true},    {"--ratchet", false},
+    {"--fail-ambiguous", false}, {"--history", true},
 };
 
 /* Returns how many arguments to drop from here: 0, 1 or 2. */
