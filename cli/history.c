@@ -367,7 +367,8 @@ static int write_history(const void *context, FILE *out) {
         json_open(&json, "series", '[');
     }
     if (request->format == FORMAT_CSV)
-        fputs("date,commit,model,batch,convention,precision,times,state,metric,value\r\n", out);
+        fprintf(out, "%s\r\n",
+                "date,commit,model,batch,convention,precision,times,state,metric,value");
     for (size_t i = 0; i < request->n_series; i++) {
         const struct series *series = &request->series[i];
         if (request->format == FORMAT_JSON) {
