@@ -416,7 +416,8 @@ int check_items_read(const struct invocation *call, const char *given_config,
     if (config.path == NULL && operands->n == 0) status = find_file(call, &config.path);
     if (status == CM_OK && config.path == NULL && operands->n == 0)
         return options_fault(call, "check requires a model, or a file " CONFIG_NAME);
-    ret->items = arena_array(call->arena, MAX_ITEMS_RUN, sizeof(*ret->items));
+    ret->items = arena_array(call->arena, config.path ? MAX_ITEMS_RUN : operands->n,
+                             sizeof(*ret->items));
     config.found = arena_array(call->arena, operands->n + 1, sizeof(*config.found));
     if (ret->items == NULL || config.found == NULL) return diag_no_memory(call->diag);
     if (status == CM_OK) status = copy_options(&config, operands);

@@ -83,6 +83,7 @@ class CheckOptions(TypedDict, total=False):
     autotune: int
     no_cache: bool  # do not read or write the cache of measured times
     times: str | os.PathLike[str] | Sequence[str]
+    history: str | os.PathLike[str]  # append the costs to FILE, a line for each model and batch
 
 
 class LlmOptions(TypedDict, total=False):
