@@ -269,7 +269,6 @@ async function takeFiles(entries, slot) {
     state.model = models[0];
     state.other = null;
     if (isReplaced) state.dims.clear();
-    if (others.length > 0) state.companions.clear();
   }
   const second = slot === 'other' && models.length === 1 ? models[0] : models[1];
   if (second) state.other = second;
