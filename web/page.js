@@ -262,6 +262,8 @@ async function takeFiles(entries, slot) {
     if (kind === 'model') models.push(entry);
     else others.push({...entry, kind});
   }
+  const count = models.length;
+  if (count > 2) models.length = 1;
   if (models.length === 0 && others.length === 1 && others[0].kind === 'data' && (!state.model || slot === 'other'))
     models.push(others.pop());
   const isReplaced = state.model !== null; // dims of the fragment are for the first model
@@ -279,7 +281,9 @@ async function takeFiles(entries, slot) {
     if (kind === 'device') addDevice(path);
     if (kind === 'op-costs' && !state.opCosts.includes(path)) state.opCosts.push(path);
   }
-  if (state.model && await state.ready) await run();
+  if (!state.model || !await state.ready) return;
+  await run();
+  if (count > 2) addNote(`${count} models were given; this is the report of the first, ${state.model.path}.`);
 }
 
 /* Returns the files of a drop with their paths; reads folders. */
@@ -357,12 +361,14 @@ function askForDims(text) {
   return isNew;
 }
 
-function explainDims() {
+/* Adds a message of the page before those of the program. */
+function addNote(text, more = '') {
   const box = document.createElement('div');
   box.className = 'message note';
-  add(box, 'p', 'Enter the sizes of the symbolic dims above.', {class: 'text'});
-  add(box, 'p', 'If it is a language model, the report “Language model serving” sets batch and tokens itself.');
+  add(box, 'p', text, {class: 'text'});
+  if (more !== '') add(box, 'p', more);
   byId('messages').prepend(box);
+  show('messages', true);
 }
 
 function showProgress({read, position, size}) {
@@ -442,7 +448,8 @@ async function run() {
   } else if (askForDims(result.errors)) {
     byId('options').open = true;
     showDims();
-    explainDims();
+    addNote('Enter the sizes of the symbolic dims above.',
+      'If it is a language model, the report “Language model serving” sets batch and tokens itself.');
     byId('dims').querySelector('.missing').focus();
   }
 }
