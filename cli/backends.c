@@ -12,6 +12,7 @@
 #include "backends/device/devices.h"
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -25,7 +26,7 @@
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
+    {"text", FORMAT_TEXT, "default"}, {"json", FORMAT_JSON, NULL}, {.name = NULL}};
 
 /* A backend and the facts of its device. */
 struct found {
@@ -46,13 +47,41 @@ struct listing {
 const struct option backends_options[] = {
     {.heading = "Output", .name = "format", .letter = 'f',
      OPTION_INTO(CHOICE, struct listing, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default) or json"},
+     .help = "format of the list:"},
     {.name = NULL},
 };
 /* clang-format on */
 
-const char *backends_device_at(size_t index) {
-    return device_name_at(index);
+bool names_of_backends(const struct option_query *query, size_t index,
+                       struct option_choice *ret) {
+    struct places places;
+    struct backends_list list;
+    if (loader_places(query->call->arena, &places) != CM_OK ||
+        backends_list(&places, query->call->arena, &list) != CM_OK || index >= list.n)
+        return false;
+    const struct backends_entry *entry = &list.items[index];
+    *ret =
+        (struct option_choice){entry->name, 0, entry->backend ? entry->backend->summary : NULL};
+    return true;
+}
+
+/* `query->value` is "NAME:...". */
+bool names_of_settings(const struct option_query *query, size_t index,
+                       struct option_choice *ret) {
+    struct places places;
+    struct cm_reason reason;
+    const struct cm_backend *backend = NULL;
+    struct arena *arena = query->call->arena;
+    const char *name = arena_strndup(arena, query->value, strcspn(query->value, ":"));
+    if (name == NULL || loader_places(arena, &places) != CM_OK ||
+        backends_find(&places, name, arena, &backend, &reason) != CM_BACKEND_OK)
+        return false;
+    for (const struct cm_backend_option *at = backend->options; at && at->name; at++) {
+        if (index-- > 0) continue;
+        *ret = (struct option_choice){arena_printf(arena, "%s=", at->name), 0, at->help};
+        return ret->name != NULL;
+    }
+    return false;
 }
 
 /* Opens the device in a child process. Sets found->usable and facts, or else the reason. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/outputs.h"
 #include "cli/request.h"
 #include "cli/streams.h"
@@ -17,30 +18,63 @@
 #include "support/option_names.h"
 #include "support/text.h"
 
-static const struct option_choice modes[] = {
-    {"model", CM_MODE_MODEL},
-    {"training", CM_MODE_TRAINING},
-    {"inference", CM_MODE_INFERENCE},
-    {NULL, 0},
+const struct option_choice choices_modes[] = {
+    {"model", CM_MODE_MODEL, "default: as each node specifies"},
+    {"training", CM_MODE_TRAINING, NULL},
+    {"inference", CM_MODE_INFERENCE, NULL},
+    {.name = NULL},
 };
 
 static const struct option_choice schedules[] = {
-    {"file", CM_SCHEDULE_FILE}, {"min-memory", CM_SCHEDULE_MIN_MEMORY}, {NULL, 0}};
+    {"file", CM_SCHEDULE_FILE, "default"},
+    {"min-memory", CM_SCHEDULE_MIN_MEMORY, "search an order with a lower memory peak"},
+    {.name = NULL}};
 
 const struct option_choice choices_units[] = {
-    {"auto", CM_UNITS_AUTO},
-    {"exact", CM_UNITS_EXACT},
-    {"si", CM_UNITS_SI},
-    {"binary", CM_UNITS_BINARY},
-    {NULL, 0},
+    {"auto", CM_UNITS_AUTO, "default"},
+    {"exact", CM_UNITS_EXACT, "integers; default for csv"},
+    {"si", CM_UNITS_SI, "three digits and k, M, G"},
+    {"binary", CM_UNITS_BINARY, "bytes in KiB, MiB, GiB"},
+    {.name = NULL},
 };
 
 static const struct option_choice choices_color[] = {
-    {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER}, {NULL, 0}};
+    {"auto", COLOR_AUTO, "default: on a terminal, unless NO_COLOR is set"},
+    {"always", COLOR_ALWAYS, NULL},
+    {"never", COLOR_NEVER, NULL},
+    {.name = NULL}};
+
+/* Examples for completions. */
+const struct option_choice choices_batches[] = {
+    {"1", 0, NULL},  {"2", 0, NULL},  {"4", 0, NULL},   {"8", 0, NULL},   {"16", 0, NULL},
+    {"32", 0, NULL}, {"64", 0, NULL}, {"128", 0, NULL}, {"256", 0, NULL}, {.name = NULL}};
+
+static const struct option_choice stages[] = {{"1", 0, "optimizer states"},
+                                              {"2", 0, "and gradients"},
+                                              {"3", 0, "and parameters, as FSDP"},
+                                              {.name = NULL}};
+
+static const struct option_choice shard_keys[] = {{"zero=", 0, "stage of ZeRO"},
+                                                  {"gpus=", 0, "number of GPUs"},
+                                                  {"offload=", 0, "what the host keeps"},
+                                                  {.name = NULL}};
+
+static bool names_of_offloads(const struct option_query *query, size_t index,
+                              struct option_choice *ret) {
+    (void)query;
+    const int32_t offload = (int32_t)index + CM_OFFLOAD_OPTIMIZER;
+    *ret = (struct option_choice){option_offload_name(offload), offload, NULL};
+    return offload <= CM_OFFLOAD_ALL;
+}
+
+static const struct option_part parts_shard[] = {
+    {"", .choices = shard_keys},           {",", .choices = shard_keys},
+    {"zero=", .choices = stages},          {"offload=", .names = names_of_offloads},
+    {"gpus=", .choices = choices_batches}, {.after = NULL}};
 
 /* clang-format off */
 const struct option option_output[] = {
-    {.name = "output", .common = true, .letter = 'o', .kind = OPTION_TEXT, .value = "FILE",
+    {.name = "output", .common = true, .letter = 'o', .kind = OPTION_TEXT, .value = "FILE", .files = "*",
      .rules = OPTION_OF_COMMAND_LINE,
      .help = "output file, replaced atomically (default: standard output)"},
     {.name = NULL},
@@ -48,9 +82,7 @@ const struct option option_output[] = {
 
 const struct option option_color[] = {
     {.name = "color", .kind = OPTION_CHOICE, .value = "WHEN", .choices = choices_color,
-     .rules = OPTION_OF_COMMAND_LINE,
-     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
-             "always or never"},
+     .rules = OPTION_OF_COMMAND_LINE, .help = "use colours:"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -61,6 +93,7 @@ const struct option option_color[] = {
 const struct option binding_batch[] = {
     {.heading = "The model", .name = "batch", .common = true, .letter = 'b',
      INTO(INT64, options.batch), .value = "N", .min = 1, .max = INT64_MAX,
+     .choices = choices_batches,
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic)"},
     {.name = NULL},
@@ -69,6 +102,7 @@ const struct option binding_batch[] = {
 const struct option binding_batches[] = {
     {.heading = "The model", .name = "batch", .common = true, .letter = 'b',
      INTO(INT64S, batches), .value = "N[,N...]", .min = 1, .max = INT64_MAX,
+     .choices = choices_batches,
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic); a list such as\n"
              "1,8,32 prints a table"},
@@ -86,20 +120,18 @@ const struct option binding_model[] = {
     {.name = "trip-count", INTO(LIST, trip_counts), .value = "NAME=N",
      .help = "trip count of a Loop with a data-dependent exit; NAME is the node,\n"
              "its number or one of its outputs; repeatable"},
-    {.name = "op-costs", INTO(LIST, op_costs), .value = "FILE.json",
+    {.name = "op-costs", INTO(LIST, op_costs), .value = "FILE.json", .files = "json",
      .help = "file that describes shapes and costs of custom operators\n"
              "(docs/op-costs.md); repeatable, the last description wins"},
-    {.name = "mode", INTO(CHOICE, mode), .value = "MODE", .choices = modes,
-     .help = "mode of BatchNormalization, Dropout, ...: training, inference, or\n"
-             "model: as each node specifies (default)"},
+    {.name = "mode", INTO(CHOICE, mode), .value = "MODE", .choices = choices_modes,
+     .help = "mode of BatchNormalization, Dropout, ...:"},
     {.name = NULL},
 };
 
 const struct option binding_counting[] = {
-    {.heading = "Counting", .name = "convention", INTO(TEXT, options.convention),
-     .value = "NAME",
-     .help = "FLOP-counting convention: deepspeed (default), exact, macs, torch,\n"
-             "fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
+    {.heading = "Counting", .name = "convention", INTO(NAME, options.convention),
+     .value = "NAME", .names = names_of_conventions, .brief = true,
+     .help = "FLOP-counting convention, the first is the default:"},
     {.name = "strict", INTO(SET, options.strict),
      .help = "refuse models with unknown operators, opsets or shapes"},
     {.name = NULL},
@@ -107,10 +139,11 @@ const struct option binding_counting[] = {
 
 const struct option binding_rest[] = {
     {.heading = "Training step", .name = "optimizer", .common = true,
-     INTO(TEXT, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
-     .help = "add a training step with adam, adamw, sgd, ... (docs/training.md):\n"
-             "backward, saved activations, gradients and optimizer states;\n"
-             "implies --mode training unless --mode inference is given"},
+     INTO(NAME, options.optimizer), .value = "NAME", .rules = NO_FORMULA,
+     .names = names_of_optimizers,
+     .help = "add a training step (docs/training.md): backward, saved activations,\n"
+             "gradients and optimizer states; implies --mode training unless --mode\n"
+             "inference is given. Optimizers:"},
     {.name = "as-exported", INTO(SET, options.as_exported),
      .help = "profile the step of the file as it is; by default BatchNormalizations\n"
              "that the exporter folded into other layers are restored"},
@@ -120,7 +153,7 @@ const struct option binding_rest[] = {
     {.name = "trainable", INTO(LIST, trainable), .value = "PATTERN",
      .help = "the only parameters or modules that are trained, e.g.\n"
              "--trainable '*lora_*'; repeatable"},
-    {.name = "shard", INTO(TEXT, shard), .value = "LIST", .rules = NO_FORMULA,
+    {.name = "shard", INTO(TEXT, shard), .value = "LIST", .rules = NO_FORMULA, .parts = parts_shard,
      .help = "divide the step over GPUs, e.g. zero=3,gpus=8: stage 1, 2 or 3 of ZeRO\n"
              "(FSDP is 3); offload=optimizer or offload=all moves them to the host"},
     {.name = "checkpoint", INTO(LIST, checkpoint), .value = "MODULE",
@@ -130,18 +163,16 @@ const struct option binding_rest[] = {
      .max = INT64_MAX, .rules = NO_FORMULA,
      .help = "forward and backward passes of a step, each with an N-th of the batch;\n"
              "their gradients are accumulated (default 1)"},
-    {.heading = "Modules", .name = "module-source", INTO(TEXT, options.module_source),
-     .value = "NAME",
-     .help = "use only this source to recover the module hierarchy: metadata,\n"
-             "functions, scopes, paddle, mxnet, parameters, fused or types\n"
-             "(default: the first of these that covers a node)"},
+    {.heading = "Modules", .name = "module-source", INTO(NAME, options.module_source),
+     .value = "NAME", .names = names_of_module_sources, .brief = true,
+     .help = "use only this source to recover the module hierarchy (default: the\n"
+             "first of these that covers a node):"},
     {.name = "group", INTO(TEXT, options.group), .value = "REGEX",
      .help = "group modules by the text that this POSIX extended regular\n"
              "expression, or its first (...), matches in their paths"},
     {.heading = "Memory", .name = "schedule", INTO(CHOICE, schedule), .value = "ORDER",
      .choices = schedules,
-     .help = "execution order of the nodes: file (default), or min-memory: search\n"
-             "an order with a lower memory peak"},
+     .help = "execution order of the nodes:"},
     {.name = "memory-alignment", INTO(INT64, options.memory_alignment), .value = "N", .min = 1,
      .max = 1 << 30, .help = "alignment of arena offsets in bytes, a power of two (default 1)"},
     {.name = NULL},

@@ -36,23 +36,27 @@ struct command {
     int (*run)(const struct invocation *call);
     const struct option *options;
     const char *usage;
-    const char *summary;       /* NULL: the help omits this command and those after it */
-    const char *about;         /* description in its help */
-    const char *exit_statuses; /* NULL: the common ones */
-    int exhausted;             /* exit status if out of memory */
+    const char *summary;           /* NULL: the help omits this command and those after it */
+    const char *about;             /* description in its help */
+    const char *exit_statuses;     /* NULL: the common ones */
+    int exhausted;                 /* exit status if out of memory */
+    const struct option *operands; /* its arguments that are not options; NULL: none */
 };
 
 /* The commands, and texts about all of them. */
 struct command_table {
     const struct command
-        *commands; /* the default command first, those without a summary last */
+        *commands; /* the default command first, those without a summary last, then NULL */
     const char *examples;
     const char *exit_statuses;    /* of commands without their own */
     const struct option *options; /* of all commands: --help, --version */
 };
 
-/* Returns the name of a built-in device; NULL past the last. */
-const char *backends_device_at(size_t index);
+/* The scripts of cli/shells/, by shell; `name` NULL ends the array. */
+struct completion_script {
+    const char *name, *text;
+};
+extern const struct completion_script completion_scripts[];
 
 /* Each command returns an exit status; its option table is also used for the help. */
 int command_profile(const struct invocation *call);
@@ -71,6 +75,7 @@ int command_quantize(const struct invocation *call);
 int command_fit(const struct invocation *call);
 int command_man(const struct invocation *call);
 int command_completion(const struct invocation *call);
+int command_complete(const struct invocation *call);
 extern const struct option profile_options[];
 extern const struct option diff_options[];
 extern const struct option check_options[];
@@ -84,6 +89,7 @@ extern const struct option quantize_options[];
 extern const struct option sweep_options[];
 extern const struct option merge_options[];
 extern const struct option command_no_options[];
+extern const struct option completion_operands[];
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel completion SHELL`: completions for bash, zsh and fish, from the command table. */
+/* `costmodel completion SHELL`: prints a script of cli/shells/. Each script runs `costmodel
+ * complete -- WORD...` with the words up to the cursor, and reads lines: the start of the last
+ * word that all candidates keep, then CANDIDATE<tab>DESCRIPTION. ":files<tab>onnx|json" adds
+ * the files with these endings ("*": all, "/": none) and all folders. No space follows a
+ * candidate that ends with "=" or ":". */
 #include "cli/command.h"
 
 #include <stdio.h>
@@ -9,207 +13,161 @@
 #include "costmodel/costmodel.h"
 #include "support/text.h"
 
-/* Prints the known values of an option, separated by spaces. Returns false if it has none. */
-static bool print_values(const struct option *option) {
-    size_t n = 0;
-    for (const struct option_choice *choice = option->choices; choice && choice->name; choice++)
-        printf("%s%s", n++ > 0 ? " " : "", choice->name);
-    const bool is_device = text_equal(option->name, "device");
-    for (size_t i = 0; is_device && backends_device_at(i) != NULL; i++)
-        printf("%s%s", n++ > 0 ? " " : "", backends_device_at(i));
-    for (size_t i = 0; option->name_at != NULL && option->name_at(i) != NULL; i++)
-        printf("%s%s", n++ > 0 ? " " : "", option->name_at(i));
-    return n > 0;
+/* Prints a candidate that begins with `word`, and the first clause of a description. */
+static void print_candidate(const char *word, const char *name, const char *about) {
+    if (!text_starts_with(name, word)) return;
+    printf("%s\t", name);
+    for (const char *at = about ? about : ""; *at != '\0' && *at != ';'; at++)
+        if (*at != ':' || at[1] != '\0') putchar(*at == '\n' ? ' ' : *at);
+    putchar('\n');
 }
 
-static bool has_values(const struct option *option) {
-    return option->choices != NULL || option->name_at != NULL ||
-           text_equal(option->name, "device");
-}
-
-/* Prints the first clause of the help, without characters that a shell would interpret. */
-static void print_summary(const struct option *option) {
-    for (const char *at = option->help; *at != '\0' && *at != ';'; at++)
-        putchar(*at == '\n' ? ' ' : strchr("'`[]:\\\"$", *at) != NULL ? ' ' : *at);
-}
-
-static void print_commands(const struct command_table *table) {
-    for (const struct command *command = table->commands; command->summary != NULL; command++)
-        printf("%s ", command->name);
-    fputs("help", stdout);
-}
-
-static void print_command_cases(const struct command_table *table) {
-    const struct command *command = table->commands + 1; /* without the default */
-    for (; command->summary != NULL; command++)
-        printf("        %s) command=%s ;;\n", command->name, command->name);
-}
-
-static void bash_name(const struct option *option, const void *context) {
-    (void)context;
-    if (option->hidden) return;
-    printf(" --%s", option->name);
-    if (option->letter != '\0') printf(" -%c", option->letter);
-}
-
-static void bash_values(const struct option *option, const void *context) {
-    if (option->hidden || !has_values(option)) return;
-    printf("        %s:--%s", (const char *)context, option->name);
-    if (option->letter != '\0') printf("|%s:-%c", (const char *)context, option->letter);
-    fputs(") values='", stdout);
-    (void)print_values(option);
-    fputs("' ;;\n", stdout);
-}
-
-static void print_bash(const struct command_table *table) {
-    fputs("# bash completion of costmodel\n"
-          "_costmodel() {\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command=profile options= values=\n"
-          "    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
-          "    [[ $word == = ]] && { before=${COMP_WORDS[COMP_CWORD-1]}; word=; }\n"
-          "    case ${COMP_WORDS[1]} in\n",
-          stdout);
-    print_command_cases(table);
-    fputs("    esac\n"
-          "    case $command:$before in\n",
-          stdout);
-    const struct command *command = table->commands;
-    for (; command->summary != NULL; command++)
-        options_visit(command->options, bash_values, command->name);
-    fputs("    esac\n"
-          "    case $command in\n",
-          stdout);
-    for (command = table->commands; command->summary != NULL; command++) {
-        printf("        %s) options='", command->name);
-        options_visit(command->options, bash_name, NULL);
-        options_visit(table->options, bash_name, NULL);
-        fputs("' ;;\n", stdout);
-    }
-    fputs(
-        "    esac\n"
-        "    if [[ -n $values ]]; then COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
-        "    elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-        "    else\n"
-        "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "        [[ $COMP_CWORD == 1 ]] && COMPREPLY+=($(compgen -W '",
-        stdout);
-    print_commands(table);
-    fputs("' -- \"$word\"))\n"
-          "    fi\n"
-          "}\n"
-          "complete -o filenames -F _costmodel costmodel\n",
-          stdout);
-}
-
-static void zsh_option(const struct option *option, const void *context) {
-    (void)context;
-    if (option->hidden) return;
-    for (int form = option->letter != '\0' ? 0 : 1; form < 2; form++) {
-        if (form == 0)
-            printf("            '*-%c", option->letter);
-        else
-            printf("            '*--%s", option->name);
-        if (option->value != NULL && form == 1) fputs(option->alone ? "=-" : "=", stdout);
-        fputs("[", stdout);
-        print_summary(option);
-        fputs("]", stdout);
-        if (option->value != NULL) {
-            fputs(option->alone ? "::value:" : ":value:", stdout);
-            if (has_values(option)) {
-                fputs("(", stdout);
-                (void)print_values(option);
-                fputs(")", stdout);
-            } else {
-                fputs("_files", stdout);
-            }
+/* Prints candidates for the value of an option or operand, which begins at word[offset]. */
+static void print_values(const struct invocation *call, const struct option *row,
+                         const char *word, size_t offset) {
+    const struct option_query query = {call, word + offset};
+    const bool list = row->list || row->kind == OPTION_CHOICES || row->kind == OPTION_INT64S;
+    const struct option_part own[] = {{"", row->choices, row->names, row->files},
+                                      {list ? "," : NULL, row->choices, row->names, row->files},
+                                      {.after = NULL}};
+    const struct option_part *part = NULL;
+    const char *start = query.value;
+    for (const struct option_part *at = row->parts ? row->parts : own; at->after; at++) {
+        const char *found = query.value - 1;
+        if (part == NULL) part = at; /* the first begins the value */
+        if (at->after[0] == '\0') continue;
+        while ((found = strstr(found + 1, at->after)) != NULL) {
+            if (found + strlen(at->after) <= start) continue;
+            start = found + strlen(at->after);
+            part = at;
         }
-        fputs("' \\\n", stdout);
     }
+    start += strspn(start, " ");
+    printf("%.*s\n", (int)(start - word), word);
+    struct option_choice choice;
+    for (size_t i = 0; options_name_at(part->choices, NULL, &query, i, &choice); i++)
+        print_candidate(start, choice.name, choice.about);
+    for (size_t i = 0; part->names != NULL && part->names(&query, i, &choice); i++)
+        print_candidate(start, choice.name, choice.about);
+    if (part->files != NULL) printf(":files\t%s\n", part->files);
 }
 
-static void print_zsh(const struct command_table *table) {
-    fputs("#compdef costmodel\n"
-          "# zsh completion of costmodel\n"
-          "_costmodel() {\n"
-          "    local command=profile\n"
-          "    case $words[2] in\n",
-          stdout);
-    print_command_cases(table);
-    fputs("    esac\n"
-          "    if (( CURRENT == 2 )); then compadd ",
-          stdout);
-    print_commands(table);
-    fputs("; fi\n"
-          "    case $command in\n",
-          stdout);
-    const struct command *command = table->commands;
-    for (; command->summary != NULL; command++) {
-        printf("        %s) _arguments \\\n", command->name);
-        options_visit(command->options, zsh_option, NULL);
-        options_visit(table->options, zsh_option, NULL);
-        fputs("            '*:file:_files' ;;\n", stdout);
-    }
-    fputs("    esac\n"
-          "}\n"
-          "_costmodel \"$@\"\n",
-          stdout);
-}
-
-static void fish_option(const struct option *option, const void *context) {
-    const char *command = context;
+static void print_option(const struct option *option, const void *context) {
+    char name[64];
     if (option->hidden) return;
-    fputs("complete -c costmodel", stdout);
-    if (command != NULL) printf(" -n '__costmodel_command %s'", command);
-    printf(" -l %s", option->name);
-    if (option->letter != '\0') printf(" -s %c", option->letter);
-    if (option->value != NULL && option->alone == NULL) fputs(" -r", stdout);
-    if (has_values(option)) {
-        fputs(" -f -a '", stdout);
-        (void)print_values(option);
-        fputs("'", stdout);
+    snprintf(name, sizeof name, "--%s", option->name);
+    print_candidate(context, name, option->help);
+    snprintf(name, sizeof name, "-%c", option->letter);
+    if (option->letter != '\0') print_candidate(context, name, option->help);
+}
+
+/* Returns the option of an argument, and sets *ret_value to the offset of its value in the
+ * argument; 0: none. */
+static const struct option *find(const struct command *command, const char *argument,
+                                 size_t *ret_value) {
+    const bool is_long = argument[1] == '-';
+    const size_t length = is_long ? strcspn(argument + 2, "=") : 0;
+    *ret_value =
+        !is_long ? (argument[2] != '\0') * 2U : (argument[2 + length] == '=') * (length + 3);
+    const char *near = NULL;
+    return options_find(command->options, argument + 2, length, is_long ? '\0' : argument[1],
+                        &near);
+}
+
+/* Prints candidates for the last argument of a command. */
+static void print_arguments(const struct invocation *call, const struct command *command) {
+    const int last = call->argc - 1;
+    const char *word = call->argv[last];
+    const bool is_option = text_starts_with(word, "--");
+    const struct option *option = NULL;
+    size_t value = 0;
+    size_t n_operands = 0;
+    bool ended = false; /* `--` was seen */
+    for (int i = 0; i < last; i++) {
+        const char *argument = call->argv[i];
+        if (ended || argument[0] != '-' || argument[1] == '\0') {
+            n_operands++;
+        } else if (text_equal(argument, "--")) {
+            ended = true;
+        } else {
+            option = find(command, argument, &value);
+            if (option == NULL || option->value == NULL || option->alone != NULL || value > 0)
+                continue;
+            if (i + 1 == last && !is_option) {
+                print_values(call, option, word, 0);
+                return;
+            }
+            i += !text_starts_with(call->argv[i + 1], "--");
+        }
     }
-    fputs(" -d '", stdout);
-    print_summary(option);
-    fputs("'\n", stdout);
+    if (!ended && word[0] == '-') {
+        option = word[1] != '\0' ? find(command, word, &value) : NULL;
+        if (option != NULL && option->value != NULL && value > 0) {
+            print_values(call, option, word, value);
+            return;
+        }
+        puts("");
+        options_visit(command->options, print_option, word);
+        options_visit(call->table->options, print_option, word);
+        return;
+    }
+    const struct option *operand = command->operands;
+    for (size_t i = 0; operand && operand->name && i < n_operands; i++)
+        operand += !operand->list;
+    if (operand && operand->name) print_values(call, operand, word, 0);
 }
 
-static void print_fish(const struct command_table *table) {
-    fputs("# fish completion of costmodel\n"
-          "function __costmodel_command\n"
-          "    set -l words (commandline -opc)\n"
-          "    set -l command profile\n"
-          "    if contains -- \"$words[2]\" ",
-          stdout);
-    print_commands(table);
-    fputs("\n"
-          "        set command $words[2]\n"
-          "    end\n"
-          "    test $command = $argv[1]\n"
-          "end\n"
-          "complete -c costmodel -n 'test (count (commandline -opc)) -eq 1' -a '",
-          stdout);
-    print_commands(table);
-    fputs("'\n", stdout);
-    const struct command *command = table->commands;
-    for (; command->summary != NULL; command++)
-        options_visit(command->options, fish_option, command->name);
-    options_visit(table->options, fish_option, NULL);
+static void print_commands(const struct command_table *table, const char *word) {
+    for (const struct command *command = table->commands; command->summary != NULL; command++)
+        print_candidate(word, command->name, command->summary);
+    print_candidate(word, "help", "print the help of a command");
 }
 
-static const struct {
-    const char *name;
-    void (*print)(const struct command_table *table);
-} shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+int command_complete(const struct invocation *call) {
+    struct invocation words = *call;
+    const struct command *command = call->table->commands;
+    const bool skips = words.argc > 0 && text_equal(words.argv[0], "--");
+    words.argc -= skips;
+    words.argv += skips;
+    words.name = command->name;
+    if (words.argc == 0) return command_finish(call, EXIT_DONE);
+    if (words.argc == 2 && text_equal(words.argv[0], "help")) {
+        puts("");
+        print_commands(call->table, words.argv[1]);
+        return command_finish(call, EXIT_DONE);
+    }
+    for (const struct command *at = command; words.argc > 1 && at->name != NULL; at++) {
+        if (!text_equal(at->name, words.argv[0])) continue;
+        command = at;
+        words.name = at->name;
+        words.argc--;
+        words.argv++;
+        break;
+    }
+    print_arguments(&words, command);
+    if (words.argc == call->argc - skips && words.argc == 1 && words.argv[0][0] != '-')
+        print_commands(call->table, words.argv[0]);
+    return command_finish(call, EXIT_DONE);
+}
+
+static bool names_of_shells(const struct option_query *query, size_t index,
+                            struct option_choice *ret) {
+    (void)query;
+    *ret = (struct option_choice){.name = completion_scripts[index].name};
+    return ret->name != NULL;
+}
+
+const struct option completion_operands[] = {{.name = "SHELL", .names = names_of_shells},
+                                             {.name = NULL}};
 
 int command_completion(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     char nothing = 0;
     const int status = options_parse(command_no_options, call, &nothing, &operands);
     if (status != CM_OK) return command_exit(status);
-    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-        if (operands.n != 1 || !text_equal(shells[i].name, operands.values[0])) continue;
-        shells[i].print(call->table);
+    for (const struct completion_script *at = completion_scripts; at->name != NULL; at++) {
+        if (operands.n != 1 || !text_equal(at->name, operands.values[0])) continue;
+        fputs(at->text, stdout);
         return command_finish(call, EXIT_DONE);
     }
     return command_exit(options_fault(call, "completion requires bash, zsh or fish, got '%s'",

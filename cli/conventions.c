@@ -29,7 +29,7 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
+    {"text", FORMAT_TEXT, "default"}, {"json", FORMAT_JSON, NULL}, {.name = NULL}};
 
 #define AT(type, member)   OPTION_AT(struct request, type, member)
 #define INTO(kind, member) OPTION_INTO(kind, struct request, member)
@@ -39,7 +39,7 @@ const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
-     .value = "FORMAT", .choices = formats, .help = "text (default) or json"},
+     .value = "FORMAT", .choices = formats, .help = "format of the report:"},
     {.name = NULL},
 };
 /* clang-format on */

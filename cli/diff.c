@@ -8,6 +8,7 @@
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/messages.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
@@ -34,11 +35,11 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT},
-    {"json", FORMAT_JSON},
-    {"markdown", FORMAT_MARKDOWN},
-    {"html", FORMAT_HTML},
-    {NULL, 0},
+    {"text", FORMAT_TEXT, "default"},
+    {"json", FORMAT_JSON, NULL},
+    {"markdown", FORMAT_MARKDOWN, "pull request comment"},
+    {"html", FORMAT_HTML, "page for a browser"},
+    {.name = NULL},
 };
 
 #define AT(type, member)   OPTION_AT(struct request, type, member)
@@ -53,10 +54,9 @@ const struct option diff_options[] = {
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text (default), json, markdown for a pull request comment, or html (a\n"
-             "page for a browser)"},
+     .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "sort", INTO(TEXT, sort), .value = "METRIC",
+    {.name = "sort", INTO(TEXT, sort), .value = "METRIC", .names = names_of_unit_metrics,
      .help = "sort modules and operators by the change of this metric (JSON key):\n"
              "macs, params, flops, activation_bytes, latency_ps, ... (default:\n"
              "macs, or the first metric that changed)"},
@@ -66,8 +66,7 @@ const struct option diff_options[] = {
     {.name = "top", INTO(INT, report.top), .value = "N", .min = 0, .max = INT_MAX,
      .help = "list N modules and N operators (default 10; 0 and json: all)"},
     {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
-     .help = "exact (integers), si (three digits and k, M, G), binary (bytes in\n"
-             "KiB, MiB, GiB) or auto (default)"},
+     .help = "units of figures:"},
     {.name = "exit-code", INTO(SET, exit_code),
      .help = "exit with status 1 if the two differ (times are ignored)"},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,

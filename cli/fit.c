@@ -38,18 +38,17 @@ static const char header[] = "model,node,batch,precision,layout,seconds,optimize
 const struct option fit_options[] = {
     {.heading = "Fit", .name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME",
      .choices = timing_runtimes,
-     .help = "runtime of the measurements, as --runtime of `costmodel profile`; default:\n"
-             "torch-compile"},
+     .help = "runtime of the measurements (default: torch-compile):"},
     {.name = "basis", INTO(TEXT, basis), .value = "TEXT",
      .help = "what was measured, for reports; default: the path of TIMES.csv"},
-    {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER",
+    {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER", .files = "/",
      .help = "folder of the models; default: the current folder"},
     {.name = "dim", INTO(LIST, dims), .value = "NAME=N",
      .help = "size of a symbolic dim of all models without one in the column dims;\n"
              "repeatable"},
     {.name = "hold-out", INTO(SET, hold_out),
      .help = "fit to one half of the models and nodes; print the errors of both halves"},
-    {.name = "rows", INTO(TEXT, rows_path), .value = "FILE",
+    {.name = "rows", INTO(TEXT, rows_path), .value = "FILE", .files = "csv",
      .help = "write all rows, with their modelled times, to a CSV file"},
     {.name = NULL},
 };

@@ -9,6 +9,7 @@
 
 #include "cli/binding.h"
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
 #include "costmodel/compare.h"
@@ -112,8 +113,10 @@ struct request {
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
-static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"csv", FORMAT_CSV}, {NULL, 0}};
+static const struct option_choice formats[] = {{"text", FORMAT_TEXT, "default"},
+                                               {"json", FORMAT_JSON, NULL},
+                                               {"csv", FORMAT_CSV, NULL},
+                                               {.name = NULL}};
 
 #define AT(type, member)   OPTION_AT(struct request, type, member)
 #define INTO(kind, member) OPTION_INTO(kind, struct request, member)
@@ -123,11 +126,12 @@ const struct option history_options[] = {
     {.heading = "Selection", .name = "model", INTO(TEXT, models), .value = "PATTERN",
      .help = "models whose path matches, e.g. '*/resnet*'"},
     {.name = "metric", INTO(TEXT, metrics), .value = "KEY[,KEY...]",
+     .names = names_of_metrics, .list = true,
      .help = "metrics, as in limits of `costmodel check` (default: those that changed)"},
     {.name = "last", INTO(INT, last), .value = "N", .min = 1, .max = 1000000,
      .help = "only the last N runs of each model and batch"},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
-     .value = "FORMAT", .choices = formats, .help = "text (default), json or csv"},
+     .value = "FORMAT", .choices = formats, .help = "format of the trend:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = NULL},
 };

@@ -11,6 +11,7 @@
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/messages.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
@@ -38,15 +39,24 @@ struct request {
     int width; /* -1: not given */
 };
 
-static const struct option_choice formats[] = {{"text", FORMAT_TEXT},
-                                               {"json", FORMAT_JSON},
-                                               {"csv", FORMAT_CSV},
-                                               {"html", FORMAT_HTML},
-                                               {NULL, 0}};
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT, "default"},
+    {"json", FORMAT_JSON, NULL},
+    {"csv", FORMAT_CSV, "a row for each combination"},
+    {"html", FORMAT_HTML, "page without script, of one combination"},
+    {.name = NULL}};
 static const struct option_choice quantize_formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {NULL, 0}};
+    {"text", FORMAT_TEXT, "default"}, {"json", FORMAT_JSON, NULL}, {.name = NULL}};
 static const struct option_choice logits[] = {
-    {"file", LOGITS_FILE}, {"last", LOGITS_LAST}, {NULL, 0}};
+    {"file", LOGITS_FILE, "default: those that the file computes"},
+    {"last", LOGITS_LAST, "only those of the last token, as servers compute them"},
+    {.name = NULL}};
+static const struct option_choice policies[] = {
+    {"paged:", 0, "blocks of N tokens, in all layers as many"},
+    {"ring", 0, "exactly the tokens, and no more than its window in a layer"},
+    {.name = NULL}};
+static const struct option_part parts_policy[] = {
+    {"", .choices = policies}, {"paged:", .choices = choices_batches}, {.after = NULL}};
 
 #define MAX_TOKENS ((int64_t)1 << 32)
 
@@ -61,14 +71,14 @@ const struct option llm_options[] = {
     {.name = "new", .common = true, INTO(INT64, llm.new_tokens), .value = "N", .min = 1, .max = MAX_TOKENS,
      .help = "tokens to generate (default 256)"},
     {.name = "batch", .common = true, .letter = 'b', INTO(INT64S, batches), .value = "N[,N...]", .min = 1, .max = 1 << 20,
+     .choices = choices_batches,
      .help = "sequences that are decoded together (default 1,32)"},
     {.name = "chunk", INTO(INT64, llm.chunk), .value = "N", .min = 1, .max = MAX_TOKENS,
      .help = "prefill in chunks of N tokens (default: the whole prompt at once)"},
     {.name = "source", INTO(INT64, llm.source), .value = "N", .min = 1, .max = MAX_TOKENS,
      .help = "tokens of the source of an encoder-decoder (default: those of the prompt)"},
     {.name = "logits", INTO(CHOICE, logits), .value = "WHICH", .choices = logits,
-     .help = "of prefill: those that the file computes (file, default) or only those of\n"
-             "the last token, as servers compute them (last)"},
+     .help = "logits of prefill:"},
     {.name = "dim", INTO(LIST, dims), .value = "NAME=N",
      .help = "size of a symbolic dim that is neither batch nor tokens; repeatable"},
     {.heading = "Memory", .name = "memory-limit", .common = true, INTO(BYTES, llm.memory_limit), .value = "BYTES",
@@ -81,25 +91,28 @@ const struct option llm_options[] = {
     {.name = "context", INTO(INT64S, contexts), .value = "N[,N...]", .min = 1, .max = MAX_TOKENS,
      .help = "contexts of the table of capacity"},
     {.name = "kv-dtype", .common = true, INTO(TEXT, llm.kv_dtype), .value = "FORMAT",
+     .parts = parts_quantized,
      .help = "format of keys and values: fp8, int8, fp16, ... (default: as in the file)"},
-    {.name = "kv-policy", INTO(TEXT, policy), .value = "POLICY",
+    {.name = "kv-policy", INTO(TEXT, policy), .value = "POLICY", .parts = parts_policy,
      .help = "paged:N (blocks of N tokens, in all layers as many; default paged:16) or ring\n"
              "(exactly the tokens, and no more than its window in a layer)"},
     {.heading = "Changes", .name = "quantize", .common = true, INTO(LIST, quantize), .value = "[PATTERN=]FORMAT",
+     .parts = parts_quantized,
      .help = "format of the weights whose names match: int8, int4:g128, fp8, nvfp4, mxfp4,\n"
              "q4_k, ...; repeatable, the last match wins"},
     {.name = "parallel", .common = true, INTO(LIST, parallel), .value = "tp=N,pp=N,ep=N",
+     .parts = parts_parallel_llm,
      .help = "GPUs that divide each layer, the layers, and the experts; repeatable"},
     {.name = "price", INTO(REAL, llm.price), .value = "DOLLARS", .max = 1000000, .help = "price of one GPU per hour"},
     {.name = "watts", INTO(REAL, llm.watts), .value = "WATTS", .max = 1000000, .help = "power of one GPU"},
     {.heading = "Device", .name = "device", .common = true, INTO(TEXT, devices), .value = "NAME[,NAME...]",
+     .names = names_of_devices, .files = "json", .list = true,
      .help = "model the times on a device (listed by `costmodel backends`), or on that of a\n"
              "device description (.json)"},
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
-     .help = "runtime whose kernels are modelled (default: that of the device)"},
+     .help = "runtime whose kernels are modelled (default: that of the device):"},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default), json, csv (a row for each combination) or html (a page without\n"
-             "script, of one combination)"},
+     .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns of the page (default: those of the terminal, else 100)"},
@@ -108,17 +121,20 @@ const struct option llm_options[] = {
 };
 const struct option quantize_options[] = {
     {.heading = "Formats", .name = "quantize", .common = true, INTO(LIST, quantize), .value = "[PATTERN=]FORMAT",
+     .parts = parts_quantized,
      .help = "format of the weights whose names match: int8, int4:g128, fp8, nvfp4, mxfp4,\n"
              "q4_k, ...; repeatable, the last match wins (default: int4:g128 for all)"},
     {.name = "batch", .common = true, .letter = 'b', INTO(INT64S, batches), .value = "N", .min = 1, .max = 1 << 20,
+     .choices = choices_batches,
      .help = "samples or sequences of a run (default 1)"},
     {.name = "dim", INTO(LIST, dims), .value = "NAME=N", .help = "size of a symbolic dim; repeatable"},
     {.heading = "Device", .name = "device", .common = true, INTO(TEXT, devices), .value = "NAME",
+     .names = names_of_devices, .files = "json",
      .help = "model the times of products on a device (listed by `costmodel backends`)"},
     {.name = "runtime", INTO(CHOICE, runtime), .value = "RUNTIME", .choices = timing_runtimes,
-     .help = "runtime whose kernels are modelled"},
+     .help = "runtime whose kernels are modelled:"},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT", .choices = quantize_formats,
-     .help = "text (default) or json"},
+     .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns of the page (default: those of the terminal, else 100)"},

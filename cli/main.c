@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/messages.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
@@ -23,6 +24,29 @@ static const char exit_statuses[] =
     "  3  success, but totals leave something out, or the backend is unusable\n"
     "  130  Ctrl-C ended a measurement, the report has the times measured by then\n";
 
+static const struct option of_models[] = {{.name = "MODEL", .files = "onnx"}, {.name = NULL}};
+static const struct option of_profiles[] = {{.name = "MODEL", .files = "onnx|json"},
+                                            {.name = NULL}};
+static const struct option of_checks[] = {{.name = "MODEL", .files = "onnx|json", .list = true},
+                                          {.name = NULL}};
+static const struct option of_pairs[] = {{.name = "OLD", .files = "onnx|json"},
+                                         {.name = "NEW", .files = "onnx|json"},
+                                         {.name = NULL}};
+static const struct option of_sweeps[] = {{.name = "MODEL", .files = "onnx", .list = true},
+                                          {.name = NULL}};
+static const struct option of_histories[] = {{.name = "FILE", .files = "jsonl"},
+                                             {.name = NULL}};
+static const struct option of_campaigns[] = {{.name = "FOLDER", .files = "/", .list = true},
+                                             {.name = NULL}};
+static const struct option of_schemas[] = {{.name = "NAME", .names = names_of_schemas},
+                                           {.name = NULL}};
+static const struct option of_backends[] = {{.name = "NAME", .parts = parts_backend},
+                                            {.name = NULL}};
+static const struct option of_fits[] = {
+    {.name = "DEVICE", .names = names_of_devices, .files = "json"},
+    {.name = "TIMES.csv", .files = "csv"},
+    {.name = NULL}};
+
 /* clang-format off */
 /* The first is the default command. */
 static const struct command commands[] = {
@@ -31,7 +55,7 @@ static const struct command commands[] = {
      "Computes the costs of an ONNX model from its file alone: parameters, MACs, FLOPs, memory\n"
      "traffic and activation memory, per node and per module, at any batch size. MODEL.onnx is\n"
      "an ONNX file, - for standard input, or a profile in JSON. Weights are never read.\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, of_profiles},
     {"diff", command_diff, diff_options, "diff OLD NEW [options]", "compare two models",
      "Compares the costs of two models: totals, the modules and operators that cause the change,\n"
      "largest first, and renamed, moved, added and removed modules. OLD and NEW are ONNX files\n"
@@ -43,7 +67,7 @@ static const struct command commands[] = {
      "  2  invalid command line, or a symbolic dim is unbound\n"
      "  3  not comparable: different batch, convention or other options; or the backend is\n"
      "     unusable (the difference is written)\n"
-     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_REFUSED},
+     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_REFUSED, of_pairs},
     {"check", command_check, check_options, "check [MODEL...] [options]",
      "regression gate: check costs against limits",
      "Regression gate: checks the costs of a model against absolute limits and against a\n"
@@ -55,45 +79,45 @@ static const struct command commands[] = {
      "  3  undecided: the baseline is missing or has another batch, convention or device; a value\n"
      "     is unknown, or measured and not clearly within the limit; the backend is unusable; the\n"
      "     model is refused; a file cannot be read or written\n"
-     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE},
+     "  130  Ctrl-C ended a measurement, nothing is compared\n", EXIT_INCOMPLETE, of_checks},
     {"history", command_history, history_options, "history FILE [options]",
      "trend of the costs in the history of check",
      "Prints the trend of each metric of each model from the file that 'costmodel check --history\n"
      "FILE' appends to. A later run of the same commit replaces the earlier one.\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, of_histories},
     {"llm", command_llm, llm_options, "llm MODEL.onnx [options]",
      "costs of serving a language model",
      "Computes what serving a language model costs: KV cache, prefill and decode, sequences that\n"
      "fit, quantization and parallel inference. The dims of batch and tokens follow from the\n"
      "graph.\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, of_models},
     {"quantize", command_quantize, quantize_options, "quantize MODEL.onnx [options]",
      "what smaller formats of weights save",
      "Ranks the weights of any model by the time and bytes that a smaller format saves, with its\n"
      "scales and zero points, and lists what stays as it is.\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, of_models},
     {"conventions", command_conventions, conventions_options, "conventions MODEL.onnx [options]",
      "count FLOPs by each convention",
      "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"
-     "largest differences from plain MACs.\n", NULL, EXIT_REFUSED},
+     "largest differences from plain MACs.\n", NULL, EXIT_REFUSED, of_models},
     {"ops", command_ops, ops_options, "ops [--markdown]", "list the supported operators",
      "Lists the supported operators and the opsets since which each version applies.\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, NULL},
     {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]|DEVICE]",
      "list backends and devices",
      "Lists the backends that can measure or model a device on this machine (or why they\n"
      "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
      "that backend with these settings. With DEVICE: what its expected times were fitted to, and\n"
-     "their errors.\n", NULL, EXIT_REFUSED},
+     "their errors.\n", NULL, EXIT_REFUSED, of_backends},
     {"passes", command_passes, command_no_options, "passes", "list the passes in order",
-     "Lists the passes in execution order.\n", NULL, EXIT_REFUSED},
+     "Lists the passes in execution order.\n", NULL, EXIT_REFUSED, NULL},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
      "fit a modelled device to measured times",
      "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, and\n"
      "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
      "model,node,batch,precision,layout,seconds; all but model and seconds may be empty. In a\n"
      "seventh column, optimizer makes it the time of a training step; in an eighth, dims has\n"
-     "sizes of symbolic dims, as in \"seq=128 past=0\".\n", NULL, EXIT_REFUSED},
+     "sizes of symbolic dims, as in \"seq=128 past=0\".\n", NULL, EXIT_REFUSED, of_fits},
     {"sweep", command_sweep, sweep_options, "sweep MODEL... -o FOLDER",
      "profile models for many batches and devices",
      "Profiles models at several batches and precisions on several devices: all combinations. The\n"
@@ -102,7 +126,7 @@ static const struct command commands[] = {
      "(docs/cluster.md).\n",
      "  0  the shard is complete; combinations that failed are recorded with their message\n"
      "  1  a file cannot be read or written\n"
-     "  2  invalid command line or manifest\n", EXIT_REFUSED},
+     "  2  invalid command line or manifest\n", EXIT_REFUSED, of_sweeps},
     {"merge", command_merge, merge_options, "merge FOLDER...", "print the results of sweep",
      "Prints the results of 'costmodel sweep' as one table, whatever the shards. Each FOLDER is a\n"
      "complete campaign, for example one per kind of machine.\n",
@@ -110,18 +134,21 @@ static const struct command commands[] = {
      "  1  a file cannot be read or written\n"
      "  2  invalid command line\n"
      "  3  a shard is missing, duplicate, of another campaign or of another version (nothing is\n"
-     "     printed); or success, but a combination failed\n", EXIT_REFUSED},
+     "     printed); or success, but a combination failed\n", EXIT_REFUSED, of_campaigns},
     {"schema", command_schema, command_no_options, "schema NAME", "print a JSON schema",
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
-     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED},
-    /* The build installs the output of these two. Without a summary, the help omits them. */
+     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED, of_schemas},
+    /* The build installs the output of the first two. Without a summary, the help omits them. */
     {"man", command_man, command_no_options, "man", NULL, "Prints the manual page costmodel(1).\n",
-     NULL, EXIT_REFUSED},
+     NULL, EXIT_REFUSED, NULL},
     {"completion", command_completion, command_no_options, "completion bash|zsh|fish", NULL,
-     "Prints the completion of a shell.\n", NULL, EXIT_REFUSED},
+     "Prints the completion of a shell.\n", NULL, EXIT_REFUSED, completion_operands},
+    {"complete", command_complete, command_no_options, "complete -- WORD...", NULL,
+     "Prints the candidates of the last word, for the completion of a shell.\n", NULL, EXIT_REFUSED, NULL},
+    {.name = NULL},
 };
 
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
+#define N_COMMANDS (sizeof commands / sizeof commands[0] - 1)
 
 /* For the help only: run() handles these before the command parses its arguments. */
 static const struct option general_options[] = {

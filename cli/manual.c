@@ -58,10 +58,8 @@ static void print_option(const struct option *option, const void *context) {
     putchar('\n');
     print_string(option->help);
     putchar('\n');
-    char item[128];
-    for (size_t i = 0;
-         option->kind == OPTION_NAME && options_describe_name(option, i, item, sizeof item);
-         i++) {
+    char item[OPTION_ITEM];
+    for (size_t i = 0; options_describe_name(option, i, item, sizeof item); i++) {
         print_string(item);
         putchar('\n');
     }

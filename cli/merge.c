@@ -7,6 +7,7 @@
 
 #include "cli/binding.h"
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
@@ -29,8 +30,12 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"csv", FORMAT_CSV},   {"markdown", FORMAT_MARKDOWN},
-    {"json", FORMAT_JSON}, {"html", FORMAT_HTML}, {NULL, 0},
+    {"text", FORMAT_TEXT, "default"},
+    {"csv", FORMAT_CSV, NULL},
+    {"markdown", FORMAT_MARKDOWN, NULL},
+    {"json", FORMAT_JSON, NULL},
+    {"html", FORMAT_HTML, "heat map of models by devices"},
+    {.name = NULL},
 };
 
 #define AT(type, member)   OPTION_AT(struct request, type, member)
@@ -40,18 +45,18 @@ static const struct option_choice formats[] = {
 const struct option merge_options[] = {
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format), .value = "FORMAT",
      .choices = formats,
-     .help = "text (default), csv, markdown, json, or html (heat map of models by devices)"},
+     .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "columns", INTO(TEXT, table.columns), .value = "A,B,...",
+    {.name = "columns", INTO(TEXT, table.columns), .value = "A,B,...", .parts = parts_columns,
      .help = "columns of the table, or all; an unknown name lists the valid ones"},
-    {.name = "sort", INTO(TEXT, table.sort), .value = "KEY[:asc|desc]",
+    {.name = "sort", INTO(TEXT, table.sort), .value = "KEY[:asc|desc]", .parts = parts_sort,
      .help = "sort by this column"},
-    {.name = "filter", INTO(LIST, filters), .value = "CONDITION",
+    {.name = "filter", INTO(LIST, filters), .value = "CONDITION", .parts = parts_filter,
      .help = "keep matching rows, e.g. 'device=h200' or 'batch>=8'; repeatable"},
     {.name = "top", INTO(INT, top), .value = "N", .min = 0, .max = INT_MAX,
      .help = "print the first N rows"},
     {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
-     .help = "exact (default for csv), si, binary or auto (default)"},
+     .help = "units of figures:"},
     {.name = "width", INTO(INT, width), .value = "N", .min = 0, .max = INT_MAX,
      .help = "text: columns into which the table must fit, others are omitted (default:\n"
              "those of the terminal; 0: no limit)"},

@@ -21,14 +21,16 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"markdown", FORMAT_MARKDOWN}, {NULL, 0}};
+    {"text", FORMAT_TEXT, "default"},
+    {"json", FORMAT_JSON, "every row with its signature"},
+    {"markdown", FORMAT_MARKDOWN, "costs of each operator"},
+    {.name = NULL}};
 
 /* clang-format off */
 const struct option ops_options[] = {
     {.heading = "Output", .name = "format", .letter = 'f',
      OPTION_INTO(CHOICE, struct request, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default), json (every row with its signature) or markdown\n"
-             "(costs of each operator)"},
+     .help = "format of the list:"},
     {.name = "markdown", OPTION_INTO(SET, struct request, markdown),
      .help = "the same as --format markdown"},
     {.name = NULL},

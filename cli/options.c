@@ -103,46 +103,34 @@ static int read_integers(const struct parse *parse, const struct option *row, co
     return CM_OK;
 }
 
-static const struct option_choice *find_choice(const struct option *row, const char *name,
-                                               size_t length) {
-    const struct option_choice *choice = row->choices;
-    while (choice->name != NULL &&
-           (strlen(choice->name) != length || memcmp(choice->name, name, length) != 0))
-        choice++;
-    return choice->name == NULL ? NULL : choice;
-}
-
-/* Appends the next of several names: "a, b or c". */
-static void append_name(struct text *names, const char *name, bool is_last) {
-    if (names->length > 0) text_append(names, is_last ? " or " : ", ");
-    text_append(names, name);
-}
-
-static int refuse_value(const struct parse *parse, const struct option *row,
-                        const struct text *names, const char *value, size_t length) {
-    return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
-                         text_string(names), (int)length, value);
-}
-
-static int refuse_choice(const struct parse *parse, const struct option *row, const char *value,
-                         size_t length) {
-    struct text names = {.arena = parse->call->arena};
-    for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++)
-        append_name(&names, choice->name, choice[1].name == NULL);
-    return refuse_value(parse, row, &names, value, length);
-}
-
-static int read_name(const struct parse *parse, const struct option *row, const char *value,
-                     const char **ret) {
-    struct text names = {.arena = parse->call->arena};
-    for (size_t i = 0; row->name_at(i) != NULL; i++) {
-        if (text_equal(row->name_at(i), value)) {
-            *ret = value;
-            return CM_OK;
-        }
-        append_name(&names, row->name_at(i), row->name_at(i + 1) == NULL);
+bool options_name_at(const struct option_choice *choices, option_names *names,
+                     const struct option_query *query, size_t index,
+                     struct option_choice *ret) {
+    if (names != NULL) return names(query, index, ret);
+    for (size_t i = 0; choices != NULL && choices[i].name != NULL; i++) {
+        if (i < index) continue;
+        *ret = choices[i];
+        return true;
     }
-    return refuse_value(parse, row, &names, value, strlen(value));
+    return false;
+}
+
+static bool name_at(const struct option *row, size_t index, struct option_choice *ret) {
+    return options_name_at(row->choices, row->names, NULL, index, ret);
+}
+
+/* Sets *ret to the choice with this name, or refuses it and lists the names. */
+static int read_choice(const struct parse *parse, const struct option *row, const char *name,
+                       size_t length, struct option_choice *ret) {
+    struct text names = {.arena = parse->call->arena};
+    struct option_choice next;
+    for (size_t i = 0; name_at(row, i, ret); i++) {
+        if (strlen(ret->name) == length && memcmp(ret->name, name, length) == 0) return CM_OK;
+        if (i > 0) text_append(&names, name_at(row, i + 1, &next) ? ", " : " or ");
+        text_append(&names, ret->name);
+    }
+    return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
+                         text_string(&names), (int)length, name);
 }
 
 int options_split(const struct invocation *call, const char *option, const char *text,
@@ -171,14 +159,15 @@ static int read_choices(const struct parse *parse, const struct option *row, con
     struct option_choices list = {.text = value};
     for (const char *at = value; at != NULL;) {
         const size_t length = strcspn(at, ",");
-        const struct option_choice *choice = find_choice(row, at, length);
-        if (choice == NULL) return refuse_choice(parse, row, at, length);
+        struct option_choice choice;
+        const int status = read_choice(parse, row, at, length, &choice);
+        if (status != CM_OK) return status;
         for (size_t i = 0; i < list.n; i++)
-            if (list.values[i] == choice->value)
+            if (list.values[i] == choice.value)
                 return options_fault(parse->call, "option --%s has '%s' twice", row->name,
-                                     choice->name);
+                                     choice.name);
         BUG_ON(list.n == MAX_CHOICES);
-        list.values[list.n++] = choice->value;
+        list.values[list.n++] = choice.value;
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     *ret = list;
@@ -189,7 +178,7 @@ static int read_choices(const struct parse *parse, const struct option *row, con
 static int store(const struct parse *parse, const struct walk *at, const char *value) {
     const struct option *row = at->row;
     void *field = parse->target + at->base + row->offset;
-    const struct option_choice *choice = NULL;
+    struct option_choice choice;
     int64_t integer = 0;
     int status = CM_OK;
     switch (row->kind) {
@@ -218,14 +207,15 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
                              "option --%s requires a number from 0 to %" PRId64 ", got '%s'",
                              row->name, row->max, value);
     case OPTION_CHOICE:
-        choice = find_choice(row, value, strlen(value));
-        if (choice == NULL) return refuse_choice(parse, row, value, strlen(value));
-        *(int *)field = choice->value;
-        return CM_OK;
+        status = read_choice(parse, row, value, strlen(value), &choice);
+        if (status == CM_OK) *(int *)field = choice.value;
+        return status;
     case OPTION_CHOICES:
         return read_choices(parse, row, value, field);
     case OPTION_NAME:
-        return read_name(parse, row, value, field);
+        status = read_choice(parse, row, value, strlen(value), &choice);
+        if (status == CM_OK) *(const char **)field = value;
+        return status;
     case OPTION_TEXT:
         *(const char **)field = value;
         return CM_OK;
@@ -252,14 +242,15 @@ static int store_value(struct parse *parse, const struct walk *at, const char *a
     return store(parse, at, attached);
 }
 
-/* Returns the option whose name is the `length` bytes; without a row, *ret_near is a similar
- * name, or NULL. */
-static struct walk find_name(const struct option *table, const char *name, size_t length,
-                             const char **ret_near) {
+/* Returns the option whose name is the `length` bytes, or that has the letter; without a row,
+ * *ret_near is a similar name, or NULL. */
+static struct walk find(const struct option *table, const char *name, size_t length,
+                        char letter, const char **ret_near) {
     struct suggestion suggestion;
     struct walk at = walk_begin(table);
     suggest_init(&suggestion, name, length);
     for (; at.row != NULL; walk_next(&at)) {
+        if (letter != '\0' && at.row->letter == letter) break;
         if (strlen(at.row->name) == length && memcmp(at.row->name, name, length) == 0) break;
         if (!at.row->hidden) suggest_offer(&suggestion, at.row->name);
     }
@@ -267,15 +258,15 @@ static struct walk find_name(const struct option *table, const char *name, size_
     return at;
 }
 
-const struct option *options_find(const struct option *table, const char *name,
-                                  const char **ret_near) {
-    return find_name(table, name, strlen(name), ret_near).row;
+const struct option *options_find(const struct option *table, const char *name, size_t length,
+                                  char letter, const char **ret_near) {
+    return find(table, name, length, letter, ret_near).row;
 }
 
 static int parse_long(struct parse *parse, const char *name) {
     const size_t length = strcspn(name, "=");
     const char *near = NULL;
-    struct walk at = find_name(parse->table, name, length, &near);
+    struct walk at = find(parse->table, name, length, '\0', &near);
     if (at.row != NULL)
         return store_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
     if (near == NULL)
@@ -285,8 +276,8 @@ static int parse_long(struct parse *parse, const char *name) {
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {
-    struct walk at = walk_begin(parse->table);
-    while (at.row != NULL && at.row->letter != letters[0]) walk_next(&at);
+    const char *near = NULL;
+    const struct walk at = find(parse->table, "", 0, letters[0], &near);
     if (at.row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
     return store_value(parse, &at, letters[1] == '\0' ? NULL : letters + 1);
 }
@@ -364,21 +355,21 @@ void options_visit(const struct option *table,
 #define HELP_WIDTH  102
 
 bool options_describe_name(const struct option *option, size_t index, char *ret, size_t size) {
-    const char *name = option->name_at(index);
-    if (name == NULL) return false;
-    const char *about = option->about(name);
-    const bool is_last = option->name_at(index + 1) == NULL;
-    const char *separator = is_last ? "" : option->name_at(index + 2) == NULL ? " or" : ",";
-    if (about[0] == '\0')
-        snprintf(ret, size, "%s%s", name, separator);
-    else
-        snprintf(ret, size, "%s (%s)%s", name, about, separator);
+    const bool has_names = option->kind == OPTION_NAME || option->kind == OPTION_CHOICE ||
+                           option->kind == OPTION_CHOICES;
+    struct option_choice choice, next;
+    if (!has_names || !name_at(option, index, &choice)) return false;
+    const bool is_last = !name_at(option, index + 1, &next);
+    const char *separator = is_last ? "" : name_at(option, index + 2, &next) ? "," : " or";
+    const char *about = choice.about && !option->brief ? choice.about : "";
+    snprintf(ret, size, about[0] ? "%s (%s)%s" : "%s%s%s", choice.name, about, separator);
     return true;
 }
 
-/* Prints the values of an OPTION_NAME, folded between words. */
+/* Prints the names of the values, folded between words. */
 static void help_names(const struct option *row, FILE *out) {
-    char item[128];
+    char item[OPTION_ITEM];
+    if (!options_describe_name(row, 0, item, sizeof item)) return;
     int column = fprintf(out, "%*s", HELP_COLUMN, "");
     for (size_t i = 0; options_describe_name(row, i, item, sizeof item); i++) {
         for (const char *word = item; *word != '\0';) {
@@ -412,7 +403,7 @@ static void help_row(const struct option *row, FILE *out) {
         column = 0;
         line += line[length] == '\n' ? length + 1 : length;
     }
-    if (row->kind == OPTION_NAME) help_names(row, out);
+    help_names(row, out);
 }
 
 void options_help_common(const struct option *table, FILE *out) {

@@ -20,7 +20,7 @@ enum option_kind {
     OPTION_REAL,    /* double, 0 .. max */
     OPTION_CHOICE,  /* int: the value of one of `choices` */
     OPTION_CHOICES, /* struct option_choices: some of `choices`, separated by commas */
-    OPTION_NAME,    /* const char *: one of `name_at` */
+    OPTION_NAME,    /* const char *: the name of one of `choices` or `names` */
     OPTION_TEXT,    /* const char *, not empty */
     OPTION_LIST,    /* struct option_list: repeatable */
 };
@@ -33,6 +33,27 @@ struct option_list {
 struct option_choice {
     const char *name; /* NULL ends the array */
     int value;
+    const char *about; /* a clause for help and completions; NULL: none */
+};
+
+/* The command line up to the word that is completed. */
+struct option_query {
+    const struct invocation *call; /* its last argument is that word */
+    const char *value;             /* value of the option or argument, to be completed */
+};
+
+/* Sets *ret to a name that an option accepts; returns false past the last. `query` is NULL for
+ * messages and help, which list an OPTION_NAME. */
+typedef bool option_names(const struct option_query *query, size_t index,
+                          struct option_choice *ret);
+
+/* A part of a value that has several, as "zero=3,gpus=8", for completions. It follows the text
+ * `after`; of several parts, that whose text ends last is completed. */
+struct option_part {
+    const char *after; /* "": the value begins with the part; NULL ends the array */
+    const struct option_choice *choices;
+    option_names *names;
+    const char *files; /* as in struct option */
 };
 
 #define MAX_INTEGERS 64
@@ -68,9 +89,13 @@ struct option {
     bool common;       /* in the short help */
     unsigned rules;    /* set of bits that the command defines, for options_changed */
     int64_t min, max;
-    const struct option_choice *choices;
-    const char *(*name_at)(size_t index);   /* values of an OPTION_NAME; NULL past the last */
-    const char *(*about)(const char *name); /* a clause about a value, for the help; "": none */
+    const struct option_choice *choices; /* names of the values; of other kinds: examples */
+    option_names *names;                 /* the same, if they are not in an array */
+    const struct option_part *parts;     /* the same, of a value with several parts */
+    const char *files; /* endings of a path, "onnx|json"; "*": any; "/": a folder; NULL: the
+                          value is not a path */
+    bool brief;        /* the help lists the names without descriptions */
+    bool list;         /* several values are separated by commas, or several arguments */
     const struct option *rows; /* include this table, which fills the struct at `offset`;
                                   included tables cannot include others */
 };
@@ -101,10 +126,6 @@ struct option {
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
 
-/* Returns the option of this name; NULL: none, then *ret_near is a similar name or NULL. */
-const struct option *options_find(const struct option *table, const char *name,
-                                  const char **ret_near);
-
 /* Returns the name of the first option whose value in `target` differs from `defaults`; NULL:
  * none. Compares the options with one of these rules only (0: all options). */
 const char *options_changed(const struct option *table, const void *target,
@@ -115,13 +136,23 @@ const char *options_changed(const struct option *table, const void *target,
 int options_split(const struct invocation *call, const char *option, const char *text,
                   size_t *ret_n, const char *const **ret) __attribute__((warn_unused_result));
 
+/* Sets *ret to name `index` of an option or part. Returns false past the last. */
+bool options_name_at(const struct option_choice *choices, option_names *names,
+                     const struct option_query *query, size_t index, struct option_choice *ret);
+
+/* Returns the option with the name of this length, or with the letter; NULL: none, then
+ * *ret_near is a similar name or NULL. */
+const struct option *options_find(const struct option *table, const char *name, size_t length,
+                                  char letter, const char **ret_near);
+
 /* Calls `visit` for each option of the table and of the tables that it includes, in order. */
 void options_visit(const struct option *table,
                    void (*visit)(const struct option *option, const void *context),
                    const void *context);
 
-/* Writes value `index` of an OPTION_NAME as the help lists it: "text (default: one screen)," or
- * "html or". Returns false past the last. */
+/* Writes value `index` as the help lists it: "text (default: one screen)," or "html or".
+ * Returns false past the last, and for an option without names. */
+#define OPTION_ITEM 160 /* size of such a text */
 bool options_describe_name(const struct option *option, size_t index, char *ret, size_t size);
 
 /* Prints the help of the options, by group. */

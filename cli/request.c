@@ -5,23 +5,20 @@
 #include <limits.h>
 
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
 
 static const struct option_choice rows[] = {
-    {"modules", CM_ROWS_MODULES},
-    {"nodes", CM_ROWS_NODES},
-    {"operators", CM_ROWS_OPERATORS},
-    {"layers", CM_ROWS_LAYERS},
-    {NULL, 0},
+    {"modules", CM_ROWS_MODULES, NULL},
+    {"nodes", CM_ROWS_NODES, NULL},
+    {"operators", CM_ROWS_OPERATORS, NULL},
+    {"layers", CM_ROWS_LAYERS, "at several batches or precisions"},
+    {.name = NULL},
 };
 
 #define AT(type, member)   OPTION_AT(struct request, type, member)
 #define INTO(kind, member) OPTION_INTO(kind, struct request, member)
-
-static const char *about_format(const char *name) {
-    return cm_format_find(name)->summary;
-}
 
 /* clang-format off */
 const struct option profile_options[] = {
@@ -34,8 +31,8 @@ const struct option profile_options[] = {
              "(path) are computed, by each convention, instead of the report;\n"
              "repeatable"},
     {.name = "dump-after", INTO(TEXT, binding.options.dump_after), .value = "PASS",
-     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
-     .help = "print the graph to standard error after this pass"},
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH, .names = names_of_passes,
+     .help = "print the graph to standard error after this pass (`costmodel passes`)"},
     {.rows = binding_rest, .offset = AT(struct binding, binding)},
     {.name = "memory-limit", .common = true, INTO(BYTES, binding.options.memory_limit),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
@@ -49,7 +46,7 @@ const struct option profile_options[] = {
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PLAN,
      .help = "json: report the arena offset of every activation"},
     {.name = "parallel", INTO(TEXT, parallel), .value = "tp=N,pp=N",
-     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PARALLEL,
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PARALLEL, .parts = parts_parallel,
      .help = "deepspeed: add the parameters of a language model that GPUs divide:\n"
              "tp GPUs each layer, pp the layers (as `costmodel llm`)"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
@@ -73,40 +70,42 @@ const struct option profile_options[] = {
     {.name = "progress", INTO(INT, timing.progress), .value = "SECONDS", .max = INT_MAX,
      .help = "in a pipe: seconds between lines of progress (default 30)"},
     {.name = "calibrate", INTO(TEXT, calibrate), .value = "FILE.json",
-     .rules = NO_FORMULA | ONE_BATCH,
+     .rules = NO_FORMULA | ONE_BATCH, .files = "json",
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
     {.heading = "Report", .name = "format", .common = true, .letter = 'f',
-     INTO(NAME, format_name), .value = "FORMAT", .name_at = cm_format_at, .about = about_format,
+     INTO(NAME, format_name), .value = "FORMAT", .names = names_of_formats,
      .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", INTO(SET, formula), .rules = NEEDS_MODEL | ONE_BATCH,
      .help = "text, json: print costs as exact formulas in the batch and the\n"
              "symbolic dims instead of the report; --batch and --dim fix a variable"},
     {.name = "annotate", INTO(TEXT, annotate), .value = "OUT.onnx|OUT.json",
-     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH, .files = "onnx|json",
      .help = "also write a copy of the model with the costs of each node in its\n"
              "metadata_props, which Netron displays; OUT.json: node data for Model\n"
              "Explorer instead, a file OUT.FIGURE.json for each figure"},
     {.name = "rows", .common = true, INTO(CHOICE, rows), .value = "ROWS", .choices = rows,
      .rules = TAKES_ROWS,
-     .help = "text, csv, markdown: print a table of modules, nodes or operators, or of\n"
-             "the layers at several batches or precisions; in text, this and the next\n"
-             "three options replace the report"},
+     .help = "text, csv, markdown: print a table; in text, this and the next three options\n"
+             "replace the report. Rows of the table:"},
     {.name = "columns", INTO(TEXT, table.columns), .value = "A,B,...", .rules = TAKES_COLUMNS,
+     .parts = parts_columns,
      .help = "columns of the table, or all (without shares); also the labels of dot\n"
              "and mermaid; an unknown name lists the valid ones"},
     {.name = "sort", INTO(TEXT, table.sort), .value = "KEY[:asc|desc]", .rules = TAKES_ROWS,
+     .parts = parts_sort,
      .help = "sort by this column; default order: largest first, names from a to z"},
     {.name = "filter", INTO(LIST, filters), .value = "CONDITION", .rules = TAKES_ROWS,
+     .parts = parts_filter,
      .help = "keep matching rows, e.g. 'type=Conv*', 'macs>=1.5M' or\n"
              "'macs_share<1%' (same as <0.01); repeatable"},
     {.name = "metric", INTO(TEXT, table.metric), .value = "KEY", .rules = TAKES_METRIC,
+     .names = names_of_sums,
      .help = "folded: metric of the stacks (default macs)"},
     {.name = "units", INTO(CHOICE, units), .value = "UNITS", .choices = choices_units,
      .rules = NO_FORMULA | TAKES_UNITS,
-     .help = "exact (integers, default for csv), si (three digits and k, M, G),\n"
-             "binary (bytes in KiB, MiB, GiB) or auto (default)"},
+     .help = "units of figures:"},
     {.name = "depth", .common = true, INTO(INT, depth), .value = "N", .min = -1, .max = INT_MAX,
      .rules = TAKES_DEPTH,
      .help = "largest module depth (default -1: all; dot and mermaid: 2)"},

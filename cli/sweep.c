@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/binding.h"
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/timing.h"
@@ -21,7 +23,7 @@
 struct request {
     const char *batches;
     struct option_list dims;
-    const char *precisions;
+    struct option_choices precisions;
     bool amp;
     const char *devices;
     int measure; /* enum measure_target */
@@ -42,35 +44,41 @@ struct request {
 static const struct cm_campaign no_campaign = {
     .measure = "", .runtime = "", .convention = "", .mode = "", .optimizer = ""};
 
+static const struct option_choice all_devices[] = {{"all", 0, "all built-in devices"},
+                                                   {.name = NULL}};
+
 /* clang-format off */
 const struct option sweep_options[] = {
     {.heading = "Combinations", .name = "batch", INTO(TEXT, batches), .value = "N[,N...]",
-     .rules = PLANS,
+     .rules = PLANS, .choices = choices_batches, .list = true,
      .help = "batch sizes (default: the batch of each file)"},
     {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]", .rules = PLANS,
      .help = "sizes of a symbolic dim, for the models that have it; repeatable"},
     {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]", .rules = PLANS,
+     .choices = all_devices, .names = names_of_devices, .files = "json", .list = true,
      .help = "devices to model: built-in names, files (.json), or all"},
-    {.name = "precision", INTO(TEXT, precisions), .value = "PRECISION[,...]", .rules = PLANS,
-     .help = "precisions: file (default), fp32, tf32, fp16, bf16, int8, fp8, amp"},
+    {.name = "precision", INTO(CHOICES, precisions), .value = "PRECISION[,...]", .rules = PLANS,
+     .choices = timing_precisions, .help = "precisions of floats:"},
     {.name = "measure", INTO(CHOICE, measure), .value = "WHERE", .alone = "cuda",
      .choices = timing_measurers, .rules = PLANS,
-     .help = "also measure each model on this machine, one at a time: cuda or cpu"},
+     .help = "also measure each model on this machine, one at a time, on:"},
     {.name = "backend", INTO(TEXT, backend), .value = "NAME[:key=value,...]", .rules = PLANS,
+     .parts = parts_backend,
      .help = "as --measure, with this backend and these settings"},
-    {.name = "manifest", INTO(TEXT, manifest), .value = "FILE.json",
+    {.name = "manifest", INTO(TEXT, manifest), .value = "FILE.json", .files = "json",
      .help = "take models and options from a manifest (costmodel schema campaign)\n"
              "instead of the command line"},
-    {.heading = "Counting", .name = "convention", INTO(TEXT, wanted.convention), .value = "NAME",
-     .rules = PLANS,
-     .help = "FLOP-counting convention, as of profile"},
-    {.name = "mode", INTO(TEXT, wanted.mode), .value = "MODE", .rules = PLANS,
-     .help = "mode of BatchNormalization, ...: model (default), training, inference"},
-    {.name = "optimizer", INTO(TEXT, wanted.optimizer), .value = "NAME", .rules = PLANS,
-     .help = "add a training step, as of profile"},
+    {.heading = "Counting", .name = "convention", INTO(NAME, wanted.convention), .value = "NAME",
+     .rules = PLANS, .names = names_of_conventions, .brief = true,
+     .help = "FLOP-counting convention, the first is the default:"},
+    {.name = "mode", INTO(NAME, wanted.mode), .value = "MODE", .rules = PLANS,
+     .choices = choices_modes, .help = "mode of BatchNormalization, Dropout, ...:"},
+    {.name = "optimizer", INTO(NAME, wanted.optimizer), .value = "NAME", .rules = PLANS,
+     .names = names_of_optimizers,
+     .help = "add a training step, as of profile, with one of these optimizers:"},
     {.name = "amp", INTO(SET, amp), .rules = PLANS, .help = "short for --precision amp"},
-    {.name = "runtime", INTO(TEXT, wanted.runtime), .value = "RUNTIME", .rules = PLANS,
-     .help = "runtime of the modelled devices, as of profile"},
+    {.name = "runtime", INTO(NAME, wanted.runtime), .value = "RUNTIME", .rules = PLANS,
+     .choices = timing_runtimes, .help = "runtime of the modelled devices, as of profile:"},
     {.heading = "Run", .name = "shard", INTO(TEXT, shard), .value = "I/N",
      .help = "run part I of N: every N-th combination (default 1/1)"},
     {.name = "jobs", .letter = 'j', INTO(INT, jobs), .value = "N", .min = 1, .max = 1024,
@@ -85,7 +93,7 @@ const struct option sweep_options[] = {
     {.name = "progress", INTO(INT, progress), .value = "SECONDS", .max = INT_MAX,
      .help = "in a pipe: seconds between lines of progress (default 60)"},
     {.heading = "Output", .name = "output", .letter = 'o', INTO(TEXT, folder),
-     .value = "FOLDER",
+     .value = "FOLDER", .files = "/",
      .help = "folder of the results, created with its parents if missing (required)"},
     {.name = NULL},
 };
@@ -145,7 +153,7 @@ static int plan(const struct invocation *call, const struct request *request,
     if (status == CM_OK && request->batches)
         status =
             read_sizes(call, "batch", request->batches, &wanted.n_batches, &wanted.batches);
-    const char *precisions = request->amp ? "amp" : request->precisions;
+    const char *precisions = request->amp ? "amp" : request->precisions.text;
     if (status == CM_OK && precisions)
         status = options_split(call, "precision", precisions, &wanted.n_precisions,
                                &wanted.precisions);
@@ -181,7 +189,7 @@ static int check(const struct invocation *call, const struct request *request,
     if (request->folder == NULL) return options_fault(call, "sweep requires --output FOLDER");
     if (request->measure != MEASURE_NONE && request->backend != NULL)
         return options_fault(call, "options --measure and --backend are mutually exclusive");
-    if (request->amp && request->precisions != NULL)
+    if (request->amp && request->precisions.n > 0)
         return options_fault(call, "options --amp and --precision are mutually exclusive");
     if (request->manifest != NULL && request->add)
         return options_fault(call, "options --add and --manifest are mutually exclusive");

@@ -15,6 +15,7 @@
 #endif
 
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/request.h"
@@ -29,27 +30,39 @@ const char *const timing_backends[] = {
     [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 
 const struct option_choice timing_measurers[] = {
-    {"cpu", MEASURE_CPU}, {"cuda", MEASURE_CUDA}, {NULL, 0}};
+    {"cpu", MEASURE_CPU, "the processors of this machine"},
+    {"cuda", MEASURE_CUDA, "default: a GPU of NVIDIA"},
+    {.name = NULL}};
 
 const struct option_choice timing_precisions[] = {
-    {"file", CM_PRECISION_AS_STORED}, {"fp32", CM_PRECISION_FP32}, {"tf32", CM_PRECISION_TF32},
-    {"fp16", CM_PRECISION_FP16},      {"bf16", CM_PRECISION_BF16}, {"int8", CM_PRECISION_INT8},
-    {"fp8", CM_PRECISION_FP8},        {"amp", CM_PRECISION_AMP},   {NULL, 0},
+    {"file", CM_PRECISION_AS_STORED, "default: as in the file"},
+    {"fp32", CM_PRECISION_FP32, NULL},
+    {"tf32", CM_PRECISION_TF32, "fp32 tensors"},
+    {"fp16", CM_PRECISION_FP16, NULL},
+    {"bf16", CM_PRECISION_BF16, NULL},
+    {"int8", CM_PRECISION_INT8, "weights and operands of products, the rest in fp16"},
+    {"fp8", CM_PRECISION_FP8, "as int8"},
+    {"amp", CM_PRECISION_AMP, "torch.autocast: fp16 products; norms, softmax and sums in fp32"},
+    {.name = NULL},
 };
 
 const struct option_choice timing_layouts[] = {
-    {"auto", CM_LAYOUT_AUTO}, {"nchw", CM_LAYOUT_NCHW}, {"nhwc", CM_LAYOUT_NHWC}, {NULL, 0}};
+    {"auto", CM_LAYOUT_AUTO, "default: nchw, unless the backend runs another layout faster"},
+    {"nchw", CM_LAYOUT_NCHW, NULL},
+    {"nhwc", CM_LAYOUT_NHWC, NULL},
+    {.name = NULL}};
 
-const struct option_choice timing_runtimes[] = {{"tensorrt", CM_RUNTIME_TENSORRT},
-                                                {"torch-compile", CM_RUNTIME_TORCH_COMPILE},
-                                                {"torch-eager", CM_RUNTIME_TORCH_EAGER},
-                                                {"ort-cuda", CM_RUNTIME_ORT_CUDA},
-                                                {"ort-cpu", CM_RUNTIME_ORT_CPU},
-                                                {"openvino", CM_RUNTIME_OPENVINO},
-                                                {"ncnn", CM_RUNTIME_NCNN},
-                                                {"compiled", CM_RUNTIME_TORCH_COMPILE},
-                                                {"eager", CM_RUNTIME_TORCH_EAGER},
-                                                {NULL, 0}};
+const struct option_choice timing_runtimes[] = {
+    {"tensorrt", CM_RUNTIME_TENSORRT, NULL},
+    {"torch-compile", CM_RUNTIME_TORCH_COMPILE, NULL},
+    {"torch-eager", CM_RUNTIME_TORCH_EAGER, NULL},
+    {"ort-cuda", CM_RUNTIME_ORT_CUDA, NULL},
+    {"ort-cpu", CM_RUNTIME_ORT_CPU, NULL},
+    {"openvino", CM_RUNTIME_OPENVINO, NULL},
+    {"ncnn", CM_RUNTIME_NCNN, NULL},
+    {"compiled", CM_RUNTIME_TORCH_COMPILE, "measured: products with their elementwise nodes"},
+    {"eager", CM_RUNTIME_TORCH_EAGER, "measured, default: each operator on its own"},
+    {.name = NULL}};
 
 #define PROGRESS_SECONDS 30
 
@@ -59,31 +72,26 @@ const struct option_choice timing_runtimes[] = {{"tensorrt", CM_RUNTIME_TENSORRT
 const struct option timing_options[] = {
     {.heading = "Times", .name = "measure", .common = true, INTO(CHOICE, measure), .rules = NO_FORMULA,
      .value = "WHERE", .alone = "cuda", .choices = timing_measurers,
-     .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
-             "processors of this machine (cpu)"},
+     .help = "measure each distinct layer on:"},
     {.name = "device", .common = true, INTO(TEXT, device), .rules = NO_FORMULA, .value = "NAME",
+     .names = names_of_devices, .files = "json", .list = true,
      .help = "model each layer's time with the roofline of a device, e.g. h200\n"
              "(listed by `costmodel backends`), or of a device description (.json);\n"
              "`costmodel profile --format html` compares a list such as h200,t4"},
     {.name = "backend", INTO(TEXT, backend), .rules = NO_FORMULA, .value = "NAME[:key=value,...]",
+     .parts = parts_backend,
      .help = "take times from this backend, with these settings"},
     {.name = "precision", .common = true, INTO(CHOICES, precisions), .value = "PRECISION[,...]",
      .choices = timing_precisions,
-     .help = "precision of floats, for bytes, times and limits: file (default: as in\n"
-             "the file), fp32, tf32 (fp32 tensors), fp16, bf16, int8 or fp8 (weights\n"
-             "and operands of products, the rest in fp16), or amp (torch.autocast:\n"
-             "fp16 products; norms, softmax and sums in fp32); `costmodel profile`\n"
-             "compares a list such as fp32,tf32,fp16"},
+     .help = "precision of floats, for bytes, times and limits; `costmodel profile`\n"
+             "compares a list such as fp32,tf32,fp16:"},
     {.name = "amp", INTO(SET, amp), .help = "short for --precision amp"},
     {.name = "runtime", INTO(CHOICE, runtime), .rules = NO_FORMULA, .value = "RUNTIME", .choices = timing_runtimes,
-     .help = "with --device, the program whose time is modelled: torch-compile,\n"
-             "torch-eager, tensorrt, ort-cuda, ort-cpu, openvino or ncnn; default:\n"
-             "that of the device's first calibration, else torch-compile. Measured or\n"
-             "planned: compiled runs products with the elementwise nodes behind them,\n"
-             "eager (default) each operator on its own"},
+     .help = "with --device, the program whose time is modelled (default: that of the\n"
+             "device's first calibration, else torch-compile); measured or planned,\n"
+             "whether products run with the elementwise nodes behind them:"},
     {.name = "layout", INTO(CHOICE, layout), .rules = NO_FORMULA, .value = "LAYOUT", .choices = timing_layouts,
-     .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
-             "runs another layout faster"},
+     .help = "image layout:"},
     {.name = "autotune", INTO(INT, autotune), .rules = NO_FORMULA, .value = "K", .min = 1, .max = 1000,
      .help = "try up to K algorithms per layer and keep the fastest, if the backend\n"
              "has a choice (cuda); default 1: the recommended one"},
@@ -96,7 +104,7 @@ const struct option timing_options[] = {
 
 /* clang-format off */
 const struct option timing_import[] = {
-    {.name = "times", INTO(LIST, times), .value = "FILE",
+    {.name = "times", INTO(LIST, times), .value = "FILE", .files = "*",
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "take measured times from a profile of ONNX Runtime, a trace of PyTorch's\n"
              "profiler, counters of OpenVINO's benchmark_app, trtexec's --exportProfile\n"

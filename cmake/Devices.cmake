@@ -7,8 +7,9 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/devices)
 add_custom_command(
   OUTPUT ${device_table}
   COMMAND ${CMAKE_COMMAND} "-DFILES=${device_files}" -DOUTPUT=${device_table}
-    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
-  DEPENDS ${device_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
+    -DHEADER=backends/device/devices.h "-DTABLE=struct device_text device_texts"
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTexts.cmake
+  DEPENDS ${device_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTexts.cmake
   VERBATIM)
 target_sources(layer_backends_device PRIVATE ${device_table})
 install(FILES ${device_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/devices COMPONENT runtime)

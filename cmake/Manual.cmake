@@ -1,21 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The manual pages and the completions, which the program prints from its option tables. Without lowdown and
-# Python there is one page, costmodel(1).
+# The manual pages, which the program prints from its option tables. Without lowdown and Python there is one
+# page, costmodel(1).
 if(CMAKE_CROSSCOMPILING)
   return()
 endif()
 
-set(manual_files "")
-function(costmodel_printed file destination)
-  set(path ${PROJECT_BINARY_DIR}/manual/${file})
-  add_custom_command(OUTPUT ${path}
-    COMMAND costmodel_program ${ARGN} > ${path}
-    DEPENDS costmodel_program VERBATIM)
-  install(FILES ${path} DESTINATION ${destination})
-  set(manual_files ${manual_files} ${path} PARENT_SCOPE)
-endfunction()
-
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/manual/bash)
 find_program(LOWDOWN lowdown DOC "Converts the pages of docs/ to manual pages")
 find_package(Python3 COMPONENTS Interpreter QUIET)
 mark_as_advanced(LOWDOWN)
@@ -29,13 +18,14 @@ if(LOWDOWN AND Python3_FOUND)
     COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/api_reference --man ${pages}/man3
     DEPENDS costmodel_program ${PROJECT_SOURCE_DIR}/tools/man ${PROJECT_SOURCE_DIR}/tools/api_reference
       ${documents} ${headers} VERBATIM)
-  list(APPEND manual_files ${pages}/man1/costmodel.1)
+  set(manual ${pages}/man1/costmodel.1)
   install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 else()
   message(STATUS "Manual pages of commands, formats and the library skipped: they require lowdown and python3")
-  costmodel_printed(costmodel.1 ${CMAKE_INSTALL_MANDIR}/man1 man)
+  set(manual ${PROJECT_BINARY_DIR}/manual/costmodel.1)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/manual)
+  add_custom_command(OUTPUT ${manual}
+    COMMAND costmodel_program man > ${manual} DEPENDS costmodel_program VERBATIM)
+  install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
-costmodel_printed(bash/costmodel ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
-costmodel_printed(_costmodel ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
-costmodel_printed(costmodel.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d completion fish)
-add_custom_target(costmodel_manual ALL DEPENDS ${manual_files})
+add_custom_target(costmodel_manual ALL DEPENDS ${manual})

@@ -138,7 +138,8 @@ static int add_values(const struct config *config, const struct option *row,
 static int add_key(const struct config *config, const struct toml_value *value,
                    struct arguments *ret) {
     const char *near = NULL;
-    const struct option *row = options_find(check_options, value->key, &near);
+    const struct option *row =
+        options_find(check_options, value->key, strlen(value->key), '\0', &near);
     if (row == NULL)
         return near == NULL
                    ? config_fault(config, value, "unknown key '%s'", value->key)

@@ -4,37 +4,48 @@
 
 #include <string.h>
 
+#include "cli/names.h"
 #include "cli/streams.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
 
 static const struct option_choice formats[] = {
-    {"text", CHECK_FORMAT_TEXT},
-    {"json", 1},
-    {"markdown", 2},
-    {"junit", 3},
-    {"sarif", 4},
-    {"github", 5},
-    {"html", CHECK_FORMAT_HTML},
-    {NULL, 0},
+    {"text", CHECK_FORMAT_TEXT, "default"},
+    {"json", 1, NULL},
+    {"markdown", 2, "pull request comment"},
+    {"junit", 3, NULL},
+    {"sarif", 4, NULL},
+    {"github", 5, "workflow annotations"},
+    {"html", CHECK_FORMAT_HTML, "page for a browser"},
+    {.name = NULL},
 };
+
+static const struct option_part parts_report[] = {
+    {"", .choices = formats}, {"=", .files = "*"}, {.after = NULL}};
+static const struct option_part parts_limit[] = {{"", .names = names_of_metrics},
+                                                 {":", .names = names_of_metrics},
+                                                 {"=", .names = NULL},
+                                                 {"<", .names = NULL},
+                                                 {"@", .names = NULL},
+                                                 {.after = NULL}};
 
 #define AT(type, member)   OPTION_AT(struct check_request, type, member)
 #define INTO(kind, member) OPTION_INTO(kind, struct check_request, member)
 
 /* clang-format off */
 const struct option check_options[] = {
-    {.heading = "Regression gate", .name = "baseline", INTO(TEXT, baseline), .value = "FILE",
+    {.heading = "Regression gate", .name = "baseline", INTO(TEXT, baseline), .value = "FILE", .files = "json",
      .help = "baseline to compare with: a file of --update-baseline or a profile in\n"
              "JSON; - is standard input; {name} is the file name of the model without\n"
              "extension"},
-    {.name = "budget", INTO(TEXT, budget), .value = "FILE",
+    {.name = "budget", INTO(TEXT, budget), .value = "FILE", .files = "json",
      .help = "limits and the batches and dims to check them at"},
-    {.name = "config", INTO(TEXT, config), .value = "FILE", .rules = OPTION_OF_COMMAND_LINE,
+    {.name = "config", INTO(TEXT, config), .value = "FILE", .files = "toml",
+     .rules = OPTION_OF_COMMAND_LINE,
      .help = "check the models of this file (docs/config.md; default without MODEL:\n"
              ".costmodel.toml here, or in a parent folder of the repository)"},
-    {.name = "limit", INTO(LIST, limits), .value = "LIMIT",
+    {.name = "limit", INTO(LIST, limits), .value = "LIMIT", .parts = parts_limit,
      .help = "limit [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], e.g.\n"
              "'macs <= 4.1G', 'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB';\n"
              "repeatable (default: no cost may increase over the baseline); also figures\n"
@@ -61,14 +72,13 @@ const struct option check_options[] = {
     {.rows = timing_import, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .letter = 'f', INTO(CHOICE, format),
      .value = "FORMAT", .choices = formats, .rules = OPTION_OF_COMMAND_LINE,
-     .help = "text (default), json, markdown (pull request comment), junit, sarif,\n"
-             "github (workflow annotations) or html (a page for a browser)"},
+     .help = "format of the report:"},
     {.rows = option_output, .offset = AT(const char *, output)},
-    {.name = "report", INTO(LIST, reports), .value = "FORMAT=FILE",
+    {.name = "report", INTO(LIST, reports), .value = "FORMAT=FILE", .parts = parts_report,
      .rules = OPTION_OF_COMMAND_LINE,
      .help = "also write the report to FILE in this format; repeatable; pages of several\n"
              "models need {name} in FILE"},
-    {.name = "history", INTO(TEXT, history), .value = "FILE", .rules = OPTION_OF_COMMAND_LINE,
+    {.name = "history", INTO(TEXT, history), .value = "FILE", .files = "jsonl", .rules = OPTION_OF_COMMAND_LINE,
      .help = "append the costs to FILE, a line for each model and batch; `costmodel\n"
              "history FILE` draws them"},
     {.rows = option_color, .offset = AT(int, color)},

@@ -16,10 +16,10 @@ class ProfileOptions(TypedDict, total=False):
     trip_count: Mapping[str, int] | Sequence[str]  # trip count of a Loop with a data-dependent exit
     op_costs: str | os.PathLike[str] | Sequence[str]
     mode: str  # mode of BatchNormalization, Dropout, ...
-    convention: str  # FLOP-counting convention
+    convention: str  # FLOP-counting convention, the first is the default
     strict: bool  # refuse models with unknown operators, opsets or shapes
     explain: str | Sequence[str]  # print how the costs of a node
-    optimizer: str  # add a training step with adam, adamw, sgd, ...
+    optimizer: str  # add a training step
     as_exported: bool  # profile the step of the file as it is
     freeze: str | Sequence[str]  # parameters or modules that are not trained
     trainable: str | Sequence[str]  # the only parameters or modules that are trained
@@ -33,7 +33,7 @@ class ProfileOptions(TypedDict, total=False):
     memory_limit: str | int  # report whether the model fits in SIZE
     memory_curve: bool  # report the live bytes at each node
     memory_plan: bool
-    measure: str | bool  # measure each distinct layer on a GPU
+    measure: str | bool  # measure each distinct layer on
     device: str  # model each layer's time with the roofline of a device
     backend: str  # take times from this backend, with these settings
     precision: str | Sequence[str]  # precision of floats, for bytes, times and limits
@@ -60,9 +60,9 @@ class CheckOptions(TypedDict, total=False):
     trip_count: Mapping[str, int] | Sequence[str]  # trip count of a Loop with a data-dependent exit
     op_costs: str | os.PathLike[str] | Sequence[str]
     mode: str  # mode of BatchNormalization, Dropout, ...
-    convention: str  # FLOP-counting convention
+    convention: str  # FLOP-counting convention, the first is the default
     strict: bool  # refuse models with unknown operators, opsets or shapes
-    optimizer: str  # add a training step with adam, adamw, sgd, ...
+    optimizer: str  # add a training step
     as_exported: bool  # profile the step of the file as it is
     freeze: str | Sequence[str]  # parameters or modules that are not trained
     trainable: str | Sequence[str]  # the only parameters or modules that are trained
@@ -73,7 +73,7 @@ class CheckOptions(TypedDict, total=False):
     group: str
     schedule: str  # execution order of the nodes
     memory_alignment: int  # alignment of arena offsets in bytes, a power of two
-    measure: str | bool  # measure each distinct layer on a GPU
+    measure: str | bool  # measure each distinct layer on
     device: str  # model each layer's time with the roofline of a device
     backend: str  # take times from this backend, with these settings
     precision: str | Sequence[str]  # precision of floats, for bytes, times and limits
@@ -93,7 +93,7 @@ class LlmOptions(TypedDict, total=False):
     new: int  # tokens to generate
     chunk: int  # prefill in chunks of N tokens
     source: int  # tokens of the source of an encoder-decoder
-    logits: str
+    logits: str  # logits of prefill
     memory_limit: str | int  # memory of one GPU, as 80GB or 24GiB
     reserve: float  # share of the memory that is not used
     arena: str | int  # memory for activations
@@ -126,12 +126,12 @@ class SweepOptions(TypedDict, total=False):
     """Options of ``costmodel sweep``."""
 
     device: str | Sequence[str]  # devices to model
-    precision: str | Sequence[str]
-    measure: str | bool  # also measure each model on this machine, one at a time
+    precision: str | Sequence[str]  # precisions of floats
+    measure: str | bool  # also measure each model on this machine, one at a time, on
     backend: str  # as --measure, with this backend and these settings
-    convention: str  # FLOP-counting convention, as of profile
-    mode: str  # mode of BatchNormalization, ...
-    optimizer: str  # add a training step, as of profile
+    convention: str  # FLOP-counting convention, the first is the default
+    mode: str  # mode of BatchNormalization, Dropout, ...
+    optimizer: str  # add a training step, as of profile, with one of these optimizers
     amp: bool  # short for --precision amp
     runtime: str  # runtime of the modelled devices, as of profile
     shard: str  # run part I of N
@@ -142,5 +142,5 @@ class SweepOptions(TypedDict, total=False):
 class FitOptions(TypedDict, total=False):
     """Options of ``costmodel fit``."""
 
-    runtime: str  # runtime of the measurements, as --runtime of `costmodel profile`
+    runtime: str  # runtime of the measurements
     basis: str  # what was measured, for reports

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DFILES=a.json;b.json -DOUTPUT=devices.c -P EmbedDevices.cmake: writes the files as a
-# table of byte arrays, because ISO C guarantees only 4095 bytes in a string literal.
+# cmake -DFILES=a.json;b.json -DOUTPUT=texts.c -DHEADER=x.h "-DTABLE=struct x texts" -P EmbedTexts.cmake:
+# writes the names and texts of the files as a table, whose struct is in the header; as byte arrays,
+# because ISO C guarantees only 4095 bytes in a string literal.
 set(arrays "")
 set(rows "")
 set(n 0)
@@ -12,11 +13,11 @@ foreach(file IN LISTS FILES)
   string(APPEND rows "    {\"${name}\", text_${n}},\n")
   math(EXPR n "${n} + 1")
 endforeach()
-file(WRITE ${OUTPUT}.new "/* Made from devices/ by cmake/EmbedDevices.cmake. */
-#include \"backends/device/devices.h\"
+file(WRITE ${OUTPUT}.new "/* Made by cmake/EmbedTexts.cmake. */
+#include \"${HEADER}\"
 
 ${arrays}
-const struct device_text device_texts[] = {
+const ${TABLE}[] = {
 ${rows}    {NULL, NULL},
 };
 ")
