@@ -44,11 +44,6 @@ static const struct option_choice choices_color[] = {
     {"never", COLOR_NEVER, NULL},
     {.name = NULL}};
 
-/* Examples for completions. */
-const struct option_choice choices_batches[] = {
-    {"1", 0, NULL},  {"2", 0, NULL},  {"4", 0, NULL},   {"8", 0, NULL},   {"16", 0, NULL},
-    {"32", 0, NULL}, {"64", 0, NULL}, {"128", 0, NULL}, {"256", 0, NULL}, {.name = NULL}};
-
 static const struct option_choice stages[] = {{"1", 0, "optimizer states"},
                                               {"2", 0, "and gradients"},
                                               {"3", 0, "and parameters, as FSDP"},
@@ -110,7 +105,7 @@ const struct option binding_batches[] = {
 };
 
 const struct option binding_model[] = {
-    {.name = "dim", .common = true, INTO(LIST, dims), .value = "NAME=N",
+    {.name = "dim", .common = true, INTO(LIST, dims), .value = "NAME=N", .parts = parts_dim,
      .help = "size of a symbolic dim, e.g. --dim seq=128; repeatable"},
     {.name = "input", INTO(LIST, inputs), .value = "NAME=SHAPE",
      .help = "full shape of an input, e.g. --input image=1x3x224x224; repeatable"},

@@ -41,9 +41,8 @@ extern const struct option binding_counting[];
 extern const struct option binding_rest[]; /* training step, modules and memory */
 
 /* Values of options that several commands have. */
-extern const struct option_choice choices_units[];   /* enum cm_units */
-extern const struct option_choice choices_modes[];   /* enum cm_mode */
-extern const struct option_choice choices_batches[]; /* examples */
+extern const struct option_choice choices_units[]; /* enum cm_units */
+extern const struct option_choice choices_modes[]; /* enum cm_mode */
 /* --output sets a const char *, --color an int (enum color_choice). */
 extern const struct option option_output[];
 extern const struct option option_color[];

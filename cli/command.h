@@ -89,7 +89,9 @@ extern const struct option quantize_options[];
 extern const struct option sweep_options[];
 extern const struct option merge_options[];
 extern const struct option command_no_options[];
-extern const struct option completion_operands[];
+extern const struct option completion_operands[]; /* as in struct command */
+extern const struct option ops_operands[];
+extern const struct option schema_operands[];
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

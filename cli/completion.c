@@ -13,9 +13,12 @@
 #include "costmodel/costmodel.h"
 #include "support/text.h"
 
-/* Prints a candidate that begins with `word`, and the first clause of a description. */
+/* Prints a candidate that begins with `word`, and the first clause of a description. Omits
+ * names with control characters, which a model may have. */
 static void print_candidate(const char *word, const char *name, const char *about) {
     if (!text_starts_with(name, word)) return;
+    for (const char *at = name; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == '\x7f') return;
     printf("%s\t", name);
     for (const char *at = about ? about : ""; *at != '\0' && *at != ';'; at++)
         if (*at != ':' || at[1] != '\0') putchar(*at == '\n' ? ' ' : *at);
@@ -170,6 +173,7 @@ int command_completion(const struct invocation *call) {
         fputs(at->text, stdout);
         return command_finish(call, EXIT_DONE);
     }
-    return command_exit(options_fault(call, "completion requires bash, zsh or fish, got '%s'",
+    return command_exit(options_fault(call, "completion requires %s, got '%s'",
+                                      options_list_names(call, completion_operands),
                                       operands.n > 0 ? operands.values[0] : ""));
 }

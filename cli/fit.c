@@ -9,6 +9,7 @@
 
 #include "cli/binding.h"
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/timing.h"
 #include "support/arena.h"
@@ -43,7 +44,7 @@ const struct option fit_options[] = {
      .help = "what was measured, for reports; default: the path of TIMES.csv"},
     {.name = "models", INTO(TEXT, models_folder), .value = "FOLDER", .files = "/",
      .help = "folder of the models; default: the current folder"},
-    {.name = "dim", INTO(LIST, dims), .value = "NAME=N",
+    {.name = "dim", INTO(LIST, dims), .value = "NAME=N", .parts = parts_dim,
      .help = "size of a symbolic dim of all models without one in the column dims;\n"
              "repeatable"},
     {.name = "hold-out", INTO(SET, hold_out),

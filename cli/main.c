@@ -38,8 +38,6 @@ static const struct option of_histories[] = {{.name = "FILE", .files = "jsonl"},
                                              {.name = NULL}};
 static const struct option of_campaigns[] = {{.name = "FOLDER", .files = "/", .list = true},
                                              {.name = NULL}};
-static const struct option of_schemas[] = {{.name = "NAME", .names = names_of_schemas},
-                                           {.name = NULL}};
 static const struct option of_backends[] = {{.name = "NAME", .parts = parts_backend},
                                             {.name = NULL}};
 static const struct option of_fits[] = {
@@ -100,9 +98,9 @@ static const struct command commands[] = {
      "count FLOPs by each convention",
      "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"
      "largest differences from plain MACs.\n", NULL, EXIT_REFUSED, of_models},
-    {"ops", command_ops, ops_options, "ops [--markdown]", "list the supported operators",
-     "Lists the supported operators and the opsets since which each version applies.\n",
-     NULL, EXIT_REFUSED, NULL},
+    {"ops", command_ops, ops_options, "ops [OPERATOR...] [options]", "list the supported operators",
+     "Lists the supported operators, or the given ones, and the opsets since which each version\n"
+     "applies.\n", NULL, EXIT_REFUSED, ops_operands},
     {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]|DEVICE]",
      "list backends and devices",
      "Lists the backends that can measure or model a device on this machine (or why they\n"
@@ -137,7 +135,7 @@ static const struct command commands[] = {
      "     printed); or success, but a combination failed\n", EXIT_REFUSED, of_campaigns},
     {"schema", command_schema, command_no_options, "schema NAME", "print a JSON schema",
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
-     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED, of_schemas},
+     "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED, schema_operands},
     /* The build installs the output of the first two. Without a summary, the help omits them. */
     {"man", command_man, command_no_options, "man", NULL, "Prints the manual page costmodel(1).\n",
      NULL, EXIT_REFUSED, NULL},

@@ -36,6 +36,24 @@ NAMES(devices) {
     return name_is(half_device_name(index), NULL, ret);
 }
 
+NAMES(dims) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_model *model = NULL;
+    struct cm_dims *dims = NULL;
+    struct cm_options options;
+    const char *name = NULL;
+    cm_options_init(&options);
+    for (int i = 0; i + 1 < query->call->argc && model == NULL; i++)
+        if (text_ends_with(query->call->argv[i], ".onnx"))
+            (void)!cm_model_load_file(query->call->argv[i], diag, &model);
+    if (model && cm_model_dims(model, &options, diag, &dims) == CM_OK && index < dims->n)
+        name = arena_printf(query->call->arena, "%s=", dims->dims[index].name);
+    cm_dims_free(dims);
+    cm_model_free(model);
+    cm_diagnostics_free(diag);
+    return name_is(name, NULL, ret);
+}
+
 NAMES(formats) {
     const char *name = cm_format_at(index);
     return name && name_is(name, cm_format_find(name)->summary, ret);
@@ -116,6 +134,10 @@ NAMES(columns) {
            name_is(field.key, field.heading, ret);
 }
 
+const struct option_choice choices_batches[] = {
+    {"1", 0, NULL},  {"2", 0, NULL},  {"4", 0, NULL},   {"8", 0, NULL},   {"16", 0, NULL},
+    {"32", 0, NULL}, {"64", 0, NULL}, {"128", 0, NULL}, {"256", 0, NULL}, {.name = NULL}};
+
 static const struct option_choice directions[] = {
     {"asc", 0, "smallest first"}, {"desc", 0, "largest first"}, {.name = NULL}};
 /* `profile` has those behind the first. */
@@ -153,6 +175,10 @@ const struct option_part parts_backend[] = {
     {"target=", .names = names_of_devices, .files = "json"}, {"=", .names = NULL}, {.after = NULL}};
 const struct option_part parts_columns[] = {
     {"", .choices = all, .names = names_of_columns}, {",", .names = names_of_columns}, {.after = NULL}};
+const struct option_part parts_dim[] = {
+    {"", .names = names_of_dims}, {"=", .choices = choices_batches}, {.after = NULL}};
+const struct option_part parts_dims[] = {
+    {"", .names = names_of_dims}, {"=", .choices = choices_batches}, {",", .choices = choices_batches}, {.after = NULL}};
 const struct option_part parts_filter[] = {
     {"", .names = names_of_columns}, {"=", .names = NULL}, {"<", .names = NULL}, {">", .names = NULL}, {.after = NULL}};
 const struct option_part parts_parallel[] = {

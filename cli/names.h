@@ -14,6 +14,8 @@ bool names_of_columns(const struct option_query *query, size_t index,
                       struct option_choice *ret); /* of the rows that --rows selects */
 bool names_of_conventions(const struct option_query *query, size_t index,
                           struct option_choice *ret);
+bool names_of_dims(const struct option_query *query, size_t index,
+                   struct option_choice *ret); /* "seq=", of the model of the command line */
 bool names_of_devices(const struct option_query *query, size_t index,
                       struct option_choice *ret);
 bool names_of_formats(const struct option_query *query, size_t index,
@@ -34,8 +36,12 @@ bool names_of_tensor_formats(const struct option_query *query, size_t index,
 bool names_of_unit_metrics(const struct option_query *query, size_t index,
                            struct option_choice *ret); /* of modules and operators */
 
+extern const struct option_choice choices_batches[]; /* examples */
+
 extern const struct option_part parts_backend[];      /* NAME[:key=value,...] */
 extern const struct option_part parts_columns[];      /* A,B,... */
+extern const struct option_part parts_dim[];          /* NAME=N */
+extern const struct option_part parts_dims[];         /* NAME=N,N,... */
 extern const struct option_part parts_filter[];       /* KEY=VALUE */
 extern const struct option_part parts_parallel[];     /* tp=N,pp=N */
 extern const struct option_part parts_parallel_llm[]; /* tp=N,pp=N,ep=N */

@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/options.h"
-#include "costmodel/result.h"
+#include "costmodel/costmodel.h"
 #include "ops/integers.h"
 #include "ops/registry/registry.h"
 #include "support/json/json_writer.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
@@ -18,6 +20,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 struct request {
     int format;
     bool markdown;
+    struct option_list types; /* to list; none: all */
 };
 
 static const struct option_choice formats[] = {
@@ -41,19 +44,53 @@ static const char *domain_name(const struct op *op) {
     return op->domain[0] == '\0' ? "ai.onnx" : op->domain;
 }
 
+/* The types of operators, once for each domain. */
+static bool names_of_operators(const struct option_query *query, size_t index,
+                               struct option_choice *ret) {
+    (void)query;
+    for (size_t i = 0; i < registry_n_families(); i++) {
+        const struct op_family *family = registry_family(i);
+        for (size_t row = 0; row < family->n_rows; row++) {
+            const char *type = family->rows[row].type;
+            if ((row > 0 && text_equal(type, family->rows[row - 1].type)) || index-- > 0)
+                continue;
+            *ret = (struct option_choice){.name = type};
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct option ops_operands[] = {
+    {.name = "OPERATOR", .names = names_of_operators, .list = true}, {.name = NULL}};
+
+static bool is_wanted(const struct request *request, const struct op *op) {
+    for (size_t i = 0; i < request->types.n; i++)
+        if (text_equal(request->types.values[i], op->type)) return true;
+    return request->types.n == 0;
+}
+
 static bool same_operator(const struct op *a, const struct op *b) {
     return text_equal(a->domain, b->domain) && text_equal(a->type, b->type);
 }
 
-static void print_text(void) {
+/* Returns the index of the next operator of the family, whose rows are one for each version. */
+static size_t next_operator(const struct op_family *family, size_t first) {
+    size_t i = first + 1;
+    while (i < family->n_rows && same_operator(&family->rows[first], &family->rows[i])) i++;
+    return i;
+}
+
+static void print_text(const struct request *request) {
     printf("%-12s  %-16s  %-28s  %s\n", "family", "domain", "operator", "since opset");
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
-        for (size_t row = 0; row < family->n_rows;) {
+        for (size_t row = 0, end = 0; row < family->n_rows; row = end) {
             const struct op *op = &family->rows[row];
+            end = next_operator(family, row);
+            if (!is_wanted(request, op)) continue;
             printf("%-12s  %-16s  %-28s ", family->name, domain_name(op), op->type);
-            for (; row < family->n_rows && same_operator(op, &family->rows[row]); row++)
-                printf(" %" PRId32, family->rows[row].since);
+            for (; row < end; row++) printf(" %" PRId32, family->rows[row].since);
             printf("\n");
         }
     }
@@ -97,7 +134,7 @@ static void write_row(struct json_writer *json, const struct op_family *family,
     json_end(json, '}');
 }
 
-static void print_json(void) {
+static void print_json(const struct request *request) {
     struct json_writer json = {.out = stdout, .spaced = true};
     json_begin(&json, '{');
     json_key_string(&json, "schema", "costmodel/ops/1");
@@ -105,7 +142,8 @@ static void print_json(void) {
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
         for (size_t row = 0; row < family->n_rows; row++)
-            write_row(&json, family, &family->rows[row]);
+            if (is_wanted(request, &family->rows[row]))
+                write_row(&json, family, &family->rows[row]);
     }
     json_break_line(&json, 0, true);
     json_end(&json, ']');
@@ -132,18 +170,16 @@ static const char *print_term(const char *between, int64_t factor, const char *o
     return " + ";
 }
 
-/* Prints one line for all versions of an operator, with the costs of the newest by the default
- * convention (n, out: elements of the first input and output). Returns the index of the next
- * operator. */
-static size_t print_line(const struct op_family *family, size_t first) {
+/* Prints one line for all versions of an operator, the rows first to end - 1, with the costs of
+ * the newest by the default convention (n, out: elements of the first input and output). */
+static void print_line(const struct op_family *family, size_t first, size_t end) {
     const char *between = "";
-    size_t i = first;
     printf("| %s | ", family->rows[first].type);
-    for (; i < family->n_rows && same_operator(&family->rows[first], &family->rows[i]); i++) {
+    for (size_t i = first; i < end; i++) {
         printf("%s%" PRId32, between, family->rows[i].since);
         between = ", ";
     }
-    const struct op *op = &family->rows[i - 1];
+    const struct op *op = &family->rows[end - 1];
     const struct op_flops none = {.extra = NULL};
     const struct op_flops *flops = op->facets->flops[FLOPS_DEEPSPEED];
     if (!flops) flops = &none;
@@ -155,10 +191,9 @@ static size_t print_line(const struct op_family *family, size_t first) {
     if (between[0] == '\0') printf("0: %s", registry_free(family, op));
     if (integers_words(op)) printf("; %s", integers_words(op));
     printf(" | %s |\n", written_bytes[op->memory]);
-    return i;
 }
 
-static void print_markdown(void) {
+static void print_markdown(const struct request *request) {
     printf("A row applies from its opset to the next listed opset. n: elements of the first "
            "operand; out: elements of\nthe first result. FLOPs are by the convention "
            "`deepspeed`. "
@@ -167,29 +202,51 @@ static void print_markdown(void) {
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
         const char *domain = "";
-        for (size_t row = 0; row < family->n_rows; row = print_line(family, row)) {
-            if (text_equal(domain, domain_name(&family->rows[row]))) continue;
-            domain = domain_name(&family->rows[row]);
-            printf("\n## %s (%s)\n\n", family->name, domain);
-            printf("| operator | rows since opset | MACs | FLOPs | result bytes |\n");
-            printf("|---|---|---|---|---|\n");
+        for (size_t row = 0, end = 0; row < family->n_rows; row = end) {
+            end = next_operator(family, row);
+            if (!is_wanted(request, &family->rows[row])) continue;
+            if (!text_equal(domain, domain_name(&family->rows[row]))) {
+                domain = domain_name(&family->rows[row]);
+                printf("\n## %s (%s)\n\n", family->name, domain);
+                printf("| operator | rows since opset | MACs | FLOPs | result bytes |\n");
+                printf("|---|---|---|---|---|\n");
+            }
+            print_line(family, row, end);
         }
     }
 }
 
+/* Refuses an operator that is not supported. */
+static int check_types(const struct invocation *call, const struct request *request) {
+    for (size_t k = 0; k < request->types.n; k++) {
+        struct option_choice known;
+        struct suggestion suggestion;
+        const char *type = request->types.values[k];
+        bool found = false;
+        suggest_init(&suggestion, type, strlen(type));
+        for (size_t i = 0; !found && names_of_operators(NULL, i, &known); i++) {
+            found = text_equal(known.name, type);
+            suggest_offer(&suggestion, known.name);
+        }
+        if (!found && suggestion.best == NULL)
+            return options_fault(call, "unknown operator '%s'", type);
+        if (!found)
+            return options_fault(call, "unknown operator '%s', did you mean '%s'?", type,
+                                 suggestion.best);
+    }
+    return CM_OK;
+}
+
 int command_ops(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
-    struct option_list operands = {0, NULL};
-    const int status = options_parse(ops_options, call, &request, &operands);
+    int status = options_parse(ops_options, call, &request, &request.types);
+    if (status == CM_OK) status = check_types(call, &request);
     if (status < 0) return command_exit(status);
-    if (operands.n > 0)
-        return command_exit(
-            options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
     if (request.markdown || request.format == FORMAT_MARKDOWN)
-        print_markdown();
+        print_markdown(&request);
     else if (request.format == FORMAT_JSON)
-        print_json();
+        print_json(&request);
     else
-        print_text();
+        print_text(&request);
     return command_finish(call, EXIT_DONE);
 }

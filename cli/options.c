@@ -119,18 +119,23 @@ static bool name_at(const struct option *row, size_t index, struct option_choice
     return options_name_at(row->choices, row->names, NULL, index, ret);
 }
 
+const char *options_list_names(const struct invocation *call, const struct option *option) {
+    struct text names = {.arena = call->arena};
+    struct option_choice choice, next;
+    for (size_t i = 0; name_at(option, i, &choice); i++) {
+        if (i > 0) text_append(&names, name_at(option, i + 1, &next) ? ", " : " or ");
+        text_append(&names, choice.name);
+    }
+    return text_string(&names);
+}
+
 /* Sets *ret to the choice with this name, or refuses it and lists the names. */
 static int read_choice(const struct parse *parse, const struct option *row, const char *name,
                        size_t length, struct option_choice *ret) {
-    struct text names = {.arena = parse->call->arena};
-    struct option_choice next;
-    for (size_t i = 0; name_at(row, i, ret); i++) {
+    for (size_t i = 0; name_at(row, i, ret); i++)
         if (strlen(ret->name) == length && memcmp(ret->name, name, length) == 0) return CM_OK;
-        if (i > 0) text_append(&names, name_at(row, i + 1, &next) ? ", " : " or ");
-        text_append(&names, ret->name);
-    }
     return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
-                         text_string(&names), (int)length, name);
+                         options_list_names(parse->call, row), (int)length, name);
 }
 
 int options_split(const struct invocation *call, const char *option, const char *text,

@@ -140,6 +140,9 @@ int options_split(const struct invocation *call, const char *option, const char 
 bool options_name_at(const struct option_choice *choices, option_names *names,
                      const struct option_query *query, size_t index, struct option_choice *ret);
 
+/* Returns the names of an option, "a, b or c"; "" if out of memory. */
+const char *options_list_names(const struct invocation *call, const struct option *option);
+
 /* Returns the option with the name of this length, or with the letter; NULL: none, then
  * *ret_near is a similar name or NULL. */
 const struct option *options_find(const struct option *table, const char *name, size_t length,

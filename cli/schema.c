@@ -3,22 +3,20 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
-#include "support/text.h"
+
+const struct option schema_operands[] = {{.name = "NAME", .names = names_of_schemas},
+                                         {.name = NULL}};
 
 static int require_name(const struct invocation *call, const struct option_list *operands) {
-    const char *name = NULL;
-    struct text known = {.arena = call->arena};
-    for (size_t i = 0; (name = cm_schema_at(i)) != NULL; i++)
-        text_printf(&known, "%s%s", i > 0 ? " or " : "", name);
-    if (operands->n == 0)
-        return options_fault(call, "schema requires a name: %s", text_string(&known));
+    const char *known = options_list_names(call, schema_operands);
+    if (operands->n == 0) return options_fault(call, "schema requires a name: %s", known);
     if (operands->n > 1)
         return options_fault(call, "schema requires one name, got '%s' and '%s'",
                              operands->values[0], operands->values[1]);
-    return options_fault(call, "unknown schema '%s', must be %s", operands->values[0],
-                         text_string(&known));
+    return options_fault(call, "unknown schema '%s', must be %s", operands->values[0], known);
 }
 
 int command_schema(const struct invocation *call) {

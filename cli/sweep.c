@@ -52,7 +52,7 @@ const struct option sweep_options[] = {
     {.heading = "Combinations", .name = "batch", INTO(TEXT, batches), .value = "N[,N...]",
      .rules = PLANS, .choices = choices_batches, .list = true,
      .help = "batch sizes (default: the batch of each file)"},
-    {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]", .rules = PLANS,
+    {.name = "dim", INTO(LIST, dims), .value = "NAME=N[,N...]", .parts = parts_dims, .rules = PLANS,
      .help = "sizes of a symbolic dim, for the models that have it; repeatable"},
     {.name = "device", INTO(TEXT, devices), .value = "NAME[,NAME...]", .rules = PLANS,
      .choices = all_devices, .names = names_of_devices, .files = "json", .list = true,

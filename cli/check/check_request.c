@@ -97,10 +97,10 @@ int check_report_read(const struct invocation *call, const char *text,
         *ret = (struct check_report){(size_t)row->value, equals + 1};
         return CM_OK;
     }
-    return options_fault(call,
-                         "option --report requires FORMAT=FILE such as junit=check.xml, with "
-                         "text, json, markdown, junit, sarif, github or html, got '%s'",
-                         text);
+    const struct option row = {.choices = formats};
+    return options_fault(
+        call, "option --report requires FORMAT=FILE such as junit=check.xml, with %s, got '%s'",
+        options_list_names(call, &row), text);
 }
 
 static int check_request(const struct invocation *call, const struct check_request *request,
