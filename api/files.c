@@ -2,27 +2,19 @@
 /* Checks whether a path is a file of the model, so that it is not overwritten. */
 #include "costmodel/costmodel.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
 #include "api/handle.h"
 #include "ir/graph.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 struct file_query {
     struct arena *arena;
     const char *folder; /* of the model, with a trailing slash */
-    struct stat asked;
+    const char *asked;
     const char *last; /* location checked last: most tensors share one */
 };
-
-static bool is_same_file(const struct file_query *query, const char *path) {
-    struct stat found;
-    return stat(path, &found) == 0 && found.st_dev == query->asked.st_dev &&
-           found.st_ino == query->asked.st_ino;
-}
 
 /* Sets *ret to true if the file contains the external data of the constant. */
 static int ask_constant(struct file_query *query, const struct constant *constant, bool *ret) {
@@ -31,7 +23,7 @@ static int ask_constant(struct file_query *query, const struct constant *constan
     const struct arena_mark mark = arena_save(query->arena);
     const char *path = arena_printf(query->arena, "%s%s", query->folder, constant->location);
     if (path == NULL) return CM_NO_MEMORY;
-    *ret = is_same_file(query, path);
+    *ret = system_is_same_file(path, query->asked);
     arena_restore(query->arena, mark);
     query->last = constant->location;
     return CM_OK;
@@ -54,20 +46,15 @@ static int ask_all(struct file_query *query, const struct model *model, bool *re
 int cm_model_reads_file(const struct cm_model *model, const char *path,
                         struct cm_diagnostics *diagnostics, bool *ret) {
     if (model == NULL || path == NULL || ret == NULL) return diag_null(diagnostics);
-    struct file_query query = {.last = NULL};
+    struct file_query query = {.asked = path};
     const char *of_model = model->model->path;
-    const char *slash = strrchr(of_model, '/');
-    const size_t length = slash ? (size_t)(slash - of_model) + 1 : 0;
+    const size_t length = system_folder_length(of_model);
     bool reads = false;
     int status = CM_NO_MEMORY;
-    if (stat(path, &query.asked) != 0) {
-        *ret = false;
-        return CM_OK;
-    }
     query.arena = arena_new("files", 0);
     if (query.arena != NULL) query.folder = arena_strndup(query.arena, of_model, length);
     if (query.folder != NULL) {
-        reads = is_same_file(&query, of_model);
+        reads = system_is_same_file(of_model, path);
         status = ask_all(&query, model->model, &reads);
     }
     arena_free(query.arena);

@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "support/arguments.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define MODULE_TREE_DEPTH 2
@@ -90,22 +91,20 @@ int cm_sweep_write(const struct cm_sweep *sweep, const char *format,
 int cm_result_render(const struct cm_result *result, const char *format,
                      const struct cm_report_options *options,
                      struct cm_diagnostics *diagnostics, char **ret_text, size_t *ret_size) {
-    char *text = NULL;
-    size_t size = 0;
+    struct memory_stream stream;
     if (result == NULL || format == NULL || ret_text == NULL || ret_size == NULL)
         return diag_null(diagnostics);
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) return diag_no_memory(diagnostics);
-    int status = cm_result_write(result, format, options, diagnostics, out);
+    if (!memory_stream_open(&stream)) return diag_no_memory(diagnostics);
+    int status = cm_result_write(result, format, options, diagnostics, stream.out);
     /* A stream in memory fails only if an allocation failed. */
-    if ((fclose(out) != 0 && status == CM_OK) || status == CM_IO)
+    if ((!memory_stream_close(&stream) && status == CM_OK) || status == CM_IO)
         status = diag_no_memory(diagnostics);
     if (status != CM_OK) {
-        free(text);
+        free(stream.text);
         return diag_finish(diagnostics, status);
     }
-    *ret_text = text;
-    *ret_size = size;
+    *ret_text = stream.text;
+    *ret_size = stream.size;
     return diag_finish(diagnostics, CM_OK);
 }
 

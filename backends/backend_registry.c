@@ -120,6 +120,9 @@ static int find_module(const struct places *places, const char *name, struct are
         *ret_any_owner = places->items[i].any_owner;
         return CM_BACKEND_OK;
     }
+    if (places->n == 1 && places->items[0].reason.text[0] != '\0')
+        return reason_fail(reason, CM_BACKEND_REFUSED, "%s %s", places->items[0].path,
+                           places->items[0].reason.text);
     return reason_fail(reason, CM_BACKEND_REFUSED,
                        PREFIX "%s" SUFFIX " not found in the search path of modules; "
                               "docs/backends.md describes how to build it",

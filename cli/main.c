@@ -15,6 +15,7 @@
 #include "support/diag.h"
 #include "support/json/json_writer.h"
 #include "support/suggest.h"
+#include "support/system.h"
 #include "support/text.h"
 
 static const char exit_statuses[] =
@@ -284,7 +285,7 @@ static int run(struct invocation *call) {
 }
 
 int main(int argc, char **argv) {
-    streams_prepare();
+    system_prepare_streams();
     struct arena *arena = arena_new("program", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) {

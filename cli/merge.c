@@ -14,6 +14,7 @@
 #include "costmodel/campaign.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_HTML };
@@ -128,11 +129,11 @@ static int merge(const struct invocation *call, const struct request *request,
 /* Refuses a repeated folder, and an output that replaces a file that sweep writes. */
 static int check_paths(const struct invocation *call, const struct request *request,
                        const struct option_list *folders) {
-    char *target = request->output ? realpath(request->output, NULL) : NULL;
+    char *target = request->output ? system_resolve(request->output) : NULL;
     const char *output = target ? target : request->output;
-    const char *slash = output ? strrchr(output, '/') : NULL;
+    const char *name = output ? output + system_folder_length(output) : NULL;
     const bool is_result =
-        output != NULL && (text_equal(slash ? slash + 1 : output, "campaign.json") ||
+        output != NULL && (text_equal(name, "campaign.json") ||
                            text_ends_with(output, ".jsonl") || text_ends_with(output, ".part"));
     int status = CM_OK;
     for (size_t i = 0; i < folders->n && status == CM_OK; i++) {

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "costmodel/costmodel.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 static const struct {
@@ -44,7 +44,7 @@ static void print_folded(const char *line, size_t column, size_t width) {
 
 static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {
     const char *name = looks[message->severity].name;
-    const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    const bool is_terminal = system_is_terminal(stderr);
     const size_t width = is_terminal ? (size_t)streams_columns(stderr, -1, 0) : 0;
     fprintf(stderr, "%s: %s%s[%s]:%s ", subject, color ? looks[message->severity].color : "",
             name, message->code, color ? "\033[0m" : "");

@@ -2,15 +2,9 @@
 /* Comparison of paths, and locks of folders. */
 #include "cli/outputs.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 static bool is_path(const char *path) {
@@ -18,20 +12,16 @@ static bool is_path(const char *path) {
 }
 
 bool outputs_is_file(const char *path, const char *other) {
-    struct stat one;
-    struct stat two;
-    return is_path(path) && is_path(other) && stat(path, &one) == 0 && stat(other, &two) == 0 &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    return is_path(path) && is_path(other) && system_is_same_file(path, other);
 }
 
 static const char *folder_of(const char *path, struct arena *arena) {
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "./";
+    const size_t length = system_folder_length(path);
+    return length > 0 ? arena_strndup(arena, path, length) : "./";
 }
 
 static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return path + system_folder_length(path);
 }
 
 int outputs_share_folder(const char *path, const char *other, struct arena *arena, bool *ret) {
@@ -62,12 +52,7 @@ int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnos
                         int *ret) {
     const char *folder = folder_of(path, arena);
     if (folder == NULL) return diag_no_memory(diag);
-    *ret = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*ret < 0 || flock(*ret, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CM_OK;
-    outputs_unlock_folder(*ret);
+    *ret = system_lock_folder(folder);
+    if (*ret != -2) return CM_OK;
     return diag_error(diag, DIAG_IO, "another process updates '%s': run again", path);
-}
-
-void outputs_unlock_folder(int lock) {
-    if (lock >= 0) (void)close(lock);
 }

@@ -26,8 +26,7 @@ int outputs_keep_weights(const struct cm_model *model, const char *path,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 
 /* Locks the folder of `path`, so that no other process updates `path`. Sets *ret to the lock,
- * for outputs_unlock_folder. CM_OK, also if the file system has no locks; CM_IO with a message
+ * for system_unlock_folder. CM_OK, also if the file system has no locks; CM_IO with a message
  * if another process holds the lock; CM_NO_MEMORY. */
 int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                         int *ret) CM_MUST_CHECK;
-void outputs_unlock_folder(int lock);

@@ -3,31 +3,15 @@
 #include "cli/streams.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define MAX_TERMINAL 9999 /* columns or lines */
-
-/* Opens a closed descriptor with the wrong direction, so that using it fails with EBADF. */
-static void open_if_closed(int fd, int flags) {
-    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) (void)open("/dev/null", flags);
-}
-
-void streams_prepare(void) {
-    open_if_closed(STDIN_FILENO, O_WRONLY);
-    open_if_closed(STDOUT_FILENO, O_RDONLY);
-    open_if_closed(STDERR_FILENO, O_RDONLY);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-}
 
 /* Returns 0 if everything was written, else an errno value. */
 static int flush(FILE *stream) {
@@ -76,7 +60,7 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     if (no_color != NULL && no_color[0] != '\0') return false;
     const char *terminal = getenv("TERM");
     if (terminal == NULL || text_equal(terminal, "dumb")) return false;
-    return isatty(fileno(stream)) == 1;
+    return system_is_terminal(stream);
 }
 
 /* Returns the value of `variable` if it is a valid size, else `size` if positive, else
@@ -91,16 +75,18 @@ static int choose_size(const char *variable, int size, int otherwise) {
 }
 
 int streams_columns(FILE *stream, int width, int otherwise) {
-    struct winsize size = {0};
+    int columns = 0;
+    int lines = 0;
     if (width >= 0) return width;
-    (void)ioctl(fileno(stream), TIOCGWINSZ, &size);
-    return choose_size("COLUMNS", size.ws_col, otherwise);
+    system_terminal_size(stream, &columns, &lines);
+    return choose_size("COLUMNS", columns, otherwise);
 }
 
 int streams_lines(FILE *stream, int otherwise) {
-    struct winsize size = {0};
-    (void)ioctl(fileno(stream), TIOCGWINSZ, &size);
-    return choose_size("LINES", size.ws_row, otherwise);
+    int columns = 0;
+    int lines = 0;
+    system_terminal_size(stream, &columns, &lines);
+    return choose_size("LINES", lines, otherwise);
 }
 
 bool streams_utf8(void) {

@@ -9,11 +9,6 @@ struct cm_diagnostics;
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Must run before any file is opened. Replaces closed standard streams with failing ones, so
- * that no file gets their descriptors. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a
- * file above the size limit are write errors. */
-void streams_prepare(void);
-
 /* Flushes the stream. CM_OK if everything was written; CM_IO with a message, but without one if
  * a pipe was closed. */
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)

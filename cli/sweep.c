@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/binding.h"
 #include "cli/command.h"
@@ -14,6 +13,7 @@
 #include "costmodel/campaign.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define PROGRESS_SECONDS 60
@@ -231,7 +231,7 @@ static void show_progress(void *context, size_t done, size_t total) {
     struct sweep_progress *progress = context;
     const double now = progress_now();
     const size_t n = done - progress->outcome->n_before;
-    if (isatty(STDERR_FILENO)) {
+    if (system_is_terminal(stderr)) {
         fprintf(stderr, "\r%zu of %zu", done, total);
         if (done == total) fputs("\r\033[K", stderr);
         return;

@@ -3,16 +3,9 @@
  * Ctrl-C. --measure and --device are short for --backend. */
 #include "cli/timing.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
-
-#ifdef __linux__
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#endif
 
 #include "cli/command.h"
 #include "cli/names.h"
@@ -23,7 +16,9 @@
 #include "costmodel/times.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/interrupt.h"
 #include "support/option_names.h"
+#include "support/system.h"
 #include "support/text.h"
 
 const char *const timing_backends[] = {
@@ -300,15 +295,14 @@ static void append_progress(struct text *text, const struct progress *progress,
 
 static void progress_show(void *context, const struct cm_progress *at) {
     struct progress *progress = context;
-    const bool is_terminal = isatty(STDERR_FILENO) == 1;
-    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
+    const bool is_terminal = system_is_terminal(stderr);
     if (text_equal(at->what, "batches")) {
         progress->setting_index = at->done + 1;
         progress->n_settings = at->total;
     }
     if (at->done == 0) progress->begin = progress_now();
     if (!is_terminal && progress_now() - progress->written < progress->interval) return;
-    if (poll(&stop, 1, 0) > 0) return; /* measuring ends */
+    if (progress->interrupt && interrupt_is_pending(progress->interrupt)) return;
     progress->written = progress_now();
     struct arena *arena = arena_new("progress", 0);
     if (arena == NULL) return;
@@ -323,71 +317,26 @@ static void progress_show(void *context, const struct cm_progress *at) {
     arena_free(arena);
 }
 
-/* Opens progress->stop, which becomes readable when a blocked signal of the set arrives and,
- * with `has_reader`, when no program can read standard output any more. Sets it to -1 if it
- * fails. */
-static void open_stop(struct progress *progress, const sigset_t *set, bool has_reader) {
-#ifdef __linux__
-    struct epoll_event readable = {.events = EPOLLIN};
-    struct epoll_event closed = {.events = 0}; /* errors and hang-ups are always reported */
-    progress->signals = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
-    progress->stop = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll_ctl(progress->stop, EPOLL_CTL_ADD, progress->signals, &readable) == 0) {
-        /* fails for a file, which needs no reader */
-        if (has_reader) (void)epoll_ctl(progress->stop, EPOLL_CTL_ADD, STDOUT_FILENO, &closed);
-        return;
-    }
-    if (progress->stop >= 0) (void)close(progress->stop);
-    if (progress->signals >= 0) (void)close(progress->signals);
-#else
-    (void)set;
-    (void)has_reader;
-#endif
-    progress->stop = -1;
-}
-
 void progress_begin(struct progress *progress, const struct timing *timing, const char *output,
                     struct cm_options *options) {
     const bool measures = options->backend != NULL && timing->device == NULL;
-    struct sigaction action;
-    sigset_t set;
     *progress = (struct progress){.verb = timing->plan ? "planning"
                                           : measures   ? "measuring"
                                                        : "modelling",
                                   .setting = timing->precisions.n > 1 ? "precision" : "batch",
                                   .interval = timing->progress,
-                                  .written = progress_now(),
-                                  .stop = -1};
+                                  .written = progress_now()};
     options->progress = progress_show;
     options->progress_context = progress;
-    if (!measures || sigaction(SIGINT, NULL, &action) != 0) return;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGPIPE);
-    if (action.sa_handler != SIG_IGN) (void)sigaddset(&set, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &set, &progress->before) != 0) return;
-    open_stop(progress, &set, output == NULL || text_equal(output, "-"));
-    if (progress->stop < 0)
-        (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
-    else
-        options->stop = &progress->stop;
+    if (measures)
+        progress->interrupt = interrupt_begin(output == NULL || text_equal(output, "-"));
+    if (progress->interrupt) options->stop = interrupt_descriptor(progress->interrupt);
 }
 
 void progress_end(struct progress *progress) {
-    sigset_t pending;
-    int number = 0;
-    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
     if (progress->has_line) fputs("\r\033[K", stderr);
-    if (progress->stop < 0) return;
-    progress->is_interrupted = poll(&stop, 1, 0) > 0;
-    (void)sigpending(&pending);
-    const bool is_pressed = sigismember(&pending, SIGINT) == 1;
-    (void)sigemptyset(&pending);
-    (void)sigaddset(&pending, SIGINT);
-    /* takes the pending SIGINT: unblocking it would end the program */
-    if (is_pressed) (void)sigwait(&pending, &number);
-    (void)close(progress->stop);
-    (void)close(progress->signals);
-    (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
+    progress->is_interrupted = interrupt_end(progress->interrupt);
+    progress->interrupt = NULL;
 }
 
 int progress_require_end(const struct progress *progress, int status,

@@ -2,13 +2,13 @@
 /* Options that select the source of times, and the progress line of a measurement. */
 #pragma once
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 
 struct arena;
+struct interrupt;
 struct text;
 
 enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
@@ -73,18 +73,16 @@ void progress_append_left(struct text *text, double seconds, size_t done, size_t
  * the program that reads standard output has ended. On a terminal one line is rewritten;
  * otherwise a new line is written every `interval` seconds. */
 struct progress {
-    bool has_line;        /* a line is on the terminal */
-    bool is_interrupted;  /* measuring was ended; set by progress_end */
-    const char *verb;     /* "measuring" */
-    double interval;      /* seconds */
-    double begin;         /* start time of the first layer, seconds */
-    double written;       /* time of the last line, seconds */
-    const char *setting;  /* what changes between profiles: "batch", "precision" */
-    size_t setting_index; /* from 1 */
-    size_t n_settings;    /* 0: one profile */
-    int stop;             /* descriptor, readable to end; -1: Ctrl-C ends the program */
-    int signals;          /* descriptor of Ctrl-C and SIGPIPE, which `stop` observes */
-    sigset_t before;      /* signal mask to restore */
+    bool has_line;               /* a line is on the terminal */
+    bool is_interrupted;         /* measuring was ended; set by progress_end */
+    const char *verb;            /* "measuring" */
+    double interval;             /* seconds */
+    double begin;                /* start time of the first layer, seconds */
+    double written;              /* time of the last line, seconds */
+    const char *setting;         /* what changes between profiles: "batch", "precision" */
+    size_t setting_index;        /* from 1 */
+    size_t n_settings;           /* 0: one profile */
+    struct interrupt *interrupt; /* NULL: Ctrl-C ends the program */
 };
 /* Starts the progress line, and sets the members of `options` that report progress. `output`:
  * file of the report; NULL: standard output. If a backend (also that of --cudnn-plan) is

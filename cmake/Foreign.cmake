@@ -36,7 +36,26 @@ costmodel_foreign(PROTOBUF_C ${COSTMODEL_FOREIGN_SOURCES}/protobuf-c
 if(COSTMODEL_STATIC STREQUAL "FULL") # a static program cannot load modules
   set(COSTMODEL_ONEDNN OFF)
   set(COSTMODEL_CUDA OFF)
-  add_link_options(-static)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    add_link_options(-static)
+  endif()
 else()
   add_link_options(-static-libgcc)
+endif()
+
+# Windows has no regular expressions of POSIX: those of musl, which zig brings.
+if(WIN32)
+  set(shims ${PROJECT_BINARY_DIR}/regex)
+  get_filename_component(zig_folder ${COSTMODEL_ZIG} DIRECTORY)
+  set(musl ${zig_folder}/lib/libc/musl)
+  file(COPY ${musl}/include/regex.h DESTINATION ${shims})
+  # Headers that only musl has.
+  file(WRITE ${shims}/features.h "#define hidden\n")
+  file(WRITE ${shims}/bits/alltypes.h "#include <stddef.h>\ntypedef ptrdiff_t regoff_t;\n")
+  file(WRITE ${shims}/locale_impl.h "#define LCTRANS_CUR(text) (text)\n")
+  add_library(foreign_REGEX STATIC ${musl}/src/regex/regcomp.c ${musl}/src/regex/regexec.c
+    ${musl}/src/regex/regerror.c ${musl}/src/regex/tre-mem.c)
+  target_include_directories(foreign_REGEX SYSTEM PUBLIC ${shims})
+  target_compile_options(foreign_REGEX PRIVATE -w)
+  target_compile_definitions(foreign_REGEX PRIVATE CHARCLASS_NAME_MAX=14 RE_DUP_MAX=255)
 endif()

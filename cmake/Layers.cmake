@@ -25,14 +25,37 @@ set(external_frontend/wire PkgConfig::PROTOBUF_C)
 set(external_backends m ${CMAKE_DL_LIBS})
 set(external_ops m)
 set(external_support/json PkgConfig::CJSON)
+if(TARGET foreign_REGEX)
+  set(external_passes/modules foreign_REGEX)
+endif()
 
+# The folders of the system (docs/platforms.md). Only POSIX has processes and modules that measure.
+set(systems posix windows wasi)
+if(WIN32)
+  set(system windows)
+elseif(CMAKE_SYSTEM_NAME STREQUAL "WASI")
+  set(system wasi)
+else()
+  set(system posix)
+endif()
+list(REMOVE_ITEM systems ${system})
+list(JOIN systems "|" other_systems)
+set(excluded "cli" "support/(${other_systems})")
+if(system STREQUAL "posix")
+  list(APPEND excluded "support/absent" "api/campaign/serial" "backends/unmeasured")
+else()
+  list(APPEND excluded "backends/(process|cache)")
+  set(excluded_files "/api/campaign/workers.c|/backends/plugin/loader.c")
+endif()
 # Folders built by Cuda.cmake, Onednn.cmake and Library.cmake, and those of the other setting of
 # COSTMODEL_TIMING.
 if(COSTMODEL_TIMING)
-  set(not_in_library "^(backends/(cuda|onednn)|cli|api/untimed)(/|$)")
+  list(APPEND excluded "backends/(cuda|onednn)" "api/untimed")
 else()
-  set(not_in_library "^(backends|timing|cli|api/timing)(/|$)")
+  list(APPEND excluded "backends" "timing" "api/timing")
 endif()
+list(JOIN excluded "|" excluded)
+set(not_in_library "^(${excluded})(/|$)")
 
 file(STRINGS cmake/layers.txt rows REGEX "^[a-z/]+ ") # not the rows of single files
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/layers.txt)
@@ -46,6 +69,9 @@ foreach(row IN LISTS rows)
   endif()
   list(APPEND COSTMODEL_FOLDERS ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  if(excluded_files)
+    list(FILTER sources EXCLUDE REGEX "(${excluded_files})$")
+  endif()
   if(sources)
     string(REPLACE / _ target layer_${folder})
     add_library(${target} OBJECT ${sources})
@@ -59,7 +85,7 @@ foreach(target IN ITEMS layer_frontend layer_frontend_wire)
 endforeach()
 
 # For O_TMPFILE, O_PATH, syscall and sched_getaffinity, which are not in POSIX.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}/support/beneath.c
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/posix/output.c ${PROJECT_SOURCE_DIR}/support/posix/beneath.c
   ${PROJECT_SOURCE_DIR}/api/campaign/workers.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 

@@ -46,3 +46,6 @@ add_executable(costmodel_program ${program_sources})
 target_include_directories(costmodel_program PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(costmodel_program PRIVATE costmodel_static)
 set_target_properties(costmodel_program PROPERTIES OUTPUT_NAME costmodel)
+if(WIN32) # zig compiles resources that are linked
+  target_link_options(costmodel_program PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows.rc)
+endif()

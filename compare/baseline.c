@@ -20,6 +20,7 @@
 #include "support/diag.h"
 #include "support/glob.h"
 #include "support/map.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define MAX_SKIPPED 64 /* number of ancestors that find_parent looks up */
@@ -315,8 +316,7 @@ static void fill(struct cm_baseline *baseline, const struct cm_result *const *re
     for (size_t i = 0; i < n; i++) n_modules += results[i]->n_modules;
     struct cm_baseline_module *modules = arena_array(arena, n_modules, sizeof(*modules));
     if (profiles == NULL || modules == NULL) return;
-    const char *slash = strrchr(results[0]->model.path, '/');
-    baseline->model = slash == NULL ? results[0]->model.path : slash + 1;
+    baseline->model = results[0]->model.path + system_folder_length(results[0]->model.path);
     baseline->n_profiles = n;
     baseline->profiles = profiles;
     baseline->n_modules = n_modules;

@@ -14,6 +14,7 @@
 #include "support/beneath.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/system.h"
 
 struct reader {
     struct source *source;
@@ -80,10 +81,8 @@ int reader_make(struct source *source, struct arena *arena, struct cm_diagnostic
                 struct constant_reader *ret) {
     struct reader *reader = arena_alloc(arena, sizeof(*reader));
     const char *path = source_name(source);
-    const char *slash = strrchr(path, '/');
-    const char *folder =
-        slash ? arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path))
-              : arena_strdup(arena, ".");
+    const size_t length = system_folder_length(path);
+    const char *folder = length > 0 ? arena_strndup(arena, path, length) : ".";
     if (!reader || !folder) return diag_no_memory(diag);
     *reader = (struct reader){.source = source, .folder = folder};
     *ret = (struct constant_reader){.read = read_constant, .context = reader};

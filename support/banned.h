@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-#undef alloca /* a macro of glibc */
+#if defined(__GNUC__) && !defined(_WIN32) /* whose headers declare some of them later */
+#undef alloca                             /* a macro of glibc */
 #pragma GCC poison strcpy strcat sprintf vsprintf gets strtok strncpy strncat atoi atol atoll  \
     atof
 #pragma GCC poison alloca tmpnam mktemp

@@ -12,6 +12,7 @@
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/system.h"
 #include "support/text.h"
 
 struct code_row {
@@ -343,20 +344,11 @@ bool diag_starved(struct cm_diagnostics *sink) {
     return starved;
 }
 
-bool diag_error_is_transient(int error) {
-    static const int errors[] = {EIO,   EMFILE, ENFILE,    ENOMEM,  EAGAIN, EINTR,
-                                 EBUSY, ENOSPC, ETIMEDOUT, ENOBUFS, ESTALE, EDQUOT};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i] == error) return true;
-    return false;
-}
-
 int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error) {
     char reason[128];
-    if (sink != NULL && diag_error_is_transient(error)) sink->is_transient = true;
-    if (strerror_r(error, reason, sizeof reason) != 0) {
+    if (sink != NULL && system_error_is_transient(error)) sink->is_transient = true;
+    if (!system_error_text(error, reason, sizeof reason))
         snprintf(reason, sizeof reason, "error %d", error);
-    }
     return diag_error(sink, DIAG_IO, "cannot %s \"%s\": %s", what, name, reason);
 }
 

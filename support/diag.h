@@ -112,9 +112,6 @@ const struct cm_diagnostic *diag_first_error(const struct cm_diagnostics *sink);
  * unreliable: a note may be missing. */
 bool diag_starved(struct cm_diagnostics *sink);
 
-/* Returns true if an operation that failed with this errno value may succeed in another run:
- * EIO, EMFILE, ... */
-bool diag_error_is_transient(int error);
 /* Adds `cannot open "x": No such file or directory`: `what` is the verb "open", `name` is "x",
  * `error` an errno value. Returns CM_IO. */
 int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error);

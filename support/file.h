@@ -113,6 +113,11 @@ int output_commit(struct output *output, struct cm_diagnostics *diag)
  */
 int output_commit_all(struct output *const *outputs, size_t n, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
+/* As output_commit. Sets *ret_fd to a descriptor that appends to the file, even if the file is
+ * replaced later where the system allows that; the caller closes it. On failure also abandons.
+ */
+int output_commit_open(struct output *output, struct cm_diagnostics *diag, int *ret_fd)
+    __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
 /* Creates a folder and its missing parents with the permissions `mode`. Returns 0 or an errno
  * value. */

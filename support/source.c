@@ -7,7 +7,6 @@
 #include "support/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/hash.h"
+#include "support/system.h"
 
 #define WINDOW_SIZE  ((size_t)4096)
 #define FIRST_READ   ((size_t)1 << 16) /* bytes; source_read_all doubles it each time */
@@ -77,16 +77,14 @@ static int open_fd(int fd, const char *name, bool is_stdin, struct cm_diagnostic
     source->can_seek = true;
     source->origin = (uint64_t)origin;
     source->size = origin < about.st_size ? (uint64_t)(about.st_size - origin) : 0;
-#ifdef POSIX_FADV_RANDOM
     /* Without it the kernel reads ahead into weights that are skipped. */
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-#endif
+    system_expect_random_reads(fd);
     return CM_OK;
 }
 
 int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret) {
     if (strcmp(path, "-") == 0) return open_fd(STDIN_FILENO, "<stdin>", true, diag, ret);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = system_open(path);
     if (fd < 0) return diag_system(diag, "open", path, errno);
     return open_fd(fd, path, false, diag, ret);
 }
@@ -160,11 +158,11 @@ uint64_t source_digest(const struct source *source) {
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
                      size_t *ret_got, struct cm_diagnostics *diag) {
     const size_t max_bytes = size < LARGEST_READ ? size : LARGEST_READ;
-    const off_t place = (off_t)(source->origin + position);
-    ssize_t got = 0;
+    ptrdiff_t got = 0;
     do {
-        got = source->can_seek ? pread(source->fd, buffer, max_bytes, place)
-                               : read(source->fd, buffer, max_bytes);
+        got = source->can_seek
+                  ? system_read_at(source->fd, buffer, max_bytes, source->origin + position)
+                  : read(source->fd, buffer, max_bytes);
     } while (got < 0 && errno == EINTR);
     if (got < 0) return diag_system(diag, "read", source->name, errno);
     source->bytes_read += (uint64_t)got;

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/map.h"
+#include "support/system.h"
 #include "support/text.h"
 
 /* The manifest of the folder. */
@@ -87,14 +87,12 @@ static void store_line(struct running *running, const struct cm_sweep_row *row,
 
 /* Sets *ret to the line of a row without its newline. CM_OK, CM_NO_MEMORY. */
 static int print_row(const struct cm_sweep_row *row, struct arena *arena, const char **ret) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) return CM_NO_MEMORY;
-    int status = json_line_write(&json_sweep_row, row, out);
-    if (fclose(out) != 0 || status != CM_OK) status = CM_NO_MEMORY;
-    if (status == CM_OK) *ret = arena_strndup(arena, text, size - 1);
-    free(text);
+    struct memory_stream stream;
+    if (!memory_stream_open(&stream)) return CM_NO_MEMORY;
+    int status = json_line_write(&json_sweep_row, row, stream.out);
+    if (!memory_stream_close(&stream) || status != CM_OK) status = CM_NO_MEMORY;
+    if (status == CM_OK) *ret = arena_strndup(arena, stream.text, stream.size - 1);
+    free(stream.text);
     return status == CM_OK && *ret ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -196,11 +194,9 @@ static int write_lines(const struct running *running, const char *path, int *ret
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] != NULL) fprintf(out, "%s\n", running->lines[i]);
     if (output_flush(out) != CM_OK) status = diag_system(running->diag, "write", path, errno);
-    if (status == CM_OK && ret_fd != NULL) {
-        *ret_fd = fcntl(fileno(out), F_DUPFD_CLOEXEC, 0);
-        if (*ret_fd < 0) status = diag_system(running->diag, "open", path, errno);
-    }
-    if (status == CM_OK) return output_commit(output, running->diag);
+    if (status == CM_OK)
+        return ret_fd != NULL ? output_commit_open(output, running->diag, ret_fd)
+                              : output_commit(output, running->diag);
     output_abandon(output);
     return status;
 }
@@ -208,7 +204,7 @@ static int write_lines(const struct running *running, const char *path, int *ret
 /* Appends complete lines to the unfinished file. */
 static int append(const struct running *running, const char *text, size_t size) {
     while (size > 0) {
-        const ssize_t written = write(running->fd, text, size);
+        const ptrdiff_t written = write(running->fd, text, size);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return diag_system(running->diag, "write", running->part, errno);
         text += written;
@@ -370,15 +366,15 @@ static int store_lines(void *context, size_t first, size_t n, char *lines, size_
  * not run if the cause was not a crash of the program. */
 static int record_lost_item(void *context, size_t item, const char *how, bool is_crash) {
     struct running *running = context;
-    char *text = NULL;
-    size_t size = 0;
+    struct memory_stream stream;
     if (how == NULL) return diag_no_memory(running->diag);
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) return diag_no_memory(running->diag);
-    int status = write_failed(running, item, 1, is_crash ? "failed" : "transient", how, out);
-    if (fclose(out) != 0 || status != CM_OK) status = diag_no_memory(running->diag);
-    if (status == CM_OK) status = store_lines(running, item, 1, text, size);
-    free(text);
+    if (!memory_stream_open(&stream)) return diag_no_memory(running->diag);
+    int status =
+        write_failed(running, item, 1, is_crash ? "failed" : "transient", how, stream.out);
+    if (!memory_stream_close(&stream) || status != CM_OK)
+        status = diag_no_memory(running->diag);
+    if (status == CM_OK) status = store_lines(running, item, 1, stream.text, stream.size);
+    free(stream.text);
     return status;
 }
 

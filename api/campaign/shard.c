@@ -15,6 +15,7 @@
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
@@ -22,26 +23,24 @@
 /* Hashes the manifest without its header, because the header contains the program version. */
 const char *shard_identity(const struct cm_campaign *campaign, bool with_files,
                            struct arena *arena) {
-    char *text = NULL;
-    size_t size = 0;
+    struct memory_stream stream;
     struct cm_campaign own = *campaign;
     struct cm_campaign_model *models =
         arena_copy(arena, campaign->models, campaign->n_models * sizeof(*models));
-    FILE *out = models ? open_memstream(&text, &size) : NULL;
-    if (out == NULL) return NULL;
+    if (models == NULL || !memory_stream_open(&stream)) return NULL;
     own.models = models;
     for (size_t i = 0; i < own.n_models && !with_files; i++) {
         models[i].bytes = CM_UNKNOWN;
         models[i].digest = NULL;
     }
-    const int status = cm_campaign_write_json(&own, out);
+    const int status = cm_campaign_write_json(&own, stream.out);
     const char *ret = NULL;
-    if (fclose(out) == 0 && status == CM_OK) {
-        const char *contents = strstr(text, "\"models\"");
-        if (contents == NULL) contents = text;
+    if (memory_stream_close(&stream) && status == CM_OK) {
+        const char *contents = strstr(stream.text, "\"models\"");
+        if (contents == NULL) contents = stream.text;
         ret = arena_printf(arena, "%016" PRIx64, hash_text(contents, strlen(contents), 0));
     }
-    free(text);
+    free(stream.text);
     return ret;
 }
 

@@ -17,6 +17,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/system.h"
 #include "support/text.h"
 
 /* The check of one model. */
@@ -164,7 +165,7 @@ static int save_baseline(const struct check *check, struct cm_baseline *now) {
         status = diag_error(diag, DIAG_IO,
                             "baseline file '%s' changed during the run: run again", path);
     if (status == CM_OK) status = streams_write(path, write_baseline, now, diag);
-    outputs_unlock_folder(lock);
+    system_unlock_folder(lock);
     return status;
 }
 

@@ -24,6 +24,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/system.h"
 
 #define DATA_SWEEP "costmodel-sweep" /* id of a data script */
 #define MAX_ROWS   100               /* of a static table; the scripts show all */
@@ -66,8 +67,7 @@ static void write_words(struct html *html) {
 
 /* Appends the last part of a path to the words. */
 static void append_file(struct html *html, const char *path) {
-    const char *slash = strrchr(path, '/');
-    text_append_name(&html->words, slash == NULL ? path : slash + 1);
+    text_append_name(&html->words, path + system_folder_length(path));
 }
 
 /* Writes everything before the first section. `kind` is "profile", "diff", "check" or "sweep",
@@ -136,25 +136,17 @@ static void end_section(struct html *html) {
     fputs("</section>\n", html->out);
 }
 
-/* A text report in memory, which becomes a preformatted element. */
-struct text_report {
-    char *text;
-    size_t size;
-    FILE *out;
-};
-
-/* Returns CM_OK or CM_NO_MEMORY. */
-static int begin_text(struct text_report *report) {
-    report->out = open_memstream(&report->text, &report->size);
-    return report->out == NULL ? CM_NO_MEMORY : CM_OK;
+/* Starts a text report in memory, which becomes a preformatted element. Returns CM_OK or
+ * CM_NO_MEMORY. */
+static int begin_text(struct memory_stream *report) {
+    return memory_stream_open(report) ? CM_OK : CM_NO_MEMORY;
 }
 
 /* Writes the report that the caller wrote with `status` as an element. Returns `status`, or
  * CM_NO_MEMORY if the report did not fit into memory. */
-static int end_text(struct html *html, struct text_report *report, const char *attributes,
+static int end_text(struct html *html, struct memory_stream *report, const char *attributes,
                     int status) {
-    const bool failed = ferror(report->out) != 0;
-    if (fclose(report->out) != 0 || failed) status = CM_NO_MEMORY;
+    if (!memory_stream_close(report)) status = CM_NO_MEMORY;
     if (status == CM_OK) {
         fprintf(html->out, "<pre%s>\n", attributes);
         markup_write(html->out, report->text);
@@ -166,12 +158,12 @@ static int end_text(struct html *html, struct text_report *report, const char *a
 
 /* Begins the first section, which end_overview ends with a text report. Returns CM_OK or
  * CM_NO_MEMORY. */
-static int begin_overview(struct html *html, struct text_report *report) {
+static int begin_overview(struct html *html, struct memory_stream *report) {
     begin_section(html, "overview", "Overview");
     return begin_text(report);
 }
 
-static int end_overview(struct html *html, struct text_report *report, int status) {
+static int end_overview(struct html *html, struct memory_stream *report, int status) {
     status = end_text(html, report, "", status);
     end_section(html);
     return status;
@@ -259,7 +251,7 @@ static int put_overview(struct html *html, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     const enum number_bound of_arena = memory->upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND;
     struct cm_text_options options;
-    struct text_report text;
+    struct memory_stream text;
     if (begin_overview(html, &text) != CM_OK) return CM_NO_MEMORY;
     fputs("<table class=\"facts\">\n", html->out);
     for (size_t i = 0; i < n_columns; i++)
@@ -443,7 +435,7 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
                           const struct cm_baseline *baseline,
                           struct cm_diagnostics *diagnostics, FILE *out) {
     struct cm_text_options options;
-    struct text_report text;
+    struct memory_stream text;
     struct html html;
     if (verdict == NULL || out == NULL) return diag_null(diagnostics);
     if (verdict->n_models > 0)
@@ -474,7 +466,7 @@ int cm_verdict_write_html(const struct cm_verdict *verdict, const struct cm_resu
 /* Writes the page of a comparison: the text report, both profiles and the differences. */
 int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
-    struct text_report text;
+    struct memory_stream text;
     struct html html;
     options = ARGUMENTS_TAKE(cm_diff_options, options, diff && out, diagnostics);
     if (options == NULL) return CM_USAGE;

@@ -15,6 +15,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/file.h"
+#include "support/system.h"
 #include "support/text.h"
 
 /* Of a figure, in user units. */
@@ -245,20 +246,18 @@ static void put_charts(struct chart *chart) {
 /* Writes the text report as a preformatted element. CM_OK, CM_NO_MEMORY. */
 static int put_report(const struct cm_llm *llm, FILE *out) {
     struct cm_text_options options;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) return CM_NO_MEMORY;
+    struct memory_stream memory;
+    if (!memory_stream_open(&memory)) return CM_NO_MEMORY;
     cm_text_options_init(&options);
     options.unicode = true;
-    int status = cm_llm_write_text(llm, &options, memory);
-    if (fclose(memory) != 0) status = CM_NO_MEMORY;
+    int status = cm_llm_write_text(llm, &options, memory.out);
+    if (!memory_stream_close(&memory)) status = CM_NO_MEMORY;
     if (status == CM_OK) {
         fputs("<pre>\n", out);
-        markup_write(out, text);
+        markup_write(out, memory.text);
         fputs("</pre>\n", out);
     }
-    free(text);
+    free(memory.text);
     return status;
 }
 
@@ -268,8 +267,7 @@ int cm_llm_write_html(const struct cm_llm *llm, FILE *out) {
     if (arena == NULL) return CM_NO_MEMORY;
     struct chart chart = {.out = out, .llm = llm};
     text_init(&chart.words, arena);
-    const char *slash = strrchr(llm->path, '/');
-    text_append_name(&chart.words, slash ? slash + 1 : llm->path);
+    text_append_name(&chart.words, llm->path + system_folder_length(llm->path));
     fprintf(out,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

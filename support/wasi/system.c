@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See system.h: WebAssembly with the interface WASI preview 1, whose host opens all files. */
+#include "support/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/absent.h"
+#include "support/beneath.h"
+
+void system_prepare_streams(void) {}
+
+bool system_is_terminal(FILE *stream) {
+    return isatty(fileno(stream)) == 1;
+}
+
+void system_terminal_size(FILE *stream, int *ret_columns, int *ret_lines) {
+    (void)stream;
+    *ret_columns = 0;
+    *ret_lines = 0;
+}
+
+int system_open(const char *path) {
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+ptrdiff_t system_read_at(int fd, void *buffer, size_t size, uint64_t offset) {
+    return pread(fd, buffer, size, (off_t)offset);
+}
+
+void system_expect_random_reads(int fd) {
+    (void)fd;
+}
+
+size_t system_folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+bool system_is_same_file(const char *path, const char *other) {
+    struct stat one;
+    struct stat two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+char *system_resolve(const char *path) { /* links are the host's */
+    return access(path, F_OK) == 0 ? strdup(path) : NULL;
+}
+
+int system_make_folder(const char *path, unsigned mode) {
+    return mkdir(path, mode);
+}
+
+int system_lock_folder(const char *folder) {
+    (void)folder;
+    return -1;
+}
+
+void system_unlock_folder(int lock) {
+    (void)lock;
+}
+
+bool system_error_text(int error, char *buffer, size_t size) {
+    return strerror_r(error, buffer, size) == 0;
+}
+
+bool system_error_is_transient(int error) {
+    return error == EIO || error == ENOMEM || error == EAGAIN || error == EINTR ||
+           error == ENOSPC;
+}
+
+bool memory_stream_open(struct memory_stream *stream) {
+    *stream = (struct memory_stream){.text = NULL};
+    stream->out = open_memstream(&stream->text, &stream->size);
+    return stream->out != NULL;
+}
+
+bool memory_stream_close(struct memory_stream *stream) {
+    const bool failed = ferror(stream->out) != 0;
+    return fclose(stream->out) == 0 && !failed;
+}
+
+/* The host lets no path leave the folders that it gave to the program. */
+int beneath_open(const char *folder, const char *path) {
+    char *name = NULL;
+    const size_t length = strlen(folder) + strlen(path) + 2;
+    if (path[0] == '/' || strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0 ||
+        strstr(path, "/../") != NULL) {
+        errno = EXDEV;
+        return -1;
+    }
+    name = malloc(length);
+    if (name == NULL) return -1;
+    (void)snprintf(name, length, "%s/%s", folder, path);
+    const int fd = system_open(name);
+    free(name);
+    return fd;
+}
+
+FILE *absent_create(const char *path) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+int absent_sync(FILE *stream) {
+    return fsync(fileno(stream));
+}
+
+int absent_rename(const char *from, const char *to) {
+    return rename(from, to);
+}
