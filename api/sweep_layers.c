@@ -12,6 +12,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* Returns false if out of memory. */
@@ -179,7 +180,7 @@ static void sort_layers(struct sweep_layers *layers, const struct cm_sweep_layer
     size_t n = 0;
     for (size_t i = 0; i < n_found; i++)
         if (has_time(&found[i])) order[n++] = (struct ranked){found[i].times[0].latency_ps, i};
-    if (n > 0) qsort(order, n, sizeof(*order), compare_ranks);
+    if (n > 0) sort_stable(order, n, sizeof(*order), compare_ranks);
     for (size_t i = 0; i < n; i++) {
         list[i] = found[order[i].index];
         for (size_t row = 0; row < n_rows; row++) times[i * n_rows + row] = list[i].times[row];

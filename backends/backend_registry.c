@@ -12,6 +12,7 @@
 #include "backends/plugin/reason.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define PREFIX       "costmodel-"
@@ -62,7 +63,7 @@ static int read_place(struct module_place *place, struct arena *arena, const cha
     }
     (void)closedir(folder);
     if (n > 0 && ret[n - 1] == NULL) return CM_NO_MEMORY;
-    qsort(ret, n, sizeof(*ret), compare_names);
+    sort_stable(ret, n, sizeof(*ret), compare_names);
     *ret_n = n;
     return CM_OK;
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "costmodel/costmodel.h"
+#include "support/sort.h"
 
 #define MAX_ROUNDS 100000
 
@@ -57,7 +58,7 @@ static int run_rounds(const char *path, int64_t batch, size_t n_rounds, double *
             return status;
         }
     }
-    qsort(times, n_rounds, sizeof(*times), compare_doubles);
+    sort_stable(times, n_rounds, sizeof(*times), compare_doubles);
     printf("%.1f %.1f %" PRId64 "\n", times[n_rounds / 2], times[0], n_nodes);
     return CM_OK;
 }

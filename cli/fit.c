@@ -15,6 +15,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define MAX_BYTES ((size_t)16 << 20) /* of TIMES.csv */
@@ -198,7 +199,7 @@ static int print_errors(const struct invocation *call, const char *title,
         if (times[i].held_out == held_out && times[i].expected > 0)
             errors[found++] = fabs(times[i].expected / times[i].seconds - 1);
     if (found == 0) return CM_OK;
-    qsort(errors, found, sizeof(*errors), compare_errors);
+    sort_stable(errors, found, sizeof(*errors), compare_errors);
     fprintf(stderr, "%s: %zu row%s, median error %.1f %%, 90th percentile %.1f %%\n", title,
             found, text_plural((int64_t)found), 100 * errors[found / 2],
             100 * errors[found * 9 / 10]);

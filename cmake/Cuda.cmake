@@ -53,7 +53,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/backends/cuda/jit/prelude.c @ONLY CO
   "#include \"backends/cuda/jit/jit.h\"\nconst char jit_prelude[] = {@cuda_prelude_bytes@0};\n")
 list(APPEND cuda_sources ${PROJECT_BINARY_DIR}/backends/cuda/jit/prelude.c)
 list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
-  ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
+  ${PROJECT_SOURCE_DIR}/backends/primitive_size.c ${PROJECT_SOURCE_DIR}/support/sort.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
 target_include_directories(costmodel_cuda PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

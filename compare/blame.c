@@ -7,6 +7,7 @@
 
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/sort.h"
 
 /* Returns is - was; 0 if both are unknown. */
 static int64_t difference_of(int64_t was, int64_t is) {
@@ -109,7 +110,7 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
         if (!is_known(listed->new_value)) listed->new_value = CM_UNKNOWN;
         if (!is_known(listed->difference)) listed->difference = CM_UNKNOWN;
     }
-    if (n > 0) qsort(ret, n, sizeof(*ret), compare_blames);
+    if (n > 0) sort_stable(ret, n, sizeof(*ret), compare_blames);
     return n;
 }
 
@@ -190,6 +191,6 @@ size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct ar
         rows[at] = rows[--roll_up.n];
         roll_up.n += expand(&roll_up, module, &rows[roll_up.n]);
     }
-    qsort(rows, roll_up.n, sizeof(*rows), compare_blames);
+    sort_stable(rows, roll_up.n, sizeof(*rows), compare_blames);
     return roll_up.n;
 }

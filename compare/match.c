@@ -20,6 +20,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/hash.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* Multimap from 64-bit keys to items in ascending order: a hash table with linear probing, at
@@ -447,7 +448,7 @@ static void match_structure(struct matcher *matcher, enum likeness likeness) {
     for (size_t i = 0; i < after->result->n_modules; i++)
         if (after->mate[i] == CM_NO_INDEX)
             items[n++] = (struct sized){after->prints.size[i], i};
-    if (n > 0) qsort(items, n, sizeof(*items), compare_sized);
+    if (n > 0) sort_stable(items, n, sizeof(*items), compare_sized);
     if (!bins_make(&bins, keys, n_before, matcher->arena)) return;
     for (size_t i = 0; i < n; i++) {
         const uint64_t key = likeness_key(matcher, after, items[i].module, likeness);

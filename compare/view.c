@@ -11,6 +11,7 @@
 #include "report/number.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 bool view_is_described_alike(const struct cm_diff *diff) {
@@ -113,7 +114,7 @@ static void list_modules(const struct viewer *viewer) {
         all[viewer->scratch[k].module].second = viewer->scratch[k].difference;
     for (size_t i = 0; i < n; i++)
         if (viewer->has_change[i]) all[view->n_modules++] = all[i];
-    if (view->n_modules > 0) qsort(all, view->n_modules, sizeof(*all), compare_modules);
+    if (view->n_modules > 0) sort_stable(all, view->n_modules, sizeof(*all), compare_modules);
     view->modules = all;
 }
 
@@ -174,7 +175,8 @@ static void list_operators(const struct viewer *viewer) {
             (struct view_operator){i, change, cm_diff_of_operator(diff, i, nodes)};
     }
     if (view->n_operators > 0)
-        qsort(view->operators, view->n_operators, sizeof(*view->operators), compare_operators);
+        sort_stable(view->operators, view->n_operators, sizeof(*view->operators),
+                    compare_operators);
 }
 
 /* Sets view->metric: the requested metric, else MACs if they changed, else the first that

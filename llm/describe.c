@@ -8,6 +8,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/sort.h"
 
 #define MIN_POSITIONS 64  /* rows of a table of positions; one of token types has fewer */
 #define MAX_DEPTH     256 /* nodes that one walk to the operands of an item may nest */
@@ -108,7 +109,7 @@ static int list_choices(struct llm_reading *reading) {
         }
     }
     if (reading->n_choices > 1)
-        qsort(reading->choices, reading->n_choices, sizeof *reading->choices, by_experts);
+        sort_stable(reading->choices, reading->n_choices, sizeof *reading->choices, by_experts);
     return CM_OK;
 }
 
@@ -755,7 +756,7 @@ int llm_describe(const struct analysis *core, const struct llm_roles *roles, int
         for (size_t i = 0; i < model->graphs[g].n_nodes; i++)
             read_node(&reading, model->graphs[g].nodes[i]);
     if (ret->n_weights > 0)
-        qsort(ret->weights, ret->n_weights, sizeof *ret->weights, by_product);
+        sort_stable(ret->weights, ret->n_weights, sizeof *ret->weights, by_product);
     status = llm_divide(&reading);
     if (status == CM_OK) status = mark_logits(&reading);
     if (status == CM_OK) status = read_latent_caches(&reading);

@@ -10,6 +10,7 @@
 
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/sort.h"
 
 #define MAX_ROUNDS 8
 
@@ -78,7 +79,7 @@ int llm_divide(struct llm_reading *reading) {
     bool *divided = arena_array(arena, reading->n_items + 1, sizeof *divided);
     if (!whole || !divided) return diag_no_memory(reading->core->diag);
     if (reading->n_edges > 0)
-        qsort(reading->edges, reading->n_edges, sizeof *reading->edges, by_reader);
+        sort_stable(reading->edges, reading->n_edges, sizeof *reading->edges, by_reader);
     for (size_t i = 0; i < reading->n_edges; i++)
         if (reading->edges[i].across) whole[reading->edges[i].from] = true;
     for (size_t i = 1; i <= reading->n_items; i++)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(_WIN32) /* whose headers declare some of them later */
-#undef alloca                             /* a macro of glibc */
+#ifdef __linux__ /* headers of other systems declare some of these functions later */
+#undef alloca    /* a macro of glibc */
 #pragma GCC poison strcpy strcat sprintf vsprintf gets strtok strncpy strncat atoi atol atoll  \
     atof
-#pragma GCC poison alloca tmpnam mktemp
+#pragma GCC poison alloca tmpnam mktemp qsort
 #endif

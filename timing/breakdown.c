@@ -16,6 +16,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 #include "timing/estimate.h"
 #include "timing/primitives.h"
@@ -114,7 +115,7 @@ static int list_operators(const struct timing *timing, struct breakdown_table *t
     table->n_operators = n;
     if (sum_states(timing, totals, rows, table) < 0) return CM_NO_MEMORY;
     for (size_t i = 0; i < n; i++) order[i] = &rows[i];
-    if (n > 0) qsort(order, n, sizeof *order, compare_times);
+    if (n > 0) sort_stable(order, n, sizeof *order, compare_times);
     for (size_t i = 0; i < n; i++) {
         table->operators[i] = *order[i];
         table->operators[i].costs.latency_ps = public_count(order[i]->costs.latency_ps);
@@ -170,7 +171,8 @@ static int list_untimed(const struct timing *timing, struct breakdown_table *tab
         rows[at].nodes++;
         checked_add_known_to(&rows[at].macs, timing->core.count->nodes[id].costs.macs);
     }
-    if (table->n_untimed > 0) qsort(rows, table->n_untimed, sizeof *rows, compare_untimed);
+    if (table->n_untimed > 0)
+        sort_stable(rows, table->n_untimed, sizeof *rows, compare_untimed);
     for (size_t i = 0; i < table->n_untimed; i++) rows[i].macs = public_count(rows[i].macs);
     table->untimed =
         arena_copy(timing->core.result_arena, rows, table->n_untimed * sizeof *rows);
@@ -339,7 +341,7 @@ static int list_kernels(const struct timing *timing, struct breakdown_table *tab
         row->total_ps = public_count(row->total_ps);
     }
     if (table->n_kernels > 0)
-        qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);
+        sort_stable(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);
     return CM_OK;
 }
 

@@ -18,6 +18,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/option_names.h"
+#include "support/sort.h"
 #include "support/text.h"
 #include "timing/estimate.h"
 #include "timing/kernels.h"
@@ -290,7 +291,7 @@ static int find_regions(const struct comparison *comparison, struct tally *all,
         nodes[n++] = id;
     }
     if (n > 0) end_region(comparison, &tally, nodes, n, &regions[ret->n_regions++]);
-    if (ret->n_regions > 0) qsort(regions, ret->n_regions, sizeof *regions, by_time);
+    if (ret->n_regions > 0) sort_stable(regions, ret->n_regions, sizeof *regions, by_time);
     return CM_OK;
 }
 

@@ -16,6 +16,7 @@
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/option_names.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* Returns the number of points on an axis with `n` given values; 1, the default, if n is 0. */
@@ -110,7 +111,7 @@ int campaign_check_texts(const char *what, const char *const *texts, size_t n,
     if (n < 2) return CM_OK;
     const char **sorted = arena_copy(arena, texts, n * sizeof(*texts));
     if (sorted == NULL) return CM_NO_MEMORY;
-    qsort(sorted, n, sizeof(*sorted), compare_texts);
+    sort_stable(sorted, n, sizeof(*sorted), compare_texts);
     for (size_t i = 1; i < n; i++)
         if (text_equal(sorted[i - 1], sorted[i]))
             return diag_error(diag, DIAG_USAGE, "%s '%s' is given twice", what, sorted[i]);
@@ -128,7 +129,7 @@ static int check_sizes(const char *what, const size_t *sizes, size_t n, struct a
     if (n < 2) return CM_OK;
     size_t *sorted = arena_copy(arena, sizes, n * sizeof(*sizes));
     if (sorted == NULL) return CM_NO_MEMORY;
-    qsort(sorted, n, sizeof(*sorted), compare_sizes);
+    sort_stable(sorted, n, sizeof(*sorted), compare_sizes);
     for (size_t i = 1; i < n; i++)
         if (sorted[i - 1] == sorted[i])
             return diag_error(diag, DIAG_USAGE, "%s %zu is given twice", what, sorted[i]);

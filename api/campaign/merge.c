@@ -14,6 +14,7 @@
 #include "support/arguments.h"
 #include "support/diag.h"
 #include "support/hash.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 struct merging {
@@ -60,7 +61,7 @@ static int list_files(struct shards *shards) {
     (void)closedir(folder);
     if (arena_failed(arena)) return diag_no_memory(shards->merging->diag);
     if (shards->n_names > 0)
-        qsort(shards->names, shards->n_names, sizeof(*shards->names), compare_names);
+        sort_stable(shards->names, shards->n_names, sizeof(*shards->names), compare_names);
     return CM_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* Evaluates a change of the setup. */
@@ -185,6 +186,6 @@ int figures_list_gains(struct serving *serving) {
     struct llm_setup all = quantized;
     all.tp = all.pp = all.ep = 1;
     result->quantized_bytes = figures_whole(llm_stored_bytes(language, &all));
-    if (result->n_gains > 1) qsort(gains, result->n_gains, sizeof *gains, by_gain);
+    if (result->n_gains > 1) sort_stable(gains, result->n_gains, sizeof *gains, by_gain);
     return CM_OK;
 }

@@ -24,6 +24,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/json/json_writer.h"
+#include "support/sort.h"
 #include "support/text.h"
 #include "timing/gradient_kernels.h"
 #include "timing/kernels.h"
@@ -421,7 +422,7 @@ static double count_families(const struct fitting *fitting, double *values) {
     for (size_t i = 0; i < fitting->n_times; i++)
         if (is_judged(fitting, i) && is_used(fitting, i))
             values[n++] = fitting->works[i].family;
-    if (n > 0) qsort(values, n, sizeof(*values), compare_doubles);
+    if (n > 0) sort_stable(values, n, sizeof(*values), compare_doubles);
     for (size_t i = 0; i < n; i++) n_families += i == 0 || values[i] > values[i - 1];
     return (double)n_families;
 }
@@ -439,7 +440,7 @@ static void find_intervals(const struct fitting *fitting, double *values,
             if (is_judged(fitting, i) && is_used(fitting, i) &&
                 (kind == CM_N_TIME_KINDS || (int)fitting->works[i].kind == kind))
                 values[n++] = fitting->works[i].log_error;
-        if (n > 0) qsort(values, n, sizeof(*values), compare_doubles);
+        if (n > 0) sort_stable(values, n, sizeof(*values), compare_doubles);
         const double weight = kind < CM_N_TIME_KINDS ? (double)n / (double)(n + POOLED)
                                                      : families / (families + FAMILIES);
         for (int side = 0; side < 2; side++) {
@@ -473,7 +474,7 @@ static void find_errors(struct fitting *fitting, const struct scratch *scratch,
         }
     }
     find_intervals(fitting, scratch->errors, ret);
-    qsort(scratch->moved, n, sizeof(*scratch->moved), compare_doubles);
+    sort_stable(scratch->moved, n, sizeof(*scratch->moved), compare_doubles);
     ret->n_times = (int32_t)n;
     ret->median_error = quantile(scratch->moved, n, 0.5);
     ret->p90_error = quantile(scratch->moved, n, 0.9);

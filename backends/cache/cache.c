@@ -24,7 +24,12 @@
 #include "support/file.h"
 #include "support/hash.h"
 #include "support/permissions.h"
+#include "support/sort.h"
 #include "support/text.h"
+
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#endif
 
 #define MAGIC         "cmtimes\n"
 #define SUFFIX        ".times"
@@ -365,7 +370,7 @@ static int find_oldest(const char *folder, char ret[LONGEST_PATH]) {
     return n;
 }
 
-/* Orders entries for qsort, newest first. */
+/* Orders entries, newest first. */
 static int compare_age(const void *a, const void *b) {
     const struct cache_entry *const *left = a;
     const struct cache_entry *const *right = b;
@@ -387,7 +392,7 @@ static int merge(struct cache *cache, struct entries *ret) {
         if (find_entry(&fresh, &there.items[i]->primitive) == NULL)
             status = add_entry(ret, there.items[i], cache->arena);
     if (status != CM_BACKEND_OK) return status;
-    if (ret->n > 0) qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
+    if (ret->n > 0) sort_stable(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
     return CM_BACKEND_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "backends/cuda/refuse.h"
+#include "support/sort.h"
 
 #define MS            1e-3
 #define FLOOR_KERNELS 512 /* so many that the latency before the first is small */
@@ -173,7 +174,7 @@ int replay_floor(struct cm_device *device, struct cm_reason *reason) {
         status = replay_run(device, &replay, &samples[i], reason);
     replay_drop(device, &replay);
     if (status != CM_BACKEND_OK) return status;
-    qsort(samples, FLOOR_SAMPLES, sizeof(samples[0]), compare);
+    sort_stable(samples, FLOOR_SAMPLES, sizeof(samples[0]), compare);
     device->floor = samples[FLOOR_SAMPLES / 2] / FLOOR_KERNELS;
     return CM_BACKEND_OK;
 }

@@ -29,6 +29,7 @@
 #include "support/diag.h"
 #include "support/json/json_value.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define MAX_US 4e15 /* nanoseconds fit into int64_t */
@@ -271,8 +272,8 @@ static int link_device(struct reader *reader) {
         if (event->kind == CALL) calls[n_calls++] = (struct id){event->correlation, i};
         if (event->kind == OPERATOR) ops[n_ops++] = (struct id){event->external, i};
     }
-    if (n_calls > 0) qsort(calls, n_calls, sizeof(*calls), compare_ids);
-    if (n_ops > 0) qsort(ops, n_ops, sizeof(*ops), compare_ids);
+    if (n_calls > 0) sort_stable(calls, n_calls, sizeof(*calls), compare_ids);
+    if (n_ops > 0) sort_stable(ops, n_ops, sizeof(*ops), compare_ids);
     for (uint32_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
         if (event->kind != DEVICE) continue;
@@ -318,8 +319,8 @@ static int list_instances(struct reader *reader) {
                 (struct instance){.event = i, .start = event->start};
     }
     if (reader->n_instances > 0)
-        qsort(reader->instances, reader->n_instances, sizeof(*reader->instances),
-              compare_starts);
+        sort_stable(reader->instances, reader->n_instances, sizeof(*reader->instances),
+                    compare_starts);
     for (size_t i = 0; i < reader->n_instances; i++) {
         struct instance *instance = &reader->instances[i];
         const struct event *event = &reader->events[instance->event];
@@ -487,7 +488,7 @@ static int measure_gaps(struct reader *reader) {
             items[n++] = (struct interval){run, event->start, event->end,
                                            reader->has_device && !is_device};
     }
-    if (n > 0) qsort(items, n, sizeof(*items), compare_intervals);
+    if (n > 0) sort_stable(items, n, sizeof(*items), compare_intervals);
     for (size_t i = 0, end = 0; i < n; i = end) {
         const int64_t run = items[i].run;
         const bool has_step = !reader->has_device && reader->n_steps > 0;
@@ -514,9 +515,9 @@ static int read_all(struct reader *reader, const struct json_value *list) {
     if (reader->n == 0)
         return diag_error(reader->diag, DIAG_FORMAT,
                           "the trace must have operators (events of the category cpu_op)");
-    qsort(reader->events, reader->n, sizeof(*reader->events), compare_events);
+    sort_stable(reader->events, reader->n, sizeof(*reader->events), compare_events);
     if (reader->n_steps > 0)
-        qsort(reader->steps, reader->n_steps, sizeof(*reader->steps), compare_events);
+        sort_stable(reader->steps, reader->n_steps, sizeof(*reader->steps), compare_events);
     nest(reader);
     int status = link_device(reader);
     if (status == CM_OK) status = list_instances(reader);

@@ -29,6 +29,7 @@
 #include "support/diag.h"
 #include "support/json/json_value.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define SECONDS(us) ((double)(us)*1e-6)
@@ -249,7 +250,8 @@ static int compare_time(const void *left, const void *right) {
  * scratch, indices of the events around the current one. */
 static void subtract_bodies(struct reader *reader, size_t *open) {
     size_t depth = 0;
-    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*reader->events), compare_time);
+    if (reader->n > 0)
+        sort_stable(reader->events, reader->n, sizeof(*reader->events), compare_time);
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
         event->own = event->duration;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "support/arena.h"
+#include "support/sort.h"
 
 static int compare_samples(const void *left, const void *right) {
     const struct times_sample *a = left;
@@ -25,7 +26,7 @@ struct cm_timing times_summarize(double *samples, size_t n, size_t runs) {
         0, (runs - 1) / 4, (runs - 1) / 2, runs / 2, runs - 1 - (runs - 1) / 4, runs - 1};
     const size_t n_zeros = runs - n;
     double at[6];
-    if (n > 0) qsort(samples, n, sizeof(*samples), compare_double);
+    if (n > 0) sort_stable(samples, n, sizeof(*samples), compare_double);
     for (size_t i = 0; i < 6; i++) at[i] = ranks[i] < n_zeros ? 0 : samples[ranks[i] - n_zeros];
     return (struct cm_timing){.median = (at[2] + at[3]) / 2,
                               .q1 = at[1],
@@ -39,7 +40,7 @@ struct cm_timing times_summarize(double *samples, size_t n, size_t runs) {
 void times_sum_samples(struct cm_times *times, struct times_sample *samples, size_t n,
                        int64_t first, double *runs) {
     const size_t n_runs = (size_t)(times->runs - first);
-    if (n > 0) qsort(samples, n, sizeof(*samples), compare_samples);
+    if (n > 0) sort_stable(samples, n, sizeof(*samples), compare_samples);
     for (size_t i = 0; i < n;) {
         const uint32_t layer = samples[i].layer;
         int64_t latest = -1;

@@ -15,6 +15,7 @@
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/glob.h"
+#include "support/sort.h"
 #include "support/suggest.h"
 #include "support/text.h"
 #include "support/toml.h"
@@ -239,7 +240,7 @@ static int add_pattern(const struct config *config, const struct toml_value *val
     if (list != NULL) (void)closedir(list);
     if (status == CM_OK && found.n == 0)
         return config_fault(config, value, "no file matches '%s'", value->text);
-    if (found.n > 0) qsort(found.values, (size_t)found.n, sizeof(char *), compare_names);
+    if (found.n > 0) sort_stable(found.values, (size_t)found.n, sizeof(char *), compare_names);
     for (int i = 0; i < found.n && status == CM_OK; i++)
         status = add_item(config, found.values[i], value->at, of_file);
     return status;

@@ -8,6 +8,7 @@
 #include "ops/fold.h"
 #include "ops/onnx/facets.h"
 #include "support/arena.h"
+#include "support/sort.h"
 
 /* k is an attribute (TopK-1) or operand 1. */
 static int infer_top_k(struct op_context *context) {
@@ -207,7 +208,7 @@ static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     if (!slices) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++)
         slices[i] = (struct slice){value, i * inner, inner, outer, n * inner};
-    qsort(slices, (size_t)n, sizeof *slices, compare_slices);
+    sort_stable(slices, (size_t)n, sizeof *slices, compare_slices);
     *ret = 0;
     for (int64_t i = 0; i < n; i++)
         *ret += i == 0 || compare_slices(&slices[i - 1], &slices[i]) != 0;

@@ -17,6 +17,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 struct finder {
@@ -173,7 +174,7 @@ static int add_fused(struct finder *finder, uint32_t last) {
         .foldable = match->pattern->row->foldable,
     };
     if (!fused.node || !nodes) return CM_NO_MEMORY;
-    qsort(nodes, fused.n_nodes, sizeof *nodes, compare_ids);
+    sort_stable(nodes, fused.n_nodes, sizeof *nodes, compare_ids);
     if (!has_same_macs(finder, &fused)) return CM_OK;
     for (size_t i = 0; i < fused.n_nodes; i++) table->of_node[nodes[i]] = (uint32_t)table->n;
     return arena_push(arena, &table->items, &table->n, &finder->capacity, &fused, sizeof fused)

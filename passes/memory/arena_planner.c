@@ -13,6 +13,7 @@
 #include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/sort.h"
 
 #define MAX_FREE      1024               /* free ranges that PLANNER_TWO_ENDS tracks */
 #define MAX_PAIRS     ((size_t)1 << 21)  /* one placement of all blocks takes about 0.1 s */
@@ -215,7 +216,7 @@ static int compare_spans(const void *a, const void *b) {
 /* Uses insertion sort for short lists; most lists are short. */
 static void sort_spans(struct span *spans, size_t n) {
     if (n > 48) {
-        qsort(spans, n, sizeof *spans, compare_spans);
+        sort_stable(spans, n, sizeof *spans, compare_spans);
         return;
     }
     for (size_t i = 1; i < n; i++) {

@@ -22,6 +22,7 @@
 
 #include "passes/work.h"
 #include "support/arena.h"
+#include "support/sort.h"
 
 #define MAX_WIDTH     2048               /* states of one level */
 #define BUDGET        ((int64_t)1 << 24) /* entries visited or copied, about 0.3 s */
@@ -227,11 +228,11 @@ static int compare_choices(const void *a, const void *b) {
 static uint32_t sort_choices(struct choice *choices, uint32_t n) {
     uint32_t n_unique = 0;
     if (n < 2) return n;
-    qsort(choices, n, sizeof *choices, compare_sets);
+    sort_stable(choices, n, sizeof *choices, compare_sets);
     for (uint32_t i = 0; i < n; i++)
         if (n_unique == 0 || choices[i].hash != choices[n_unique - 1].hash)
             choices[n_unique++] = choices[i];
-    qsort(choices, n_unique, sizeof *choices, compare_choices);
+    sort_stable(choices, n_unique, sizeof *choices, compare_choices);
     return n_unique;
 }
 

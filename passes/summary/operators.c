@@ -10,6 +10,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* The figures that are sums over nodes and have a meaning for an operator. */
@@ -73,7 +74,7 @@ int pass_operators(const struct analysis *analysis, void *own) {
     if (!sums || !position || !table->items || !table->of_node ||
         sum_operators(analysis, sums, table) < 0)
         return diag_no_memory(analysis->diag);
-    if (table->n > 0) qsort(sums, table->n, sizeof *sums, compare_work);
+    if (table->n > 0) sort_stable(sums, table->n, sizeof *sums, compare_work);
     for (uint32_t i = 0; i < table->n; i++) {
         position[sums[i].index] = i;
         table->items[i] = sums[i].row;

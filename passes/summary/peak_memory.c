@@ -11,6 +11,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/sort.h"
 
 /* Returns the module that writes the value; the root for graph inputs. */
 static uint32_t producer_module(const struct analysis *analysis, uint32_t value) {
@@ -90,7 +91,7 @@ int pass_peak_memory(const struct analysis *analysis, void *own) {
         if (bytes == 0 || liveness->first[id] > step || liveness->last[id] < step) continue;
         live[n++] = (struct live_value){id, producer_module(analysis, id), bytes};
     }
-    qsort(live, n, sizeof(*live), compare_live);
+    sort_stable(live, n, sizeof(*live), compare_live);
     table->live = arena_copy(analysis->arena, live, n * sizeof(*live));
     table->n_live = n;
     return table->live ? CM_OK : diag_no_memory(analysis->diag);

@@ -13,6 +13,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 /* Deeper modules are merged into their ancestor at this depth, which bounds the output size. */
@@ -55,7 +56,7 @@ static int64_t collect(const struct cm_result *result, const struct column *colu
         addends[n++] = (struct addend){module < result->n_modules ? module : 0, node, value};
         checked_add_to(&sum, value);
     }
-    qsort(addends, n, sizeof(*addends), compare_addends);
+    sort_stable(addends, n, sizeof(*addends), compare_addends);
     *ret_n = n;
     return sum;
 }

@@ -11,6 +11,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/sort.h"
 
 /* Checks that each module but the root is a child of exactly one module, its parent, with a
  * larger index and a depth larger by 1. */
@@ -98,7 +99,7 @@ int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
         if (status != CM_OK) return status;
         batches[i] = figures->options.batch;
     }
-    qsort(batches, n, sizeof(*batches), by_batch);
+    sort_stable(batches, n, sizeof(*batches), by_batch);
     for (size_t i = 0; i < n; i++) {
         const bool is_twice = i > 0 && batches[i] == batches[i - 1];
         if (is_known(batches[i]) && batches[i] < 1)

@@ -10,6 +10,7 @@
 #include "support/arena.h"
 #include "support/arguments.h"
 #include "support/diag.h"
+#include "support/sort.h"
 
 /* Adds the metrics of a sweep that a word of the usual columns stands for (fields_usual). */
 static int add_metrics(struct listing *listing, const char *word, enum rows rows,
@@ -187,7 +188,7 @@ static bool sort_rows(struct listing *listing) {
             keys[i].real = cell_real(&cell);
         if (cell.kind == CELL_TEXT && keys[i].text == NULL) return false;
     }
-    if (listing->n_rows > 0) qsort(keys, listing->n_rows, sizeof(*keys), compare_keys);
+    if (listing->n_rows > 0) sort_stable(keys, listing->n_rows, sizeof(*keys), compare_keys);
     for (size_t i = 0; i < listing->n_rows; i++) listing->rows[i] = keys[i].row;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/map.h"
+#include "support/sort.h"
 
 /* All modules of one class at one depth. */
 struct group {
@@ -46,7 +47,7 @@ static void write_ranking(struct page *page, const struct cm_result *result,
     const size_t top = page->options->top <= 0 ? n : (size_t)page->options->top;
     for (size_t i = 0; i < n; i++)
         ranks[i] = (struct rank){column_get(column, &groups[i].costs), i};
-    qsort(ranks, n, sizeof(*ranks), rank_compare);
+    sort_stable(ranks, n, sizeof(*ranks), rank_compare);
     page_print(page, STYLE_PLAIN, "    %-11s - {", column->ranking);
     page_list(page, ", ", page->column);
     for (size_t i = 0; i < n && i < top; i++) {

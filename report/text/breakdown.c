@@ -11,6 +11,7 @@
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/sort.h"
 
 static void add_number(struct table *table, enum number_unit unit, int64_t value,
                        bool upper_bound) {
@@ -182,7 +183,7 @@ void breakdown_write_layers(struct page *page, const struct cm_result *result) {
         layers[i].value = measure->imported ? timed->median_ps : total_of(result, timed);
         layers[i].index = i;
     }
-    if (n > 0) qsort(layers, n, sizeof *layers, rank_compare);
+    if (n > 0) sort_stable(layers, n, sizeof *layers, rank_compare);
     for (size_t i = 0; i < n; i++) {
         if (measure->imported)
             add_imported(&table, result, &layers[i]);

@@ -8,6 +8,7 @@
 #include "report/text/sections.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define N_ROWS        10
@@ -140,7 +141,7 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
         if (result->modules[i].depth == 1 && is_known(result->modules[i].peak_activation_bytes))
             modules[n++] = &result->modules[i];
     if (n == 0) return;
-    qsort(modules, n, sizeof(const struct cm_module *), compare_peaks);
+    sort_stable(modules, n, sizeof(const struct cm_module *), compare_peaks);
     label_list(page, "module peaks", ", ", 0);
     for (size_t i = 0; i < n && i < MAX_PEAKS; i++)
         page_add(page, "%s %s", modules[i]->name,

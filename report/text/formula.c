@@ -10,6 +10,7 @@
 #include "report/text/labels.h"
 #include "support/arena.h"
 #include "support/arguments.h"
+#include "support/sort.h"
 
 /* The metric by which modules are ranked; listed first. */
 static const char first_metric[] = "macs";
@@ -223,7 +224,7 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
             n++;
         }
     if (n == 0) return false;
-    qsort(ranked, n, sizeof(*ranked), by_weight);
+    sort_stable(ranked, n, sizeof(*ranked), by_weight);
     page_end_line(page);
     page_line(page, STYLE_TITLE, "depth %d:", depth);
     for (size_t i = 0; i < n && (top == 0 || i < top); i++) {

@@ -10,6 +10,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/map.h"
+#include "support/sort.h"
 #include "support/text.h"
 
 #define MIN_SHARE    0.01 /* min. share of the metric or of params for a separate row */
@@ -227,7 +228,7 @@ static struct threshold find_threshold(const struct search *search,
     double *weights = arena_array(search->arena, groups->n, sizeof(*weights));
     if (weights == NULL) return any;
     for (size_t i = 0; i < groups->n; i++) weights[i] = weight_of(search, &groups->items[i]);
-    qsort(weights, groups->n, sizeof(*weights), compare_weights);
+    sort_stable(weights, groups->n, sizeof(*weights), compare_weights);
     const double min_share = weights[search->max_rows - 1];
     if (min_share < MIN_SHARE) return any;
     size_t n_above = 0;
