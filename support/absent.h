@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What support/absent needs from a system. */
+/* Functions of a system that support/absent calls. */
 #pragma once
 
 #include <stdio.h>

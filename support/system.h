@@ -55,6 +55,6 @@ struct memory_stream {
     size_t size;
 };
 bool memory_stream_open(struct memory_stream *stream) __attribute__((warn_unused_result));
-/* Closes the stream. Returns false if a write failed or memory is short; then `text` is NULL or
+/* Closes the stream. Returns false if a write or an allocation failed; then `text` is NULL or
  * incomplete, and must be freed too. */
 bool memory_stream_close(struct memory_stream *stream) __attribute__((warn_unused_result));
