@@ -36,10 +36,9 @@ static void print_values(const struct invocation *call, const struct option *row
     const struct option_part *part = NULL;
     const char *start = query.value;
     for (const struct option_part *at = row->parts ? row->parts : own; at->after; at++) {
-        const char *found = query.value - 1;
         if (part == NULL) part = at; /* the first begins the value */
-        if (at->after[0] == '\0') continue;
-        while ((found = strstr(found + 1, at->after)) != NULL) {
+        const char *found = at->after[0] == '\0' ? NULL : strstr(query.value, at->after);
+        for (; found != NULL; found = strstr(found + 1, at->after)) {
             if (found + strlen(at->after) <= start) continue;
             start = found + strlen(at->after);
             part = at;
