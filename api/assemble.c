@@ -162,11 +162,14 @@ static void complete_modules(struct assembly *assembly) {
 
 static void copy_framework(struct assembly *assembly) {
     const struct framework_table *table = &assembly->analysis->params->framework;
+    const char **unknown = arena_array(assembly->arena, table->n_unknown, sizeof *unknown);
+    for (size_t i = 0; unknown && i < table->n_unknown; i++)
+        unknown[i] = assembly_text(assembly, table->unknown[i]);
     assembly->result->framework = (struct cm_framework){
         .params = public_count(table->elements),
         .n_absent = (int64_t)table->n_absent,
-        .n_unknown = (int64_t)table->n_unknown,
-        .unknown = assembly_text(assembly, table->unknown),
+        .n_unknown = table->n_unknown,
+        .unknown = unknown,
         .shared = assembly_text(assembly, table->shared),
         .n_sharing = (int64_t)table->n_sharing,
     };

@@ -60,6 +60,8 @@ struct importer {
     struct map marks;         /* name in the exporter's signature -> mark + N_MARKS * index:
                                  enum param_mark, and for a parameter its index, else 0 */
     size_t n_params;          /* parameters in `marks` */
+    int64_t *param_elements;  /* DIM_UNKNOWN if the signature has no size */
+    size_t params_capacity;
     struct derived_param *derived_params;
     size_t n_derived_params;
     size_t derived_capacity;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads what PyTorch's exporter recorded about parameters. The graph has the signature of the
- * exported program, a line per tensor:
+ * exported program, a line per tensor. The package onnx_costmodel adds the number of elements:
  *
  *     p_conv_weight: PARAMETER target='conv.weight'
+ *     p_conv_weight: PARAMETER target='conv.weight' numel=1728
  *     b_rotary_inv_freq: BUFFER target='rotary.inv_freq' persistent=False
  *
  * The value_info of an initializer has the kind of the tensor. If the exporter computed the
@@ -13,6 +14,7 @@
 
 #include "frontend/importer.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 #define MAX_PARAMS (UINT32_MAX / N_MARKS - 1)
@@ -33,6 +35,18 @@ static enum param_mark mark_of_kind(const char *kind, size_t length) {
     return MARK_NONE;
 }
 
+/* Returns N of " numel=N" at the end of a line, 0 for the second name of a tied parameter;
+ * DIM_UNKNOWN if there is none. */
+static int64_t read_elements(const char *at, const char *end) {
+    static const char before[] = " numel=";
+    int64_t elements = 0;
+    if ((size_t)(end - at) < sizeof before || memcmp(at, before, sizeof before - 1) != 0)
+        return DIM_UNKNOWN;
+    for (at += sizeof before - 1; at < end && text_is_digit(*at); at++)
+        elements = checked_add(checked_mul(elements, 10), *at - '0');
+    return at == end ? elements : DIM_UNKNOWN;
+}
+
 /* Adds the tensor in a line of the signature (without '\n'), if there is one, to the marks. */
 static int read_line(struct importer *importer, const char *line, size_t length) {
     static const char before_target[] = " target='";
@@ -49,10 +63,14 @@ static int read_line(struct importer *importer, const char *line, size_t length)
     const char *quote = memchr(name, '\'', (size_t)(end - name));
     if (mark == MARK_NONE || !quote || importer->n_params > MAX_PARAMS) return CM_OK;
     const uint32_t index = mark == MARK_PARAMETER ? (uint32_t)importer->n_params : 0;
+    const int64_t elements = read_elements(quote + 1, end);
     const int status = map_add_n(&importer->marks, name, (size_t)(quote - name),
                                  index * N_MARKS + mark, &existing);
-    importer->n_params += mark == MARK_PARAMETER && existing == MAP_NONE;
-    return status;
+    if (status < 0 || mark != MARK_PARAMETER || existing != MAP_NONE) return status;
+    return arena_push(importer->arena, &importer->param_elements, &importer->n_params,
+                      &importer->params_capacity, &elements, sizeof elements)
+               ? CM_OK
+               : CM_NO_MEMORY;
 }
 
 int import_signature(struct importer *importer, const struct message *graph) {
@@ -91,25 +109,37 @@ static bool is_repeated(const char *name, size_t length) {
 
 /* Sets *ret to the mark of a tensor that was computed from the tensors of `list`. Names that
  * are not in the signature are intermediate values: their own sources are in the list too. Sets
- * *repeated to true if is_repeated returns true for one of the names. */
+ * *repeated to true if is_repeated returns true for one of the names. Adds the tensor to
+ * derived_params if it was computed from one parameter in one step, or from one parameter and
+ * unnamed constants (val_3) by repeating it. */
 static int mark_of_sources(struct importer *importer, const char *list, uint32_t id,
                            enum param_mark *ret, bool *repeated) {
     enum param_mark mark = MARK_CONSTANT;
     const char *at = list;
-    uint32_t found = MAP_NONE;
-    size_t n = 0;
+    uint32_t param = MAP_NONE;
+    bool is_plain = true; /* only parameters, constants and repetitions */
+    size_t n = 0, n_params = 0;
     if (*at++ != '[' || importer->marks.n_entries == 0) return CM_OK;
     for (; *at != ']'; n++) {
         const char *end = metadata_skip_quoted(at);
         if (!end) return CM_OK;
-        found = map_get_n(&importer->marks, at + 1, (size_t)(end - at) - 2);
-        if (found != MAP_NONE && found % N_MARKS == MARK_PARAMETER) mark = MARK_DERIVED;
-        *repeated = *repeated || is_repeated(at + 1, (size_t)(end - at) - 2);
+        const char *name = at + 1;
+        const size_t length = (size_t)(end - name) - 1;
+        const uint32_t found = map_get_n(&importer->marks, name, length);
+        const bool is_repetition = is_repeated(name, length);
+        if (found != MAP_NONE && found % N_MARKS == MARK_PARAMETER) {
+            param = found / N_MARKS;
+            n_params++;
+        } else if (!is_repetition && (length < 4 || memcmp(name, "val_", 4) != 0)) {
+            is_plain = false;
+        }
+        *repeated = *repeated || is_repetition;
         at = end + strspn(end, ", ");
     }
+    if (n_params > 0) mark = MARK_DERIVED;
     *ret = mark;
-    if (n != 1 || mark != MARK_DERIVED || id == ID_NONE) return CM_OK;
-    const struct derived_param derived = {id, found / N_MARKS};
+    if (n_params != 1 || !(n == 1 || (is_plain && *repeated)) || id == ID_NONE) return CM_OK;
+    const struct derived_param derived = {id, param};
     return arena_push(importer->scratch, &importer->derived_params, &importer->n_derived_params,
                       &importer->derived_capacity, &derived, sizeof derived)
                ? CM_OK
@@ -146,6 +176,7 @@ int import_framework_params(struct importer *importer, struct model *model) {
         names[entry->value / N_MARKS] = name;
     }
     model->framework_params = names;
+    model->framework_elements = importer->param_elements;
     model->n_framework_params = importer->n_params;
     model->n_derived_params = importer->n_derived_params;
     if (importer->n_derived_params == 0) return CM_OK;

@@ -122,7 +122,8 @@ struct module_stack {
     const struct module_stack_entry *entries;
 };
 
-/* A constant that the exporter computed from one parameter in one step. */
+/* A constant that the exporter computed from one parameter alone: in one step, or by repeating
+ * it, in several (value.is_repeated). */
 struct derived_param {
     uint32_t value; /* id of the constant */
     uint32_t param; /* index into model.framework_params */
@@ -194,6 +195,7 @@ struct model {
      * them. Some have no tensor of their own in the file. */
     size_t n_framework_params;
     const char *const *framework_params;
+    const int64_t *framework_elements; /* DIM_UNKNOWN if not recorded */
     size_t n_derived_params;
     const struct derived_param *derived_params;
     size_t n_restored_norms; /* BatchNormalizations that restore_norms added */

@@ -772,9 +772,9 @@ struct cm_price {
 struct cm_framework {
     int64_t
         params; /* elements; CM_UNKNOWN if not recorded, or the file does not determine it */
-    int64_t n_absent;    /* listed tensors that the file does not store separately */
-    int64_t n_unknown;   /* of these, tensors of unknown size; 0 if params is known */
-    const char *unknown; /* name of the first of them; "" */
+    int64_t n_absent;           /* listed tensors that the file does not store separately */
+    size_t n_unknown;           /* of these, tensors of unknown size; 0 if params is known */
+    const char *const *unknown; /* their names */
     const char *shared; /* tensor that most modules use instead of an equal one of their own; ""
                          */
     int64_t n_sharing;  /* modules that use `shared`, its own included */

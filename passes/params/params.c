@@ -274,6 +274,7 @@ static int list_users(const struct param_study *study, struct params_table *tabl
  * listed parameter has a tensor in the file, or its size follows from a node:
  *
  *   fc.weight         stored only transposed, as the operand of a MatMul
+ *   cls_token         repeated for the batch: [1, 1, 768] as [2, 1, 768]
  *   bn1.weight        BatchNorm bn1 was fused into a Conv: one element per output channel
  *   conv1.bias        the Conv that uses conv1.weight lost a bias of zeros: one element per
  *                     output channel
@@ -282,7 +283,8 @@ static int list_users(const struct param_study *study, struct params_table *tabl
  *                     parameter and does not count twice
  *
  * The total is unknown if one size is unknown: the size of a parameter that forward does not
- * use, or of an operand that the exporter computed in several steps. */
+ * use, or of an operand that the exporter computed in several steps. Files of the package
+ * onnx_costmodel have all sizes. */
 
 /* The exporter merges equal tensors of at most this many elements, and keeps the name that is
  * first in the list. Of tied parameters, which may have any size, it keeps the last name. */
@@ -302,7 +304,8 @@ struct framework_search {
     const struct model *model;
     struct map index; /* name -> listed parameter */
     struct listed *listed;
-    uint32_t *of_value; /* by value: the listed parameter that it holds, ID_NONE */
+    uint32_t *of_value;   /* by value: the listed parameter that it holds, ID_NONE */
+    const char **unknown; /* names of parameters */
 };
 
 /* Returns the length of the module's path: 3 for "bn1.weight"; 0 for the root. */
@@ -336,17 +339,7 @@ static void set_elements(struct listed *listed, int64_t elements) {
     listed->elements = listed->elements == DIM_UNKNOWN ? elements : DIM_OVERFLOW;
 }
 
-/* Returns true if the value is the weight matrix of a product. */
-static bool is_matrix(const struct framework_search *search, uint32_t id) {
-    const struct value *value = &search->model->values[id];
-    if (value->constant->shape.rank != 2) return false;
-    for (uint32_t i = 0; i < value->n_uses; i++) {
-        const struct op *op = search->analysis->bind->ops[value->uses[i].node];
-        if (op->weight > 0 && value->uses[i].slot == op->weight) return true;
-    }
-    return false;
-}
-
+/* Sets the number of elements of a listed parameter that a tensor of its name holds. */
 static void add_stored(struct framework_search *search, uint32_t value, uint32_t param) {
     const struct constant *constant = search->model->values[value].constant;
     struct listed *listed = &search->listed[param];
@@ -354,6 +347,26 @@ static void add_stored(struct framework_search *search, uint32_t value, uint32_t
     listed->stored = true;
     listed->elements = constant->n_elements;
     search->of_value[value] = param;
+}
+
+/*
+ * The same for a tensor that was computed from the parameter alone. A single operator without a
+ * second operand changes the number of elements only if it reduces all to one. A class token
+ * [1, 1, 768] that was repeated for a batch of 2 has the shape [2, 1, 768]; of other shapes it
+ * is not known which axes were repeated.
+ */
+static void add_derived(struct framework_search *search, const struct derived_param *derived) {
+    const struct value *value = &search->model->values[derived->value];
+    const struct constant *constant = value->constant;
+    struct listed *listed = &search->listed[derived->param];
+    int64_t elements = constant->n_elements;
+    if (!dtype_is_float(constant->dtype) || listed->stored || elements <= 1) return;
+    if (value->is_repeated) {
+        elements = constant->shape.dims[constant->shape.rank - 1];
+        if (elements <= 1 || elements * constant->shape.dims[0] != constant->n_elements) return;
+    }
+    listed->elements = listed->elements == DIM_UNKNOWN ? elements : DIM_OVERFLOW;
+    search->of_value[derived->value] = derived->param;
 }
 
 static void find_stored(struct framework_search *search) {
@@ -364,10 +377,11 @@ static void find_stored(struct framework_search *search) {
         const uint32_t param = map_get(&search->index, model->values[id].name);
         if (param != MAP_NONE) add_stored(search, id, param);
     }
+    for (size_t i = 0; i < model->n_derived_params; i++)
+        add_derived(search, &model->derived_params[i]);
     for (size_t i = 0; i < model->n_derived_params; i++) {
-        const struct derived_param *derived = &model->derived_params[i];
-        if (is_matrix(search, derived->value))
-            add_stored(search, derived->value, derived->param);
+        struct listed *listed = &search->listed[model->derived_params[i].param];
+        listed->stored = listed->stored || listed->elements != DIM_UNKNOWN;
     }
 }
 
@@ -433,15 +447,19 @@ static void sum_up(const struct framework_search *search, struct framework_table
     const struct model *model = search->model;
     for (size_t i = 0; i < model->n_framework_params; i++) {
         const struct listed *listed = &search->listed[i];
-        const bool known = is_known(listed->elements);
+        const int64_t recorded = model->framework_elements[i];
+        const int64_t elements = is_known(recorded) ? recorded : listed->elements;
         ret->n_absent += !listed->stored;
-        if (!known && ret->n_unknown++ == 0) ret->unknown = model->framework_params[i];
-        if (known) checked_add_to(&ret->elements, listed->elements);
+        if (is_known(elements))
+            checked_add_to(&ret->elements, elements);
+        else
+            search->unknown[ret->n_unknown++] = model->framework_params[i];
         if (listed->n_sharing == 0 || listed->n_sharing + 1 <= ret->n_sharing) continue;
         ret->n_sharing = (size_t)listed->n_sharing + 1;
         ret->shared = model->framework_params[i];
     }
     if (ret->n_unknown > 0) ret->elements = DIM_UNKNOWN;
+    ret->unknown = search->unknown;
 }
 
 /* Sets *ret to the totals derived from the parameter names that PyTorch's dynamo exporter lists
@@ -455,7 +473,9 @@ static int find_framework_params(const struct analysis *analysis, struct framewo
     map_init(&search.index, scratch);
     search.listed = arena_array(scratch, model->n_framework_params, sizeof *search.listed);
     search.of_value = arena_array_raw(scratch, model->n_values, sizeof *search.of_value);
-    if (!search.listed || !search.of_value ||
+    search.unknown =
+        arena_array(analysis->arena, model->n_framework_params, sizeof *search.unknown);
+    if (!search.listed || !search.of_value || !search.unknown ||
         map_reserve(&search.index, model->n_framework_params) < 0)
         return diag_no_memory(analysis->diag);
     for (uint32_t i = 0; i < model->n_framework_params; i++) {

@@ -20,13 +20,13 @@ struct param {
 
 /* Parameters of the framework's model, derived from the exporter's list of their names. */
 struct framework_table {
-    int64_t elements;    /* DIM_UNKNOWN if the file does not determine it, DIM_OVERFLOW */
-    size_t n_absent;     /* listed parameters without a tensor of their own in the file */
-    size_t n_unknown;    /* absent parameters with an unknown number of elements */
-    const char *unknown; /* the first of them */
-    const char *shared;  /* parameter that the most modules use instead of an equal one of their
-                            own; NULL if none */
-    size_t n_sharing;    /* modules that use it, its own included */
+    int64_t elements; /* DIM_UNKNOWN if the file does not determine it, DIM_OVERFLOW */
+    size_t n_absent;  /* listed parameters without a tensor of their own in the file */
+    size_t n_unknown; /* absent parameters with an unknown number of elements */
+    const char *const *unknown; /* their names */
+    const char *shared; /* parameter that the most modules use instead of an equal one of their
+                           own; NULL if none */
+    size_t n_sharing;   /* modules that use it, its own included */
 };
 
 struct params_table {

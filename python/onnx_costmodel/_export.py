@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import sys
 import warnings
 from typing import Any, Callable, Iterator, Mapping, NamedTuple
@@ -19,6 +20,7 @@ from ._program import CostmodelError
 LARGEST_KEPT = 1 << 16  # bytes of an initializer that may decide a shape
 LARGEST_FOLDED = 1 << 10  # bytes of constants that are folded in a model without weights
 MISSING = "weights.bin"  # external data that is not written: the program does not read weights
+SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"  # of the exporter: names of the parameters
 MANY = 500_000_000  # parameters of a model whose export reports its progress
 BATCH, SEQ, PAST = 3, 11, 13  # sizes of the inputs that this module makes
 SIZES = {"batch": 1, "seq": 128}  # by default, of a model of Hugging Face
@@ -212,6 +214,20 @@ def _of_hugging_face(module: Any, given: Any, cache: bool, mode: Any) -> Inputs:
     return Inputs((), kwargs, shapes, dict(SIZES_WITH_CACHE), False)
 
 
+def _without_sdpa(module: Any, stack: contextlib.ExitStack) -> bool:
+    """Makes a model of Hugging Face write the products of attention, until the stack ends.
+
+    torch 2.15 cannot export some calls of scaled_dot_product_attention, such as those of T5. Returns False if the
+    model has none.
+    """
+    if (not _is_of("transformers", "PreTrainedModel", module)
+            or module.config._attn_implementation != "sdpa"):  # pylint: disable=protected-access
+        return False
+    module.set_attn_implementation("eager")
+    stack.callback(module.set_attn_implementation, "sdpa")
+    return True
+
+
 def _arguments(module: Any, given: Any, cache: bool, mode: Any) -> Inputs:
     if _is_of("transformers", "PreTrainedModel", module) and (cache or not isinstance(given, tuple)):
         return _of_hugging_face(module, given, cache, mode)
@@ -249,6 +265,23 @@ def _fold(model: Any) -> None:
     for run in (common.RemoveUnusedNodesPass(), common.CommonSubexpressionEliminationPass(),
                 common.RemoveUnusedNodesPass()):
         run(model)
+
+
+def _record_sizes(model: Any, parameters: Mapping[str, Any]) -> None:
+    """Adds the number of elements of each parameter to the exporter's list of their names.
+
+    Names of one tensor, such as those of a tied head, have 0 after the first.
+    """
+    props = model.graph.metadata_props
+    lines = props.get(SIGNATURE, "").split("\n")
+    seen = set()
+    for i, line in enumerate(lines):
+        found = re.search(": PARAMETER target='([^']*)'$", line)
+        parameter = parameters.get(found[1]) if found else None
+        if parameter is not None:
+            lines[i] = f"{line} numel={0 if id(parameter) in seen else parameter.numel()}"
+            seen.add(id(parameter))
+    props[SIGNATURE] = "\n".join(lines)
 
 
 def _drop_weights(model: Any) -> bool:
@@ -314,6 +347,7 @@ def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None,
     inputs = Inputs((), {}, None, {}, False)
     is_module = isinstance(model, torch.nn.Module)
     training = is_module and model.training
+    parameters = dict(model.named_parameters(remove_duplicate=False) if is_module else model.named_parameters())
     tensors = [tensor for _, _, tensor in _tensors(model)] if is_module else list(model.state_dict.values())
     is_meta = any(tensor.is_meta for tensor in tensors)
     options = {"dynamo": True, "verbose": sum(tensor.numel() for tensor in tensors) > MANY,
@@ -329,7 +363,13 @@ def export(model: Any, path: str | os.PathLike[str], example_inputs: Any = None,
                 inputs = _arguments(model, _to_mode(example_inputs, mode), cache, mode)
             with warnings.catch_warnings(), mode or contextlib.nullcontext():
                 warnings.simplefilter("ignore")
-                exported, sizes = _translate(model, inputs, options)
+                try:
+                    exported, sizes = _translate(model, inputs, options)
+                except Exception:  # pylint: disable=broad-exception-caught
+                    if not is_module or not _without_sdpa(model, stack):
+                        raise
+                    exported, sizes = _translate(model, inputs, options)
+            _record_sizes(exported.model, parameters)
             if _drop_weights(exported.model) and "optimize" in options:
                 _fold(exported.model)
         except (CostmodelError, TypeError):

@@ -61,6 +61,7 @@ class Totals(Record):
     peak_activation_bytes: int | None  # peak of live activation bytes; as in memory
     arena_bytes: int | None  # size of the arena that holds all activations; as in memory
     framework_params: int | None
+    framework_unknown: list[str]
     upper_bound: list[str]
     partial: list[str]
 

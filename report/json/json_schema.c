@@ -58,6 +58,7 @@ const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figur
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
     OPTIONAL("framework_params", JSON_COUNT, struct cm_result, framework.params, "elements of the parameters of the framework's model, before the exporter folded and merged tensors; `null` if the exporter did not list them or the file does not determine their sizes"),
+    OPTIONAL_MANY("framework_unknown", JSON_TEXTS, struct cm_result, framework.unknown, framework.n_unknown, NULL, "parameters whose size the file does not determine, if the exporter listed them"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
     OPTIONAL("partial", JSON_BOUNDS, struct cm_result, totals.partial, "keys of the figures above that leave out nodes or iterations; missing if none does"));
 

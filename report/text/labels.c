@@ -50,6 +50,17 @@ void label_operators(struct page *page, const char *label, enum style style,
     page_end_line(page);
 }
 
+void label_absent_params(struct page *page, const struct cm_framework *framework) {
+    const size_t most = 3;
+    page_add(page, "%s folded or merged", page_count(page, framework->n_absent, "tensor"));
+    for (size_t i = 0; i < framework->n_unknown && i < most; i++)
+        page_add(page, "%s%s", i == 0 ? "not in the file: the size of " : "",
+                 framework->unknown[i]);
+    if (framework->n_unknown > most)
+        page_add(page, "and %s",
+                 page_count(page, (int64_t)(framework->n_unknown - most), "other"));
+}
+
 void label_pad(struct page *page) {
     size_t end = page->label_width + page->figure_width;
     page_indent(page, page->column < end ? end - page->column : 1);

@@ -5,6 +5,7 @@
 #include "report/page.h"
 
 struct cm_diagnostic;
+struct cm_framework;
 struct cm_name_count;
 
 /* Label of the operators whose costs come from --op-costs. */
@@ -26,6 +27,9 @@ void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n);
 /* Writes `warning:            the message (node "conv1")`, and the hint below. */
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic);
+/* Writes `12 tensors folded or merged, not in the file: the size of a, b, c, and 2 others` as
+ * items of a list with the separator ", ". */
+void label_absent_params(struct page *page, const struct cm_framework *framework);
 /* Indents to the column after the value. */
 void label_pad(struct page *page);
 /* Writes `and 3 more: see --format json`, if n > shown. */

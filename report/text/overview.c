@@ -76,7 +76,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
     if (framework->n_absent != 0 && framework->params != totals->params) {
         page_add(page, "in the framework %s",
                  is_known(framework->params) ? page_exact(page, framework->params) : "unknown");
-        page_add(page, "%s folded or merged", page_count(page, framework->n_absent, "tensor"));
+        label_absent_params(page, framework);
     }
     page_end_line(page);
     write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, bound_of(result, CM_COST_BIT(macs)));

@@ -96,31 +96,23 @@ static void write_options(struct page *page, const struct cm_result *result) {
 }
 
 /* Writes the parameter count of the framework if it differs, and why: "106 tensors folded or
- * merged, norm1.weight is shared by 25 modules", or "unknown: the size of cls_token and 2
- * others is not in the file". */
+ * merged, norm1.weight is shared by 25 modules". */
 static void write_framework(struct page *page, const struct cm_result *result) {
     static const char label[] = "framework params";
     const struct cm_framework *framework = &result->framework;
     if (framework->n_absent == 0 || framework->params == result->totals.params) return;
     if (is_known(framework->params)) {
         label_figure(page, label, NUMBER_PARAMS, framework->params);
-        page_print(page, STYLE_PLAIN, ",");
-        page_list(page, " ", page->label_width + 2);
-        page_add(page, " %s folded or merged%s",
-                 page_count(page, framework->n_absent, "tensor"),
-                 framework->n_sharing > 0 ? "," : "");
-        if (framework->n_sharing > 0) {
-            page_add(page, "%s", framework->shared);
-            page_add(page, "is shared by %" PRId64 " modules", framework->n_sharing);
-        }
+        page_print(page, STYLE_PLAIN, ", ");
+        page_list(page, ", ", page->label_width + 2);
     } else {
-        label_list(page, label, " ", 2);
-        page_words(page, STYLE_PLAIN, "unknown: the size of");
-        page_add(page, "%s", framework->unknown);
-        if (framework->n_unknown > 1)
-            page_add(page, "and %s", page_count(page, framework->n_unknown - 1, "other"));
-        page_words(page, STYLE_PLAIN, "is not in the file");
+        label_list(page, label, ", ", 2);
+        page_add(page, "unknown");
     }
+    label_absent_params(page, framework);
+    if (framework->n_sharing > 0)
+        page_add(page, "%s is shared by %" PRId64 " modules", framework->shared,
+                 framework->n_sharing);
     page_end_line(page);
 }
 

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -176,7 +177,15 @@ static void lists_the_parameters_of_the_framework(void **state) {
     static const struct {
         const char *folded_from;
         size_t n_derived;
-    } rows[] = {{"['u']", 1}, {"['u', 'v']", 0}, {"['u', 'val_3']", 0}, {"['m']", 0}};
+    } rows[] = {{"['u']", 1},
+                {"['u', 'v']", 0},
+                {"['u', 'val_3']", 0},
+                {"['m']", 0},
+                /* repeated, and nothing else */
+                {"['val_3', 'expand_2', 'u', 'val_4']", 1},
+                {"['expand', 'u', 'slice_1', 'val_4']", 0},
+                {"['expand', 'u', 'v']", 0},
+                {"['expand', 'm', 'u']", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bytes graph = graph_with(*state, signature);
         struct bytes info = value_of(*state, "w", 1, dims);
@@ -196,6 +205,29 @@ static void lists_the_parameters_of_the_framework(void **state) {
     }
 }
 
+static void reads_recorded_sizes(void **state) {
+    static const struct {
+        const char *tail;
+        int64_t elements;
+    } rows[] = {
+        {" numel=12", 12},           {" numel=0", 0},
+        {"", DIM_UNKNOWN},           {" ", DIM_UNKNOWN},
+        {" numel=", DIM_UNKNOWN},    {" numel=-3", DIM_UNKNOWN},
+        {" numel=12x", DIM_UNKNOWN}, {" numel=99999999999999999999", DIM_OVERFLOW},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char signature[100];
+        snprintf(signature, sizeof signature,
+                 "p_v: PARAMETER target='v' numel=7\np_u: PARAMETER target='u'%s\n",
+                 rows[i].tail);
+        struct loading loading = load_bytes(model_of(*state, graph_with(*state, signature)));
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(loading.model->framework_elements[0], 7);
+        if (loading.model->framework_elements[1] != rows[i].elements) fail_msg("row %zu", i);
+        loading_free(&loading);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_the_kind_of_a_value, make, end),
@@ -206,6 +238,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recorded_kind_takes_precedence_over_sources, make,
                                         end),
         cmocka_unit_test_setup_teardown(lists_the_parameters_of_the_framework, make, end),
+        cmocka_unit_test_setup_teardown(reads_recorded_sizes, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,7 @@ struct parser {
     struct level *level; /* levels[depth] */
     size_t n_params;
     const char *params[MAX_PARAMS];
+    int64_t param_elements[MAX_PARAMS];
     size_t n_derived;
     struct derived_param derived[MAX_PARAMS];
 };
@@ -361,12 +362,14 @@ static void mark_constant(struct parser *parser, char **words) {
     value->mark = mark;
 }
 
-/* Appends the words to the list of the framework's parameters. */
+/* Appends the words, "name" or "name=ELEMENTS", to the list of the framework's parameters. */
 static void list_params(struct parser *parser, char **words, size_t n) {
     for (size_t i = 1; i < n; i++) {
         assert_true(parser->n_params < MAX_PARAMS);
-        parser->params[parser->n_params++] =
-            arena_strndup(parser->arena, words[i], strlen(words[i]));
+        const size_t length = strcspn(words[i], "=");
+        parser->param_elements[parser->n_params] =
+            words[i][length] == '=' ? strtoll(words[i] + length + 1, NULL, 10) : DIM_UNKNOWN;
+        parser->params[parser->n_params++] = arena_strndup(parser->arena, words[i], length);
     }
 }
 
@@ -475,6 +478,8 @@ static void build(struct bench *bench, const char *lines) {
     bench->model.producer = "";
     bench->model.framework_params =
         arena_copy(bench->arena, parser.params, sizeof parser.params);
+    bench->model.framework_elements =
+        arena_copy(bench->arena, parser.param_elements, sizeof parser.param_elements);
     bench->model.n_framework_params = parser.n_params;
     bench->model.derived_params =
         arena_copy(bench->arena, parser.derived, sizeof parser.derived);

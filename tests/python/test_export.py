@@ -52,6 +52,22 @@ class Modules(unittest.TestCase):
         self.assertEqual(profile.totals.params, 400)
         self.assertIs(model[1].weight, model[0].weight)
 
+    def test_the_framework_count_has_unused_tied_and_sliced_parameters(self):
+        class Positions(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.head = torch.nn.Embedding(50, 8), torch.nn.Linear(8, 50, bias=False)
+                self.position, self.auxiliary = torch.nn.Embedding(20, 8), torch.nn.Linear(8, 3)
+                self.head.weight = self.table.weight
+
+            def forward(self, x):
+                return self.head(self.table(x) + self.position(torch.arange(7)))
+
+        model = Positions()
+        profile = cm.profile(model, example_inputs=torch.zeros(2, 7, dtype=torch.int64))
+        self.assertEqual(profile.totals.framework_params, parameters(model))
+        self.assertNotEqual(profile.totals.params, parameters(model))
+
     def test_the_batch_is_symbolic_and_that_of_the_example_is_the_default(self):
         model = self.perceptron("meta")
         macs = {}
@@ -160,6 +176,7 @@ class HuggingFace(unittest.TestCase):
                 self.assertEqual(profile.options.dims.to_dict(), {"batch": 1, **dims})
                 unused = {name for name, _ in model.named_parameters() if "pooler" in name}
                 self.assertLessEqual(profile.totals.params, parameters(model))
+                self.assertEqual(profile.totals.framework_params, parameters(model))
                 self.assertTrue(unused or profile.totals.params == parameters(model))
 
 

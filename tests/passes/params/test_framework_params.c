@@ -94,16 +94,59 @@ static void counts_stored_parameters_once(void **state) {
          "w\n"
          "node n MatMul x val_1 -> z\nnode m MatMul z w -> y\nout y\n",
          9, 0},
-        /* the exporter may have reduced or repeated the parameter */
-        {"in x float[2,3]\nparams a\ninit val_1 float[2,3]\nderived val_1 a\n"
+        /* a table that a Gather reads was computed in one step, as a tied head is */
+        {"in i int64[2]\nparams w\ninit val_1 float[20,64]\nderived val_1 w\n"
+         "node n Gather val_1 i -> y\nout y\n",
+         1280, 0},
+        /* the exporter may have added all elements */
+        {"in x float[2,3]\nparams a\ninit val_1 float[1,1]\nderived val_1 a\n"
          "node m Add x val_1 -> y\nout y\n",
          DIM_UNKNOWN, 1},
+        /* parts of one parameter */
+        {"in x float[2,3]\nparams a\ninit val_1 float[2,3]\nderived val_1 a\n"
+         "init val_2 float[2,3]\nderived val_2 a\n"
+         "node m Add x val_1 -> t\nnode n Add t val_2 -> y\nout y\n",
+         DIM_UNKNOWN, 0},
         /* a quantized parameter has another layout */
         {"in x float[2,3]\nparams w\ninit w int8[3,3]\ninit s float[]\n"
          "node d DequantizeLinear w s -> f\nnode m MatMul x f -> y\nout y\n",
          DIM_UNKNOWN, 1},
         {"in x float[2,3]\nnode m Relu x -> y\nout y\n", DIM_UNKNOWN, 0},
         {"in x float[2,3]\nparams unused\nnode m Relu x -> y\nout y\n", DIM_UNKNOWN, 1},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define REPEATED(dims)                                                                         \
+    "in x float[2,1,64]\nparams cls_token\ninit expand float" dims                             \
+    "\nderived expand cls_token\nmark expand repeated\nnode n Add x expand -> y\nout y\n"
+
+static void counts_a_token_that_was_repeated_for_the_batch(void **state) {
+    static const struct framework_case rows[] = {
+        {REPEATED("[2,1,64]"), 64, 0},
+        {REPEATED("[1,64]"), 64, 0},
+        {REPEATED("[2,1,1,64]"), 64, 0},
+        /* the second axis may have been repeated, too */
+        {REPEATED("[2,5,64]"), DIM_UNKNOWN, 1},
+        {REPEATED("[2,64,1]"), DIM_UNKNOWN, 1},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void prefers_recorded_sizes(void **state) {
+    static const struct framework_case rows[] = {
+        /* the file has the used rows of a table; auxiliary heads are not in the file */
+        {"in x float[2,3]\nparams pos.weight=96 aux.weight=40\ninit embedding float[2,3]\n"
+         "node n Add x embedding -> y\nout y\n",
+         136, 2},
+        /* tied: the size is 0 */
+        {"in i int64[2]\nparams emb.weight=320 head.weight=0\ninit head.weight float[10,32]\n"
+         "at :Net emb:Embedding\nnode g Gather head.weight i -> y\nout y\n",
+         320, 1},
+        {"in x float[2,3]\nparams a=6 b\ninit a float[2,3]\nnode n Add x a -> y\nout y\n",
+         DIM_UNKNOWN, 1},
     };
     (void)state;
     CHECK(rows);
@@ -160,6 +203,8 @@ int main(void) {
         cmocka_unit_test(counts_a_batchnorm_that_was_fused),
         cmocka_unit_test(counts_a_bias_that_was_dropped),
         cmocka_unit_test(counts_stored_parameters_once),
+        cmocka_unit_test(counts_a_token_that_was_repeated_for_the_batch),
+        cmocka_unit_test(prefers_recorded_sizes),
         cmocka_unit_test(counts_merged_parameters_separately),
         cmocka_unit_test(does_not_guess_whether_parameters_are_tied),
     };

@@ -210,10 +210,10 @@ static const struct {
     {"\"dtype\":\"float\"", "\"dtype\":{}",
      "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, got an "
      "object without it"},
-    {"\"framework_params\":null}",
-     "\"framework_params\":null,\"upper_bound\":[\"macs\",\"speed\"]}",
+    {"\"framework_unknown\":[]}",
+     "\"framework_unknown\":[],\"upper_bound\":[\"macs\",\"speed\"]}",
      "totals.upper_bound[1]: expected the key of a figure, got another value"},
-    {"\"framework_params\":null}", "\"framework_params\":null,\"upper_bound\":true}",
+    {"\"framework_unknown\":[]}", "\"framework_unknown\":[],\"upper_bound\":true}",
      "totals.upper_bound: expected an array, got true or false"},
     {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_upper_bound\":[32,3]",
      "model.inputs[0].shape_upper_bound: expected as many dims as the shape has, got another "

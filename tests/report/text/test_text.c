@@ -143,20 +143,25 @@ static void reports_what_fits(void **state) {
 }
 
 static void explains_the_difference_to_the_framework(void **state) {
+    static const char *const names[] = {"cls_token", "a.weight", "b", "c"};
+    static const char *const forged[] = {"a\nfc9: 1 G"};
     static const struct {
         struct cm_framework framework;
         const char *words;
     } rows[] = {
-        {{3464000, 12, 0, "", "", 0},
+        {{3464000, 12, 0, NULL, "", 0},
          "framework params:   3.46 M          (3,464,000), 12 tensors folded or merged\n"},
-        {{3464000, 1, 0, "", "a.weight", 2},
-         "framework params:   3.46 M          (3,464,000), 1 tensor folded or merged, "
-         "a.weight\n"
-         "                      is shared by 2 modules\n"},
-        {{CM_UNKNOWN, 5, 1, "cls_token", "", 0},
-         "framework params:   unknown: the size of cls_token is not in the file\n"},
-        {{CM_UNKNOWN, 5, 2, "cls_token", "", 0},
-         "framework params:   unknown: the size of cls_token and 1 other is not in the file\n"},
+        {{3464000, 1, 0, NULL, "a.weight", 2},
+         "framework params:   3.46 M          (3,464,000), 1 tensor folded or merged,\n"
+         "                      a.weight is shared by 2 modules\n"},
+        {{CM_UNKNOWN, 5, 1, names, "", 0},
+         "framework params:   unknown, 5 tensors folded or merged, not in the file: the size "
+         "of "
+         "cls_token\n"},
+        {{CM_UNKNOWN, 5, 1, forged, "", 0}, "the size of a\\x0afc9: 1 G\n"},
+        {{CM_UNKNOWN, 5, 3, names, "", 0}, "cls_token,\n                      a.weight, b\n"},
+        {{CM_UNKNOWN, 5, 4, names, "", 0},
+         "cls_token,\n                      a.weight, b, and 1 other\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -191,9 +196,9 @@ static void compares_no_link_with_an_unknown_demand(void **state) {
 
 static void omits_the_framework_if_it_agrees(void **state) {
     static const struct cm_framework rows[] = {
-        {CM_UNKNOWN, 0, 0, "", "", 0},
-        {3463763, 0, 0, "", "", 0},
-        {3463763, 3, 0, "", "", 0},
+        {CM_UNKNOWN, 0, 0, NULL, "", 0},
+        {3463763, 0, 0, NULL, "", 0},
+        {3463763, 3, 0, NULL, "", 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
