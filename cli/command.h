@@ -68,6 +68,7 @@ int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 int command_schema(const struct invocation *call);
+int command_guide(const struct invocation *call);
 int command_sweep(const struct invocation *call);
 int command_merge(const struct invocation *call);
 int command_llm(const struct invocation *call);
@@ -92,6 +93,7 @@ extern const struct option command_no_options[];
 extern const struct option completion_operands[]; /* as in struct command */
 extern const struct option ops_operands[];
 extern const struct option schema_operands[];
+extern const struct option guide_operands[];
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

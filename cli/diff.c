@@ -174,7 +174,8 @@ static int refuse(const struct job *job) {
         else if (text_equal(condition->key, "counting"))
             diag_hint(job->call->diag, "profile both with this version of the program");
         else
-            diag_hint(job->call->diag, "profile both with the same options");
+            diag_hint(job->call->diag, "profile both with the same options; see 'costmodel "
+                                       "guide what-made-it-slower'");
     }
     return EXIT_INCOMPARABLE;
 }

@@ -134,6 +134,11 @@ static const struct command commands[] = {
      "  2  invalid command line\n"
      "  3  a shard is missing, duplicate, of another campaign or of another version (nothing is\n"
      "     printed); or success, but a combination failed\n", EXIT_REFUSED, of_campaigns},
+    {"guide", command_guide, command_no_options, "guide [NAME...]",
+     "how to answer a question, with commands",
+     "Lists the guides, or prints them as Markdown: one page for each question, with commands and\n"
+     "their output.\n",
+     NULL, EXIT_REFUSED, guide_operands},
     {"schema", command_schema, command_no_options, "schema NAME", "print a JSON schema",
      "Prints the JSON Schema (draft 2020-12) of what the program writes (profile, sweep, formula,\n"
      "diff, check) or reads (budget, baseline, op-costs, campaign).\n", NULL, EXIT_REFUSED, schema_operands},

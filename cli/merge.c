@@ -120,7 +120,8 @@ static int merge(const struct invocation *call, const struct request *request,
         diag_warn(call->diag, DIAG_BATCH,
                   "%zu of %zu combinations failed or are incomplete, the first is of '%s': %s",
                   n, sweep->n_rows, first->model ? first->model : sweep->model, first->problem);
-        diag_hint(call->diag, "column 'problem' has the message of each");
+        diag_hint(call->diag, "column 'problem' has the message of each; see 'costmodel guide "
+                              "compare-candidates'");
     }
     cm_sweep_free(sweep);
     return n > 0 ? EXIT_INCOMPLETE : command_exit(status);

@@ -271,9 +271,13 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
                             "the model requires %" PRId64 " bytes at batch %" PRId64
                             ", the limit is %" PRId64,
                             memory->required_bytes, result->options.batch, fit->limit_bytes);
-    if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
+    const char *guide =
+        result->device_memory.present ? "will-my-training-run-fit" : "which-batch-size";
+    if (text_equal(fit->search, "none"))
+        diag_hint(diag, "no batch fits; see 'costmodel guide %s'", guide);
     if (fit->largest_batch > 0)
-        diag_hint(diag, "the largest batch that fits is %" PRId64, fit->largest_batch);
+        diag_hint(diag, "the largest batch that fits is %" PRId64 "; see 'costmodel guide %s'",
+                  fit->largest_batch, guide);
     messages_print(diag, request->model, (enum color_choice)request->color);
     cm_diagnostics_free(diag);
     return status;

@@ -3,12 +3,7 @@
 set(shells ${PROJECT_SOURCE_DIR}/cli/shells/bash ${PROJECT_SOURCE_DIR}/cli/shells/zsh
   ${PROJECT_SOURCE_DIR}/cli/shells/fish)
 set(completion_table ${PROJECT_BINARY_DIR}/completion_scripts.c)
-add_custom_command(
-  OUTPUT ${completion_table}
-  COMMAND ${CMAKE_COMMAND} "-DFILES=${shells}" -DOUTPUT=${completion_table} -DHEADER=cli/command.h
-    "-DTABLE=struct completion_script completion_scripts" -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTexts.cmake
-  DEPENDS ${shells} ${PROJECT_SOURCE_DIR}/cmake/EmbedTexts.cmake
-  VERBATIM)
+embed_texts(${completion_table} cli/command.h "struct completion_script completion_scripts" ${shells})
 target_sources(costmodel_program PRIVATE ${completion_table})
 install(FILES cli/shells/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME costmodel)
 install(FILES cli/shells/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _costmodel)

@@ -300,7 +300,9 @@ static int report_problem(const struct timing *timing, const char *name,
     if (!ret->problem) return diag_no_memory(timing->core.diag);
     diag_warn(timing->core.diag, DIAG_BACKEND, "backend %s cannot be used: %s", name,
               reason->text);
-    diag_hint(timing->core.diag, "costmodel backends lists the backends");
+    diag_hint(timing->core.diag,
+              "costmodel backends lists the backends; for a device that is not "
+              "here, see 'costmodel guide another-gpu'");
     return CM_OK;
 }
 

@@ -184,7 +184,8 @@ static void report_shapes(const struct timing *timing, const struct imported *im
     if (imported->other_shape == NULL) return;
     diag_warn(timing->core.diag, DIAG_BACKEND, "the imported times belong to other shapes: %s",
               imported->other_shape);
-    diag_hint(timing->core.diag, "--batch, --dim and --input set the shapes of the inputs");
+    diag_hint(timing->core.diag, "--batch, --dim and --input set the shapes of the inputs; see "
+                                 "'costmodel guide from-onnxruntime-profile'");
 }
 
 /* Splits the layers over their nodes, and sets the measurement of every node and the share of

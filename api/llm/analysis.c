@@ -98,7 +98,8 @@ int figures_describe(struct serving *serving, struct cm_model *model,
     if (language->n_attentions == 0 && language->state_bytes == 0) {
         status = diag_error(serving->diag, DIAG_GRAPH,
                             "the model has neither attention nor a state");
-        diag_hint(serving->diag, "a recurrent model needs its cache as inputs");
+        diag_hint(serving->diag, "a recurrent model needs its cache as inputs; see 'costmodel "
+                                 "guide llm-prefill-decode-kv-cache'");
         return status;
     }
     if (language->lacks_state) {

@@ -118,9 +118,12 @@ static int read_baseline(struct check *check) {
     const char *text = check->baseline_text;
     const size_t size = check->baseline_size;
     if (text == NULL && check->request.update) return CM_OK;
-    if (text == NULL)
-        return diag_error(call->diag, DIAG_IO,
-                          "baseline file '%s' not found, --update-baseline creates it", path);
+    if (text == NULL) {
+        status = diag_error(call->diag, DIAG_IO,
+                            "baseline file '%s' not found, --update-baseline creates it", path);
+        diag_hint(call->diag, "see 'costmodel guide gate-a-repository'");
+        return status;
+    }
     if (!text_is_profile(text, size))
         return cm_baseline_read_json(text, size, path, call->diag, &check->baseline);
     status = cm_result_read_json(text, size, path, call->diag, &check->profile);

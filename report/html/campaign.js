@@ -244,5 +244,5 @@ function campaignSubtitle(sweep) {
     `FLOPs as ${sweep.convention} counts them`).join(' \u00b7 ');
 }
 
-views.push({key: 'campaign', label: 'Heat map', draw: drawCampaign, isWhole: true, isFor: report => report.kind === 'sweep'});
-views.push({key: 'combinations', label: 'Combinations', draw: drawCombinations, isWhole: true, isFor: report => report.kind === 'sweep'});
+views.push({key: 'campaign', label: 'Heat map', guide: 'compare-candidates', draw: drawCampaign, isWhole: true, isFor: report => report.kind === 'sweep'});
+views.push({key: 'combinations', label: 'Combinations', guide: 'compare-candidates', draw: drawCombinations, isWhole: true, isFor: report => report.kind === 'sweep'});

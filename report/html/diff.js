@@ -78,4 +78,4 @@ function drawDiff(parent, report) {
   drawDiffTables(parent, report, metric);
 }
 
-views.unshift({key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.diff || report.check});
+views.unshift({key: 'diff', label: 'Changes', guide: 'what-made-it-slower', draw: drawDiff, isWhole: true, isFor: report => report.diff || report.check});

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the page: title, tabs, module filter, and the view that the URL fragment selects. */
 
+/* The folder of the guides as HTML (docs/site.md), ending in a slash; '': the page names a command. */
+const guidesUrl = '';
+
+/* `guide` is the guide of docs/guides/ that uses the view. */
 const views = [
-  {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
-  {key: 'step', label: 'Training step', draw: drawTraining, isWhole: true, isFor: report => report.profile && report.profile.training},
-  {key: 'modules', label: 'Modules', draw: drawModules},
-  {key: 'dataflow', label: 'Dataflow', draw: drawDataflow, isWhole: true},
-  {key: 'operators', label: 'Operators', draw: drawOperators},
-  {key: 'kernels', label: 'Kernels', draw: drawKernels},
-  {key: 'measured', label: 'Measured', draw: drawMeasured, isFor: hasLayers},
-  {key: 'timeline', label: 'Timeline', draw: drawTimeline},
-  {key: 'memory', label: 'Memory', draw: drawMemory},
-  {key: 'roofline', label: 'Roofline', draw: drawRoofline},
+  {key: 'overview', label: 'Overview', guide: 'which-layers-first', draw: drawOverview, isWhole: true},
+  {key: 'step', label: 'Training step', guide: 'will-my-training-run-fit', draw: drawTraining, isWhole: true, isFor: report => report.profile && report.profile.training},
+  {key: 'modules', label: 'Modules', guide: 'which-layers-first', draw: drawModules},
+  {key: 'dataflow', label: 'Dataflow', guide: 'which-layers-first', draw: drawDataflow, isWhole: true},
+  {key: 'operators', label: 'Operators', guide: 'which-layers-first', draw: drawOperators},
+  {key: 'kernels', label: 'Kernels', guide: 'which-layers-first', draw: drawKernels},
+  {key: 'measured', label: 'Measured', guide: 'from-onnxruntime-profile', draw: drawMeasured, isFor: hasLayers},
+  {key: 'timeline', label: 'Timeline', guide: 'from-onnxruntime-profile', draw: drawTimeline},
+  {key: 'memory', label: 'Memory', guide: 'which-batch-size', draw: drawMemory},
+  {key: 'roofline', label: 'Roofline', guide: 'another-gpu', draw: drawRoofline},
 ];
 
 function pageTitle(report) {
@@ -52,6 +56,17 @@ function drawTabs(parent, available, current) {
   });
 }
 
+function drawGuide(parent, name) {
+  const box = add(parent, 'details', {class: 'guide'});
+  add(box, 'summary', {'aria-label': 'Guide to this view'}, '?');
+  const line = box.append('p');
+  line.append('span').text('This view answers ');
+  if (guidesUrl) add(line, 'a', {href: `${guidesUrl}${name}.html`}, name.replace(/-/g, ' '));
+  else line.append('strong').text(name.replace(/-/g, ' '));
+  line.append('span').text(': ');
+  line.append('code').text(`costmodel guide ${name}`);
+}
+
 function drawFilter(parent, report, view) {
   if (!report.profile || state.module === '') return;
   const module = selectedModule(report.profile);
@@ -81,12 +96,13 @@ function drawPage(frame, report) {
   const title = add(frame.header, 'div', {class: 'title'});
   title.append('h1').text(fit(pageTitle(report), 2 * maxName));
   add(title, 'p', {class: 'subtitle'}, pageSubtitle(report));
+  const tools = add(frame.header, 'div', {class: 'tools page-tools'});
   if (report.profile) {
-    const tools = add(frame.header, 'div', {class: 'tools page-tools'});
     drawSearch(tools, report.profile);
     addButton(tools, 'digits', 'Exact numbers', () => setState({digits: state.digits === 'all' ? '' : 'all'}))
       .attr('aria-pressed', String(state.digits === 'all'));
   }
+  drawGuide(tools, current.guide);
   if (report.profile) addWarnings(frame.header, report.profile);
   if (report.variants) drawVariantSwitches(frame.header, report);
   drawTabs(frame.header, available, current);

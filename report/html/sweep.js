@@ -79,4 +79,4 @@ function drawSweep(parent, report) {
   addTable(section, 'Costs of each variant', columns, report.variants.rows);
 }
 
-views.push({key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => report.variants});
+views.push({key: 'sweep', label: 'Batch sweep', guide: 'which-batch-size', draw: drawSweep, isWhole: true, isFor: report => report.variants});

@@ -12,7 +12,7 @@
 #include "support/text.h"
 
 #define INDENT          4
-#define LINES_OF_LAYERS 9 /* title, headings and the lines below the layers */
+#define LINES_OF_LAYERS 10 /* title, headings and the lines below the layers */
 
 /* The table being written. */
 struct grid {
@@ -202,24 +202,51 @@ static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
     table_end_cell(&grid->table);
 }
 
-/* Adds a row with the sums of the layers from `first` on; no sum if one of them has no time. */
+/* Returns the sum of the layers from `first` on; CM_UNKNOWN if one of them has no time. */
+static int64_t sum_layers(const struct cm_sweep *sweep, size_t row, size_t first) {
+    int64_t sum = 0;
+    for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
+        const struct cm_sweep_layer *layer = &sweep->layers[i];
+        const int64_t ps = row < layer->n_times ? layer->times[row].latency_ps : CM_UNKNOWN;
+        sum = is_known(ps) ? checked_add(sum, ps) : CM_UNKNOWN;
+    }
+    return sum;
+}
+
+/* Adds a row with the sums of the layers from `first` on. */
 static void add_rest(struct grid *grid, size_t first) {
     const struct cm_sweep *sweep = grid->sweep;
     int64_t nodes = 0;
     for (size_t row = 0; row < sweep->n_rows; row++) {
-        int64_t sum = 0;
-        for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
-            const struct cm_sweep_layer *layer = &sweep->layers[i];
-            const int64_t ps = row < layer->n_times ? layer->times[row].latency_ps : CM_UNKNOWN;
-            sum = is_known(ps) ? checked_add(sum, ps) : CM_UNKNOWN;
-        }
-        add_time(grid, sum, "");
+        add_time(grid, sum_layers(sweep, row, first), "");
         add_speedup(grid, row, CM_UNKNOWN);
     }
     for (size_t i = first; i < sweep->n_layers; i++)
         checked_add_known_to(&nodes, sweep->layers[i].nodes);
     table_print(&grid->table, "%" PRId64, nodes);
     table_print(&grid->table, "%zu other layers (--layers lists all)", sweep->n_layers - first);
+}
+
+/* Returns the time of a run in which no layer runs, such as that of the host; 0 if unknown. */
+static int64_t time_besides(const struct cm_sweep *sweep, size_t row) {
+    const int64_t sum = sum_layers(sweep, row, 0);
+    const int64_t total = sweep->rows[row].costs.latency_ps;
+    return is_known(sum) && is_known(total) && total > sum ? total - sum : 0;
+}
+
+/* Adds a row with these times if one of them is more than a hundredth of the total. */
+static void add_besides(struct grid *grid) {
+    const struct cm_sweep *sweep = grid->sweep;
+    bool is_visible = false;
+    for (size_t row = 0; row < sweep->n_rows; row++)
+        is_visible |= time_besides(sweep, row) > sweep->rows[row].costs.latency_ps / 100;
+    for (size_t row = 0; row < sweep->n_rows && is_visible; row++) {
+        add_time(grid, time_besides(sweep, row), "");
+        add_speedup(grid, row, CM_UNKNOWN);
+    }
+    if (!is_visible) return;
+    table_print(&grid->table, "-");
+    table_print(&grid->table, "time of a run besides its kernels");
 }
 
 static void add_total(struct grid *grid) {
@@ -270,13 +297,16 @@ void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
                         .is_planned = text_equal(sweep->times, "planned")};
     if (sweep->n_layers == 0 || !add_columns(&grid)) return;
     const size_t n = count_shown(page, sweep->n_layers);
-    if (!table_init(&grid.table, page, grid.headings, grid.n_columns, n + 2)) return;
+    if (!table_init(&grid.table, page, grid.headings, grid.n_columns, n + 3)) return;
     grid.table.keeps_start = true;
     table_fit(&grid.table, grid.ranks, page->options->width);
     write_heading(&grid);
     for (size_t i = 0; i < n; i++) add_layer(&grid, &sweep->layers[i]);
     if (n < sweep->n_layers) add_rest(&grid, n);
-    if (!grid.is_planned) add_total(&grid);
+    if (!grid.is_planned) {
+        add_besides(&grid);
+        add_total(&grid);
+    }
     if (!table_begin(&grid.table)) return;
     for (size_t row = 0; (row + 1) * grid.table.n_columns <= grid.table.n_cells; row++) {
         table_write_row(&grid.table, row);

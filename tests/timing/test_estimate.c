@@ -113,7 +113,8 @@ static void unusable_backend_is_a_warning(void **state) {
     assert_int_equal(bench->status, CM_OK);
     assert_string_equal(bench_messages(bench),
                         "warning[backend]: backend fake cannot be used: a table is required: "
-                        "fake:table=FILE; hint: costmodel backends lists the backends");
+                        "fake:table=FILE; hint: costmodel backends lists the backends; for a "
+                        "device that is not here, see 'costmodel guide another-gpu'");
     assert_string_equal(bench->timing->estimate->problem,
                         "a table is required: fake:table=FILE");
     bench_close(bench);
