@@ -6,7 +6,6 @@ import contextlib
 import html
 import importlib
 import importlib.util
-import inspect
 import io
 import pathlib
 import tempfile
@@ -128,20 +127,30 @@ def _by_fvcore(facts: Facts) -> tuple[int, list[Reason]]:
 
 
 def _by_ptflops(facts: Facts) -> tuple[int, list[Reason]]:
-    names = list(inspect.signature(facts.module.forward).parameters)
-    inputs = {**dict(zip(names, facts.args)), **facts.kwargs}
+    import torch  # pylint: disable=import-outside-toplevel
+
+    class Whole(torch.nn.Module):  # type: ignore[misc]
+        """ptflops gives one tensor, or keywords, which its rules of layers do not see."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = facts.module
+
+        def forward(self, _: Any) -> Any:
+            return self.module(*facts.args, **facts.kwargs)
+
     counted, _ = importlib.import_module("ptflops").get_model_complexity_info(
-        facts.module, (1,), input_constructor=lambda _: inputs, as_strings=False,
+        Whole(), (1,), input_constructor=lambda _: torch.zeros(1), as_strings=False,
         print_per_layer_stat=False, backend="pytorch", verbose=False)
     here = facts.profiles["ptflops"]
     macs = {row.op: row.macs or 0 for row in here.operators}
     twice = _flops(here, ("Relu", "PRelu", "Elu", "Gelu", "MaxPool", "AveragePool", "Resize"))
+    own = [Reason(facts.linear_macs - facts.weighted_macs, "F.linear outside of Linear is not seen"),
+           Reason(-facts.attention_macs, "scaled_dot_product_attention is unknown to ptflops")]
     if facts.has_attention:
-        own = Reason(None, "MultiheadAttention is counted by a formula of ptflops")
-    else:
-        own = Reason(facts.linear_macs - facts.weighted_macs, "F.linear outside of Linear is not seen")
+        own = [Reason(None, "MultiheadAttention is counted by a formula of ptflops")]
     return counted, [
-        own, Reason(twice + 2 * facts.pooled, "activations and pools count twice, as modules and as the functions that they call"),
+        *own, Reason(twice + 2 * facts.pooled, "activations and pools count twice, as modules and as the functions that they call"),
         Reason(facts.conv_biases - (_flops(here, ("Conv",)) - macs.get("Conv", 0)),
                "the exporter gives each convolution a bias")]
 
@@ -166,12 +175,14 @@ def _by_deepspeed(facts: Facts) -> tuple[int, list[Reason]]:
     profiler = importlib.import_module("deepspeed.profiling.flops_profiler")
     _, macs, _ = profiler.get_model_profile(facts.module, args=list(facts.args), kwargs=dict(facts.kwargs),
                                             print_profile=False, as_string=False, warm_up=0)
-    return macs, _of_deepspeed(facts, "DeepSpeed")
+    knows_attention = hasattr(getattr(profiler, "profiler", None), "_attn_flops_compute")  # older versions do not
+    return macs, _of_deepspeed(facts, "DeepSpeed", knows_attention)
 
 
-def _of_deepspeed(facts: Facts, name: str) -> list[Reason]:
+def _of_deepspeed(facts: Facts, name: str, knows_attention: bool = False) -> list[Reason]:
     recurrent = sum(row.macs or 0 for row in facts.profiles["macs"].operators if row.op in RECURRENT)
-    return [Reason(-facts.attention_macs, f"scaled_dot_product_attention is unknown to {name}"),
+    attention = 0 if knows_attention else -facts.attention_macs
+    return [Reason(attention, f"scaled_dot_product_attention is unknown to {name}"),
             Reason(-recurrent, f"recurrent layers have no MACs in {name}")]
 
 

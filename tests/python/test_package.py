@@ -345,16 +345,19 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "requires example_inputs"):
             cm.profile(model)
 
-    def test_the_notebook_runs(self):
+    def test_the_notebooks_run(self):
         nbclient, nbformat = required("nbclient"), required("nbformat")
         required("ipykernel")
         required("pandas")
-        notebook = nbformat.read(SOURCE / "examples" / "python" / "costmodel.ipynb", as_version=4)
-        nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
-                                resources={"metadata": {"path": SOURCE}}).execute()
-        pages = [output["data"].get("text/html", "") for cell in notebook.cells
-                 for output in cell.get("outputs", ()) if "data" in output]
-        self.assertTrue(any("layer3" in page for page in pages))
+        paths = sorted((SOURCE / "examples").rglob("*.ipynb")) + sorted((SOURCE / "docs").rglob("*.ipynb"))
+        self.assertTrue(paths)
+        for path in paths:
+            notebook = nbformat.read(path, as_version=4)
+            nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
+                                    resources={"metadata": {"path": SOURCE}}).execute()
+            pages = [output["data"].get("text/html", "") for cell in notebook.cells
+                     for output in cell.get("outputs", ()) if "data" in output]
+            self.assertTrue(any("layer3" in page for page in pages), path)
 
 
 if __name__ == "__main__":
