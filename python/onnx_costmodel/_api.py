@@ -171,7 +171,7 @@ def check(model: ModelLike, *, baseline: str | os.PathLike[str] | Profile | None
             given = {**file.sizes_or(batch, dims), "input": inputs, "baseline": baseline, "budget": budget,
                      "limit": list(limits), **options}
             document, status = run_json(["check", "--format=json", *arguments(given),
-                                         f"--report=markdown={report}", "--", file.path])
+                                         f"--report=markdown={report}", "--", file.path], strict=True)
         made = Verdict({**document, "model": file.name or document["model"]})
         made._status = status  # pylint: disable=protected-access
         made._markdown = report.read_text(encoding="utf-8")  # pylint: disable=protected-access

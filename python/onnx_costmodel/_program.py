@@ -103,32 +103,31 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def run(words: Iterable[str]) -> tuple[str, int]:
+def run(words: Iterable[str], *, strict: bool = False) -> tuple[str, int]:
     """Runs the program and returns its output and exit status.
 
-    Raises CostmodelError if the program wrote nothing; otherwise warns of its messages. Other
-    threads run in the meantime; KeyboardInterrupt ends the program.
+    Raises CostmodelError if the program wrote nothing, or if it is strict and printed an error;
+    otherwise warns of its messages. Other threads run in the meantime; KeyboardInterrupt ends the program.
     """
     done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True,
                           check=False)
     text = done.stderr.decode("utf-8", "replace")
     messages = parse_messages(text)
-    if not done.stdout:
-        errors = [message for message in messages if message.severity == "error"]
-        if errors:
-            raise CostmodelError("\n".join(message.text for message in errors), errors[0].code,
-                                 done.returncode, messages)
-        if done.returncode != 0:
-            raise CostmodelError(text.strip() or f"costmodel ended with status {done.returncode}",
-                                 "program", done.returncode)
+    errors = [message for message in messages if message.severity == "error"]
+    if errors and (strict or not done.stdout):
+        raise CostmodelError("\n".join(message.text for message in errors), errors[0].code,
+                             done.returncode, messages)
+    if not done.stdout and done.returncode != 0:
+        raise CostmodelError(text.strip() or f"costmodel ended with status {done.returncode}",
+                             "program", done.returncode)
     for message in messages:
         warnings.warn(message.text, CostmodelWarning, stacklevel=4)
     return done.stdout.decode("utf-8"), done.returncode
 
 
-def run_json(words: Iterable[str]) -> tuple[dict[str, Any], int]:
+def run_json(words: Iterable[str], *, strict: bool = False) -> tuple[dict[str, Any], int]:
     """Like run, but returns the parsed JSON; the words contain --format=json."""
-    text, status = run(words)
+    text, status = run(words, strict=strict)
     try:
         return json.loads(text), status
     except ValueError as fault:  # killed while writing
