@@ -22,6 +22,7 @@
 #include "support/glob.h"
 #include "support/json/json_value.h"
 #include "support/json/json_writer.h"
+#include "support/system.h"
 #include "support/text.h"
 
 #define HISTORY_SCHEMA "costmodel/history/1"
@@ -44,11 +45,9 @@ int history_add_lines(const struct invocation *call, const struct cm_verdict *ve
     for (size_t i = 0; i < n; i++) {
         struct cm_metric metric;
         struct cm_figure figure;
-        char *line = NULL;
-        size_t size = 0;
-        FILE *out = open_memstream(&line, &size);
-        if (out == NULL) return diag_no_memory(call->diag);
-        struct json_writer json = {.out = out};
+        struct memory_stream line;
+        if (!memory_stream_open(&line)) return diag_no_memory(call->diag);
+        struct json_writer json = {.out = line.out};
         json_begin(&json, '{');
         json_key_string(&json, "schema", HISTORY_SCHEMA);
         json_key_string(&json, "date", date);
@@ -65,17 +64,17 @@ int history_add_lines(const struct invocation *call, const struct cm_verdict *ve
                 json_key_integer(&json, metric.key, figure.value);
         json_end(&json, '}');
         json_end(&json, '}');
-        fputs("\n", out);
-        const bool is_written = fclose(out) == 0;
-        if (is_written) text_append_n(ret, line, size);
-        free(line);
+        fputs("\n", line.out);
+        const bool is_written = memory_stream_close(&line);
+        if (is_written) text_append_n(ret, line.text, line.size);
+        free(line.text);
         if (!is_written || ret->failed) return diag_no_memory(call->diag);
     }
     return CM_OK;
 }
 
 int history_append(const struct invocation *call, const char *path, const struct text *lines) {
-    FILE *out = fopen(path, "a");
+    FILE *out = fopen(path, "ab");
     if (out == NULL) return diag_system(call->diag, "open", path, errno);
     (void)fwrite(text_string(lines), 1, lines->length, out);
     const bool failed = ferror(out) != 0;

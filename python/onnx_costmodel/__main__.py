@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the program: ``python -m onnx_costmodel MODEL.onnx``."""
 import os
+import subprocess
 import sys
 from typing import NoReturn
 
@@ -9,6 +10,8 @@ from ._program import program
 
 def main() -> NoReturn:
     path = program()
+    if os.name == "nt":  # execv would return to the shell at once
+        sys.exit(subprocess.call([path, *sys.argv[1:]]))
     os.execv(path, ["costmodel", *sys.argv[1:]])
 
 

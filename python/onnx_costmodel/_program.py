@@ -53,7 +53,8 @@ class CostmodelWarning(UserWarning):
 def program() -> str:
     """Returns the path of the program: $COSTMODEL_PROGRAM or the one in this package."""
     given = os.environ.get("COSTMODEL_PROGRAM")
-    path = pathlib.Path(given) if given else pathlib.Path(__file__).parent / "bin" / "costmodel"
+    name = "costmodel.exe" if os.name == "nt" else "costmodel"
+    path = pathlib.Path(given) if given else pathlib.Path(__file__).parent / "bin" / name
     if not path.is_file():
         raise CostmodelError(f"program {path} not found", "program")
     return str(path)
