@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tables of the options that affect the costs of a model. A command that profiles includes them
+/* Tables of the options that affect the costs of a model. A command that profiles includes them
  * in its own table:
  *
  *     struct request { struct binding binding; ... };
- *     {.rows = binding_model, .offset = OPTION_AT(struct request, struct binding, binding)},
- */
+ *     {.rows = binding_model, .offset = OPTION_AT(struct request, struct binding, binding)}, */
 #pragma once
 
 #include <stddef.h>

@@ -6,8 +6,7 @@
 
 struct cm_diagnostics;
 
-/*
- * Prints warnings and errors; notes are part of the report. `subject` is the path of the model
+/* Prints warnings and errors; notes are part of the report. `subject` is the path of the model
  * ("-": standard input) or the name of the program.
  *
  *     resnet.onnx: error[shape]: input has 64 channels, weight expects 32 x 1 groups

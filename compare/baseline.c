@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A baseline is the part of profiles that is kept in a repository: totals and one line per
+/* A baseline is the part of profiles that is kept in a repository: totals and one line per
  * module. The file has the path of each module instead of its parent's index, which would
  * change with every added module; the module tree is rebuilt from the paths.
- * cm_baseline_compare finds the costs that decreased or increased between two baselines.
- */
+ * cm_baseline_compare finds the costs that decreased or increased between two baselines. */
 #include "compare/baseline.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Judges a value against a limit. A measured value is a range: pass if the whole range is
+/* Judges a value against a limit. A measured value is a range: pass if the whole range is
  * allowed, regression if none of it is, else ambiguous. An upper bound is judged as the range
  * from 0 to its value, with not-compared instead of ambiguous. A partial sum (unknown
- * operators) is a lower bound: it may be a regression, but never passes.
- */
+ * operators) is a lower bound: it may be a regression, but never passes. */
 #include "compare/judge.h"
 
 #include <stdbool.h>

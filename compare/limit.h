@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Limits and their syntax:
+/* Limits and their syntax:
  *
  *     [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND]...
  *
  * MODULES is a pattern of module paths ('*', '?'); without it the limit applies to the whole
  * model. A BOUND is a value ("4.1G", "16MiB", "2.5ms") or an allowed increase over the baseline
- * ("+2%", "+1MiB"). The limit is met if any of its bounds is met.
- */
+ * ("+2%", "+1MiB"). The limit is met if any of its bounds is met. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Matches the modules of two results in three steps:
+/* Matches the modules of two results in three steps:
  * 1. By path, from the root down: children of matched parents with equal name and class.
  *    Children with numeric names are aligned as sequences (align), because an insertion
  *    renumbers all that follow.
@@ -86,13 +85,11 @@ static size_t bins_first(struct bins *bins, uint64_t key, const size_t *taken) {
     return *head;
 }
 
-/*
- * align() pairs the items of two sequences without crossings, in O(n log n). The items are
+/* align() pairs the items of two sequences without crossings, in O(n log n). The items are
  * children with numeric names, for example the layers of a Sequential. Each step aligns the
  * gaps between the pairs of the step before. STEP_EQUAL and STEP_KIND pair the common prefix
  * and suffix of a gap. In the rest, the k-th items with the same key on both sides are
- * candidate pairs; the largest set of candidate pairs without crossings is kept.
- */
+ * candidate pairs; the largest set of candidate pairs without crossings is kept. */
 struct align_item {
     uint64_t content; /* key: equal for identical items */
     uint64_t kind;    /* key: equal for items of the same kind */

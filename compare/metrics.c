@@ -11,15 +11,14 @@
 
 #define NOWHERE SIZE_MAX /* offset of a member that does not exist */
 
-/*
- * Relation of a metric to the training step:
+/* Relation of a metric to the training step:
  *     STEP_NEVER       always describes the forward pass
  *     STEP_IF_PRESENT  describes the training step if the result has one
  *     STEP_ONLY        describes the training step; absent from a result without one
  *     STEP_TIMED       as STEP_ONLY; also absent if the step has no times
  *     STEP_NEVER_MODEL as STEP_NEVER; absent if times are not modelled
- *     STEP_LLM         a figure of a language model: `in_result` is an offset in struct cm_llm
- */
+ *     STEP_LLM         a figure of a language model: `in_result` is an offset in struct
+ *     cm_llm */
 enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED, STEP_NEVER_MODEL, STEP_LLM };
 
 struct extra {

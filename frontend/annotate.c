@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See annotate.h. Makes two passes over the wire format. The first lists the edits in file
+/* See annotate.h. Makes two passes over the wire format. The first lists the edits in file
  * order: old entries are removed, new ones are added at the end of a node or of the model, and
  * the length of every message around them changes. The second copies the file and applies the
  * edits. Neither holds more than a window of the file, so that weights of any size pass
- * through.
- */
+ * through. */
 #include "frontend/annotate.h"
 
 #include <stdbool.h>

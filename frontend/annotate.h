@@ -29,11 +29,9 @@ struct annotator {
     void *context;
 };
 
-/*
- * Copies the model to `out` with the new entries. All other bytes are unchanged, except for the
+/* Copies the model to `out` with the new entries. All other bytes are unchanged, except for the
  * lengths of messages that contain an edited entry. `source` is read twice and must be able to
  * seek. Returns CM_OK, CM_REFUSED (the file has changed, or would become too large), CM_IO or
- * CM_NO_MEMORY; the caller flushes `out`.
- */
+ * CM_NO_MEMORY; the caller flushes `out`. */
 int annotate_write(struct source *source, const struct annotator *annotator,
                    struct cm_diagnostics *diag, FILE *out) __attribute__((warn_unused_result));

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inlines model-local functions while the graph is built: a call is replaced by the function's
+/* Inlines model-local functions while the graph is built: a call is replaced by the function's
  * body, with the caller's values under the body's names. A struct call records each call, so
- * that the module tree can find the call that a node comes from.
- */
+ * that the module tree can find the call that a node comes from. */
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -133,11 +131,9 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
-/*
- * Defines the outputs of the call: the body's values under the caller's names. A value that a
+/* Defines the outputs of the call: the body's values under the caller's names. A value that a
  * node of the body (id >= `first`) computes takes the caller's name; an input that the body
- * passes through keeps its name.
- */
+ * passes through keeps its name. */
 static int return_outputs(struct importer *importer, const struct file_node *node,
                           const struct function *function, struct scope *outer,
                           const struct scope *scope, uint32_t call_id, uint32_t first) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * State shared by the parts of the import: the graph builder and the names in scope. Names are
- * resolved as nodes are added, so that the IR refers to values by id.
- */
+/* State shared by the parts of the import: the graph builder and the names in scope. Names are
+ * resolved as nodes are added, so that the IR refers to values by id. */
 #pragma once
 
 #include "frontend/wire/decode.h"
@@ -185,11 +183,9 @@ struct node_walk nodes_of(const struct message *message, uint32_t number);
 bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *ret_parts);
 
 /* sort.c */
-/*
- * Sets *ret to the *ret_n nodes, each after the producers of its operands and of the outer
+/* Sets *ret to the *ret_n nodes, each after the producers of its operands and of the outer
  * values that its bodies use; allocated in importer->scopes. Keeps the file's order if it is
- * topological. A cycle is an error that names a node.
- */
+ * topological. A cycle is an error that names a node. */
 int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
                size_t *ret_n) CM_MUST_CHECK;
 

@@ -141,10 +141,8 @@ static int import_start(struct importer *importer, struct model **ret) {
     return *ret && importer->builder ? CM_OK : diag_no_memory(importer->diag);
 }
 
-/*
- * Imports the nodes in file order, which usually is topological. If a node uses a value that is
- * defined later, the import starts again with sorted nodes.
- */
+/* Imports the nodes in file order, which usually is topological. If a node uses a value that is
+ * defined later, the import starts again with sorted nodes. */
 static int build(struct source *source, struct importer *importer, struct model **ret) {
     struct model *model = NULL;
     struct importer first = *importer;

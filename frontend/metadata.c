@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads the metadata_props of nodes. PyTorch's exporter writes two Python lists per node: the
+/* Reads the metadata_props of nodes. PyTorch's exporter writes two Python lists per node: the
  * names of the modules around it (`pkg.torch.onnx.name_scopes`) and their classes
  * (`pkg.torch.onnx.class_hierarchy`), outermost first, the operation itself last. `namespace`
  * has both in one text: "name: class/name: class". Nodes of one module share one struct
- * module_stack, so that hundreds of bytes per node in the file take one pointer in memory.
- */
+ * module_stack, so that hundreds of bytes per node in the file take one pointer in memory. */
 #include <string.h>
 
 #include "frontend/importer.h"

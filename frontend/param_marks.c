@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads what PyTorch's exporter recorded about parameters. The graph has the signature of the
+/* Reads what PyTorch's exporter recorded about parameters. The graph has the signature of the
  * exported program, a line per tensor. The package onnx_costmodel adds the number of elements:
  *
  *     p_conv_weight: PARAMETER target='conv.weight'
@@ -8,8 +7,7 @@
  *     b_rotary_inv_freq: BUFFER target='rotary.inv_freq' persistent=False
  *
  * The value_info of an initializer has the kind of the tensor. If the exporter computed the
- * tensor, it has the names of all source tensors instead: "['conv.weight', 'val_3']".
- */
+ * tensor, it has the names of all source tensors instead: "['conv.weight', 'val_3']". */
 #include <string.h>
 
 #include "frontend/importer.h"

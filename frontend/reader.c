@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads constants from files. An external file must be inside the model's folder: its path
- * comes from the model, which is untrusted.
- */
+/* Reads constants from files. An external file must be inside the model's folder: its path
+ * comes from the model, which is untrusted. */
 #include "frontend/reader.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Topological sort of nodes: a depth-first walk in file order that places a node after its
+/* Topological sort of nodes: a depth-first walk in file order that places a node after its
  * producers, so that a sorted file keeps its order. The stack is explicit, since a chain may be
- * as long as the file.
- */
+ * as long as the file. */
 #include "frontend/importer.h"
 #include "support/arena.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An arena has two stacks of blocks: ordinary blocks, which grow geometrically and are filled
+/* An arena has two stacks of blocks: ordinary blocks, which grow geometrically and are filled
  * from the bottom; and one block per large object, so that a large object does not waste the
  * rest of an ordinary block. Each block records the arena's total at its creation, which
- * decides whether it is younger than a mark.
- */
+ * decides whether it is younger than a mark. */
 #include "support/arena.h"
 
 #include <stdalign.h>
@@ -127,10 +125,8 @@ __attribute__((noinline)) static void *take_block(struct arena *arena, size_t si
     return block->data;
 }
 
-/*
- * Allocates an object; zeroed on request, otherwise of undefined contents. `align` is a power
- * of two, because a division per allocation would be measurable.
- */
+/* Allocates an object; zeroed on request, otherwise of undefined contents. `align` is a power
+ * of two, because a division per allocation would be measurable. */
 static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     if (one_object_a_block || arena->filling == NULL) return take_block(arena, size, zeroed);
     struct block *block = arena->filling;

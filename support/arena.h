@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arenas: memory that is freed as a whole. Their names ("proto", "scratch", "page") are for
+/* Arenas: memory that is freed as a whole. Their names ("proto", "scratch", "page") are for
  * debuggers only. A failed allocation is sticky: callers may check arena_failed once per pass.
  * A debug build (COSTMODEL_DEBUG_ARENA) makes one malloc per object, so that ASan and valgrind
- * see every overrun.
- */
+ * see every overrun. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Checks what a caller of the public API passes: required pointers, and the structs that it
+/* Checks what a caller of the public API passes: required pointers, and the structs that it
  * fills in. Each of these is a row of arguments.c, with its defaults, its enumerators and its
- * lists.
- */
+ * lists. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,12 +26,10 @@ enum argument {
 };
 /* clang-format on */
 
-/*
- * Checks a struct with a size and copies it to `ret_own`; members that the caller's version
+/* Checks a struct with a size and copies it to `ret_own`; members that the caller's version
  * lacks get their defaults. `others`: the other required pointers are not NULL. Returns
  * `ret_own`; NULL with a message if an argument is NULL or invalid, or sets a member that this
- * version lacks.
- */
+ * version lacks. */
 const void *arguments_take(enum argument kind, const void *given, void *ret_own, bool others,
                            struct cm_diagnostics *diag);
 /* The same, with a copy that is valid until the end of the block. For example:

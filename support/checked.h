@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN; a
+/* Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN; a
  * result that exceeds int64_t gives DIM_OVERFLOW; an operand that is DIM_OVERFLOW always gives
- * DIM_OVERFLOW. So a caller checks only the result of a formula.
- */
+ * DIM_OVERFLOW. So a caller checks only the result of a formula. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Renders messages immediately, into the sink's arena, because frames live on the stack.
- * Names from a file are escaped here, so that none can control a terminal or fake a line.
- */
+/* Renders messages immediately, into the sink's arena, because frames live on the stack.
+ * Names from a file are escaped here, so that none can control a terminal or fake a line. */
 #include "support/diag.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Diagnostics with their location. The function that detects a fault reports only the fault
+/* Diagnostics with their location. The function that detects a fault reports only the fault
  * ("input has 64 channels, weight expects 32 x 1 groups"); its callers push frames that name
- * the file, pass and node. The sink is the public struct cm_diagnostics.
- */
+ * the file, pass and node. The sink is the public struct cm_diagnostics. */
 #pragma once
 
 #include <stdarg.h>
@@ -43,10 +41,8 @@ enum diag_code {
     DIAG_N_CODES
 };
 
-/*
- * One level of the location of a fault; lives on the stack of the function that pushes it.
- * `print` renders it when a message is created: one or more lines, no newline at the end.
- */
+/* One level of the location of a fault; lives on the stack of the function that pushes it.
+ * `print` renders it when a message is created: one or more lines, no newline at the end. */
 struct diag_frame {
     const struct diag_frame *outer; /* set by diag_push */
     const char *label;              /* "at node", "in function": printed before the place */
@@ -76,11 +72,9 @@ struct cm_diagnostics {
 void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame);
 void diag_pop(struct cm_diagnostics *sink, const struct diag_frame *frame);
 
-/*
- * Adds a message and returns the status of its code (diag_status), so that a caller can write
+/* Adds a message and returns the status of its code (diag_status), so that a caller can write
  * `return diag_error(...)`. Returns CM_NO_MEMORY if the message cannot be allocated. A NULL
- * sink discards the message; the status is the same.
- */
+ * sink discards the message; the status is the same. */
 int diag_error(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_warn(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...)
@@ -120,10 +114,8 @@ int diag_system(struct cm_diagnostics *sink, const char *what, const char *name,
 const char *diag_code_name(enum diag_code code);
 int diag_status(enum diag_code code);
 
-/*
- * Prints the location and aborts. For faults of the program, never of its input: BUG_ON(c) is
- * for conditions that no input can cause.
- */
+/* Prints the location and aborts. For faults of the program, never of its input: BUG_ON(c) is
+ * for conditions that no input can cause. */
 _Noreturn void diag_bug(const char *file, int line, const char *what);
 #define BUG(what)         diag_bug(__FILE__, __LINE__, what)
 #define BUG_ON(condition) ((condition) ? diag_bug(__FILE__, __LINE__, #condition) : (void)0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Input and output of files. A source reads bytes from a file, a pipe or memory. All sources
- * can be read forward and skipped; files and memory can also be read at an offset.
- */
+/* Input and output of files. A source reads bytes from a file, a pipe or memory. All sources
+ * can be read forward and skipped; files and memory can also be read at an offset. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,10 +53,8 @@ uint64_t source_bytes_read(const struct source *source);
 void source_begin_digest(struct source *source);
 uint64_t source_digest(const struct source *source);
 
-/*
- * Reads up to `size` bytes at the position: through a window of 4 KiB, or directly to `buffer`
- * if the request is larger. *ret_got < size means the end. Returns CM_OK or CM_IO.
- */
+/* Reads up to `size` bytes at the position: through a window of 4 KiB, or directly to `buffer`
+ * if the request is larger. *ret_got < size means the end. Returns CM_OK or CM_IO. */
 int source_read(struct source *source, void *buffer, size_t size, size_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* Returns the next byte; -1 at the end, -2 on an error (reported). */
@@ -82,11 +78,9 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 
 #define FILE_MAX_JSON ((size_t)128 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
 
-/*
- * Reads the rest of the source into one block of `arena` and adds a NUL that *ret_size does not
+/* Reads the rest of the source into one block of `arena` and adds a NUL that *ret_size does not
  * count. Returns CM_OK, CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO or
- * CM_NO_MEMORY.
- */
+ * CM_NO_MEMORY. */
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
     __attribute__((warn_unused_result));
@@ -95,22 +89,18 @@ int source_read_file(const char *path, size_t max_bytes, struct arena *arena,
                      struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
     __attribute__((warn_unused_result));
 
-/*
- * Atomic file output: writes to a file without a name in the folder of `path`. output_commit
+/* Atomic file output: writes to a file without a name in the folder of `path`. output_commit
  * replaces the file at `path` by this file; output_abandon, or the end of the process, deletes
- * it. If `path` exists but is not a regular file (/dev/null, a pipe), writes to it directly.
- */
+ * it. If `path` exists but is not a regular file (/dev/null, a pipe), writes to it directly. */
 struct output; /* opaque */
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret)
     __attribute__((warn_unused_result));
 FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
-/*
- * Commits n outputs: all, or none if one cannot be written, synchronized or renamed; then the
+/* Commits n outputs: all, or none if one cannot be written, synchronized or renamed; then the
  * files before are restored. A crash of the machine between two renames may leave some
- * replaced. Requires hard links if n > 1 and a target exists.
- */
+ * replaced. Requires hard links if n > 1 and a target exists. */
 int output_commit_all(struct output *const *outputs, size_t n, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 /* As output_commit. Sets *ret_fd to a descriptor that appends to the file, even if the file is

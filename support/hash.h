@@ -5,11 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Returns a hash for tables in memory: its low bits, which choose a slot, depend on every bit
+/* Returns a hash for tables in memory: its low bits, which choose a slot, depend on every bit
  * of the text. The seed is random (arena_seed), so that a file cannot choose names that all
- * fall into one slot; the output of the program must not depend on the hash.
- */
+ * fall into one slot; the output of the program must not depend on the hash. */
 uint64_t hash_text(const char *text, size_t length, uint64_t seed);
 
 #define HASH_BYTES_BEGIN UINT64_C(0xcbf29ce484222325)

@@ -35,10 +35,8 @@ void map_init(struct map *map, struct arena *arena);
 /* Allocates space for `n` entries in total. Returns CM_OK or CM_NO_MEMORY. */
 int map_reserve(struct map *map, size_t n) __attribute__((warn_unused_result));
 
-/*
- * A key is a NUL-terminated text or, for functions whose name ends in _n, `length` < 2^32
- * arbitrary bytes. Keys are equal if their bytes are.
- */
+/* A key is a NUL-terminated text or, for functions whose name ends in _n, `length` < 2^32
+ * arbitrary bytes. Keys are equal if their bytes are. */
 
 /* Returns the value; MAP_NONE if the key is absent. */
 uint32_t map_get(const struct map *map, const char *key);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads bytes from a file, a pipe or memory through one window: 4 KiB of a file or pipe, or the
+/* Reads bytes from a file, a pipe or memory through one window: 4 KiB of a file or pipe, or the
  * whole of a memory source. Files are read with pread and never mapped: a mapping would count
- * as resident memory, and truncating a mapped file kills the program.
- */
+ * as resident memory, and truncating a mapped file kills the program. */
 #include "support/file.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See suggest.h. The distance of two names is the optimal string alignment distance: the number
+/* See suggest.h. The distance of two names is the optimal string alignment distance: the number
  * of insertions, deletions, substitutions and swaps of neighbours. A known name is similar if
- * the distance is at most a third of its length, rounded up.
- */
+ * the distance is at most a third of its length, rounded up. */
 #include "support/suggest.h"
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A growing text in an arena. If an allocation fails, later appends do nothing and `failed` is
- * set (sticky), so that callers check it once, at the end.
- */
+/* A growing text in an arena. If an allocation fails, later appends do nothing and `failed` is
+ * set (sticky), so that callers check it once, at the end. */
 #pragma once
 
 #include <stdarg.h>
@@ -33,23 +31,19 @@ void text_clear(struct text *text);
 /* Returns the text, "" if it is empty. Borrowed from the arena. */
 const char *text_string(const struct text *text);
 
-/*
- * Appends a name from a file. The bytes of controls, bidi and other format characters,
+/* Appends a name from a file. The bytes of controls, bidi and other format characters,
  * invisible, private and unassigned characters (unsafe_points.gen.h) and invalid UTF-8 become
  * \xNN, so that no name can control a terminal or fake a line. The first byte of a CI command
  * is escaped in the same way:
  * "##[error]" and "##vso[" anywhere; "::error::" at the start of the name, also if only blanks
- * and non-ASCII characters precede it.
- */
+ * and non-ASCII characters precede it. */
 void text_append_name(struct text *text, const char *name);
 /* Returns true if the n bytes are printable ASCII without '#' and text_append_name appends them
  * unchanged. */
 bool text_is_plain(const char *string, size_t n);
-/*
- * Returns the offset of the first unsafe character or CI command ("##[", or "##" and a letter).
+/* Returns the offset of the first unsafe character or CI command ("##[", or "##" and a letter).
  * Sets *ret_point to the code point there and *ret_length to its number of bytes; to
- * TEXT_BROKEN and 1 if it is not valid UTF-8. If there is none, returns n and sets nothing.
- */
+ * TEXT_BROKEN and 1 if it is not valid UTF-8. If there is none, returns n and sets nothing. */
 #define TEXT_BROKEN UINT32_MAX
 size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_t *ret_length);
 /* As text_append_name, but cuts a name longer than TEXT_LONGEST_LABEL bytes and appends "...".
@@ -88,11 +82,9 @@ bool text_to_int64(const char *string, size_t length, int64_t *ret_value);
  * correctly rounded for up to 15 digits if the exponent of the last digit is from -22 to 22,
  * else within one unit in the last place. */
 bool text_to_real(const char *string, double *ret_value);
-/*
- * Parses a size in bytes: "17179869184", "16GiB", "1.5GB", rounded down. The prefixes k, M,
+/* Parses a size in bytes: "17179869184", "16GiB", "1.5GB", rounded down. The prefixes k, M,
  * G, T are powers of 1000; Ki, Mi, Gi, Ti are powers of 1024. The unit ends in B. Returns false
- * for other text ("16G", "1.5") and if the size exceeds int64_t.
- */
+ * for other text ("16G", "1.5") and if the size exceeds int64_t. */
 bool text_to_bytes(const char *string, int64_t *ret_value);
 /* Returns true if the bytes are well-formed UTF-8 without NUL. */
 bool text_is_utf8(const char *string, size_t length);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The files of a shard, in JSON Lines: a header line, then one line per combination. An
+/* The files of a shard, in JSON Lines: a header line, then one line per combination. An
  * unfinished shard is a file FOLDER/shard-1-of-4.part, to which rows are appended in any order;
- * a complete one is FOLDER/shard-1-of-4.jsonl, in the order of the combinations.
- */
+ * a complete one is FOLDER/shard-1-of-4.jsonl, in the order of the combinations. */
 #pragma once
 
 #include <stdbool.h>
@@ -45,9 +43,7 @@ struct shard_file {
     const char **lines; /* text of each row, without the newline */
 };
 
-/*
- * Reads a file of a shard; the contents are in `arena`. `is_part`: a missing file is empty, and
- * lines that are incomplete or invalid are skipped. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY.
- */
+/* Reads a file of a shard; the contents are in `arena`. `is_part`: a missing file is empty, and
+ * lines that are incomplete or invalid are skipped. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
 int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_diagnostics *diag,
                struct shard_file *ret) CM_MUST_CHECK;

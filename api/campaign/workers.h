@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pool of child processes. A task is a range of items; a process writes one line of output per
+/* Pool of child processes. A task is a range of items; a process writes one line of output per
  * item, in order. If a process terminates abnormally, the first item without output is reported
- * as lost, and a new process runs the items after it.
- */
+ * as lost, and a new process runs the items after it. */
 #pragma once
 
 #include <stdbool.h>

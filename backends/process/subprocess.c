@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Both sides of a connection: the measuring process opens the device and serves requests; the
+/* Both sides of a connection: the measuring process opens the device and serves requests; the
  * program starts the process, sends requests and reaps it. The process is forked before the
  * backend opens a device, so the program itself never loads a driver. The process ends by
  * _exit: its exit handlers and unwritten output are copies of the program's, and must not take
- * effect twice.
- */
+ * effect twice. */
 #include "backends/process/subprocess.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See decode.h. Each message is walked once. At the first element of a repeated field, its
+/* See decode.h. Each message is walked once. At the first element of a repeated field, its
  * elements are counted, so that the list is allocated once. Skim has checked every length
- * already; this file checks again only what would make it read or write out of bounds.
- */
+ * already; this file checks again only what would make it read or write out of bounds. */
 #include "frontend/wire/decode.h"
 
 #include <string.h>

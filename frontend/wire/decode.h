@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Decodes skimmed bytes into the structures that protoc-c generates from onnx.proto, in an
+/* Decodes skimmed bytes into the structures that protoc-c generates from onnx.proto, in an
  * arena.
  *
  * Uses the descriptors of protobuf-c but not its unpacker, which allocates every string and
  * list separately and keeps unknown fields: it takes four times as long and four times the
- * memory.
- */
+ * memory. */
 #pragma once
 
 #include "frontend/wire/message.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads a message in place. An index holds, by field number, the position of the first field
+/* Reads a message in place. An index holds, by field number, the position of the first field
  * and the number of fields; a walk returns the bytes of each. GraphProto, NodeProto and the
  * nodes of FunctionProto are read this way, so that no graph is ever decoded as a whole
- * (docs/decisions/nodes-in-place.md).
- */
+ * (docs/decisions/nodes-in-place.md). */
 #pragma once
 
 #include "frontend/wire/wire.h"

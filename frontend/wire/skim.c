@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See skim.h. Loops over the fields with an explicit stack of open messages. A field opens a
+/* See skim.h. Loops over the fields with an explicit stack of open messages. A field opens a
  * message, is kept, or is skipped.
  *
  * Kept bytes are copied as they are in the file, except for the lengths of messages from which
@@ -8,8 +7,7 @@
  * moderate size (growing one buffer by doubling would leave every former copy in the arena):
  * one for the main graph's fields, one for the rest of the model. Adjacent bytes in the window
  * of the source are copied together: before the window moves, before a private field is
- * written, and at the next field of the list.
- */
+ * written, and at the next field of the list. */
 #include "frontend/wire/skim.h"
 
 #include <string.h>
@@ -301,11 +299,9 @@ static inline int get_varint(struct skimmer *skimmer, uint64_t *ret) {
     return CM_OK;
 }
 
-/*
- * Passes over a run of strings and numbers, which are kept unchanged: nodes hold little else,
+/* Passes over a run of strings and numbers, which are kept unchanged: nodes hold little else,
  * and most of a file is nodes. Leaves everything else to one_field: other kinds of fields, a
- * field that crosses the end of the window, and malformed bytes.
- */
+ * field that crosses the end of the window, and malformed bytes. */
 static void pass_simple(struct skimmer *skimmer) {
     const struct skim_message *type = skimmer->innermost->type;
     struct span span = in_window(skimmer);
@@ -350,10 +346,8 @@ static bool is_metadata_read(struct span entry) {
            size <= (key == METADATA_SIGNATURE ? MAX_SIGNATURE : MAX_METADATA);
 }
 
-/*
- * Opens a message. When decoded, even an empty message takes many bytes. So this refuses empty
- * messages of some kinds, and more submessages than a model needs.
- */
+/* Opens a message. When decoded, even an empty message takes many bytes. So this refuses empty
+ * messages of some kinds, and more submessages than a model needs. */
 static int open_message(struct skimmer *skimmer, const struct field_key *key, uint64_t length,
                         size_t length_size) {
     const enum message_kind kind = key->field->child;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * First reading of a model file: keeps its structure and skips its weights.
+/* First reading of a model file: keeps its structure and skips its weights.
  *
  * The result is the same protobuf message without the payloads of large tensors, without
  * documentation and without fields that are not read. Its size depends on the number of nodes
  * and tensors, not on the size of the weights; the main graph and the rest are limited to 1 GiB
  * each. Private fields of onnx.proto record where a skipped payload is in the file (skipped_*).
  * The private field `ordinal` is, for a graph or function, the number of nodes that begin
- * before it in the file; for a node, the number of nodes in its bodies.
- */
+ * before it in the file; for a node, the number of nodes in its bodies. */
 #pragma once
 
 #include "frontend/wire/message.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Protobuf's wire format in memory: a field is a varint key, (number << 3 | wire type), and a
- * value. https://protobuf.dev/programming-guides/encoding
- */
+/* Protobuf's wire format in memory: a field is a varint key, (number << 3 | wire type), and a
+ * value. https://protobuf.dev/programming-guides/encoding */
 #pragma once
 
 #include <stdbool.h>

@@ -53,8 +53,8 @@ extern "C" {
 #define CM_VERSION_STRING "0.1.0"
 
 /*
- * Returns the version of the running library; static storage. CM_VERSION_STRING if it was built from
- * a release, else in the form of PEP 440 with the commit: "0.2.0.dev12+g1a2b3c4d".
+ * Returns the version of the running library; static storage. CM_VERSION_STRING if it was built
+ * from a release, else in the form of PEP 440 with the commit: "0.2.0.dev12+g1a2b3c4d".
  */
 CM_API const char *cm_version(void);
 

@@ -349,12 +349,10 @@ static void add_stored(struct framework_search *search, uint32_t value, uint32_t
     search->of_value[value] = param;
 }
 
-/*
- * The same for a tensor that was computed from the parameter alone. A single operator without a
+/* The same for a tensor that was computed from the parameter alone. A single operator without a
  * second operand changes the number of elements only if it reduces all to one. A class token
  * [1, 1, 768] that was repeated for a batch of 2 has the shape [2, 1, 768]; of other shapes it
- * is not known which axes were repeated.
- */
+ * is not known which axes were repeated. */
 static void add_derived(struct framework_search *search, const struct derived_param *derived) {
     const struct value *value = &search->model->values[derived->value];
     const struct constant *constant = value->constant;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Workflow commands of GitHub Actions: "::error file=F,title=T::message". A runner executes
+/* Workflow commands of GitHub Actions: "::error file=F,title=T::message". A runner executes
  * every line that starts with "::", so text from a file must never start a line. %, CR and LF
  * are escaped in messages, ':' and ',' also in properties (actions/toolkit,
- * packages/core/src/command.ts).
- */
+ * packages/core/src/command.ts). */
 #include "costmodel/check.h"
 
 #include <string.h>

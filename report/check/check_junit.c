@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * JUnit XML for Jenkins, GitLab and GitHub: one suite with a test case per limit and batch.
- * Limits that could not be decided are errors, not failures.
- */
+/* JUnit XML for Jenkins, GitLab and GitHub: one suite with a test case per limit and batch.
+ * Limits that could not be decided are errors, not failures. */
 #include "costmodel/check.h"
 
 #include <inttypes.h>

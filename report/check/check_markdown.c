@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The verdict as a pull-request comment: a table of all limits, and a table of modules per
+/* The verdict as a pull-request comment: a table of all limits, and a table of modules per
  * regression. GitHub accepts 65,536 characters: rows beyond MAX_BYTES are only counted, and
- * tables that would begin beyond it are omitted.
- */
+ * tables that would begin beyond it are omitted. */
 #include "costmodel/check.h"
 
 #include <string.h>

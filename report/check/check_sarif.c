@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * SARIF 2.1.0 (OASIS, 2020): one rule per state and one result per finding, except those that
+/* SARIF 2.1.0 (OASIS, 2020): one rule per state and one result per finding, except those that
  * passed. Code scanning requires a line number; a model has no lines, so results point to
- * line 1.
- */
+ * line 1. */
 #include "costmodel/check.h"
 
 #include <string.h>

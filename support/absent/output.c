@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Atomic file output without links and unnamed files. The temporary file has a name, in the
+/* Atomic file output without links and unnamed files. The temporary file has a name, in the
  * folder of the target, from the start: a program that is killed leaves it.
  *
- * Static functions return 0 or an errno value.
- */
+ * Static functions return 0 or an errno value. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Parses with cJSON, which converts every number to a double and so loses integers past 2^53.
+/* Parses with cJSON, which converts every number to a double and so loses integers past 2^53.
  * Therefore each number of the text is first replaced by a string that begins with the byte
  * 0xFF: {"a": 12} becomes {"a": "\xFF12"}. The byte 0xFF is not UTF-8 and no escape of JSON
- * produces it, so no string of the file can be mistaken for a number.
- */
+ * produces it, so no string of the file can be mistaken for a number. */
 #include "support/json/json_value.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Parses JSON (RFC 8259) into a tree. Integers are exact: a number keeps its digits until it is
+/* Parses JSON (RFC 8259) into a tree. Integers are exact: a number keeps its digits until it is
  * read as an int64_t or a double.
  *
  *     struct json_value *root = NULL;
@@ -10,8 +9,7 @@
  *     json_free(root);
  *
  * Accessors treat a NULL pointer, which json_get returns for a missing member, like the JSON
- * value `null`. Only json_next, json_key and json_is_first_of_key require a value.
- */
+ * value `null`. Only json_next, json_key and json_is_first_of_key require a value. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,11 +25,9 @@ struct json_value;
  * string. A profile has 65 values per node. */
 #define JSON_MAX_VALUES ((size_t)1 << 23)
 
-/*
- * Parses `text`, which need not end in NUL. Rejects, besides syntax errors, text that is not
+/* Parses `text`, which need not end in NUL. Rejects, besides syntax errors, text that is not
  * UTF-8, control bytes in strings, \u0000, more than JSON_MAX_VALUES values, and nesting deeper
- * than 1000. Returns CM_OK (free *ret with json_free), CM_REFUSED or CM_NO_MEMORY.
- */
+ * than 1000. Returns CM_OK (free *ret with json_free), CM_REFUSED or CM_NO_MEMORY. */
 int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,
                struct json_value **ret) CM_MUST_CHECK;
 void json_free(struct json_value *root);

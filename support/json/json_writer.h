@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes JSON to a stream, value by value; the writer adds commas.
+/* Writes JSON to a stream, value by value; the writer adds commas.
  *
  *     struct json_writer json = {.out = stdout};
  *     json_begin(&json, '{');
@@ -10,8 +9,7 @@
  *     json_end(&json, ']');
  *     json_end(&json, '}');
  *
- * writes {"macs":4096,"shape":[1]}. Errors of the stream are found when it is flushed.
- */
+ * writes {"macs":4096,"shape":[1]}. Errors of the stream are found when it is flushed. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,11 +30,9 @@ void json_end(struct json_writer *json, char bracket);
  * closing bracket. */
 void json_break_line(struct json_writer *json, int n_spaces, bool is_last);
 
-/*
- * Strings are escaped so that none can control a terminal: unsafe characters and the first
+/* Strings are escaped so that none can control a terminal: unsafe characters and the first
  * character of CI commands (text_find_unsafe) become \uXXXX. In a string that is not UTF-8, the
- * bytes of such characters and invalid bytes become "\\xNN".
- */
+ * bytes of such characters and invalid bytes become "\\xNN". */
 void json_write_key(struct json_writer *json, const char *key);
 void json_write_string(struct json_writer *json, const char *text); /* NULL: null */
 void json_write_integer(struct json_writer *json, int64_t value);   /* CM_UNKNOWN: null */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Atomic file output. The temporary file is in the folder of the target, because rename is
+/* Atomic file output. The temporary file is in the folder of the target, because rename is
  * atomic only within one file system. It has no name until it is complete, so that
  * nothing is left if a signal ends the program (docs/decisions/temporary-files.md).
  *
- * Static functions return 0 or an errno value, except those that return a descriptor.
- */
+ * Static functions return 0 or an errno value, except those that return a descriptor. */
 #include "support/file.h"
 
 #include <errno.h>
