@@ -3,6 +3,7 @@
  * width, and default efficiencies by device generation. */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "backends/device/devices.h"
 #include "backends/device/runtimes.h"
@@ -199,7 +200,8 @@ static struct device_efficiency defaults(const struct device_model *model, bool 
 }
 
 /* Returns how well a calibration fits the request; 0: nothing in common. The runtime matters
- * more than the width, and that more than whether chains are fused. */
+ * more than the width, and that more than whether chains are fused; then the nearest width is
+ * best: int8 behaves more like fp16 than like fp32. */
 static int closeness(const struct device_calibration *calibration, enum cm_runtime runtime,
                      enum device_width width) {
     const bool same_fusion = runtime_rule(calibration->runtime, RUNTIME_FUSES_CHAINS) ==
@@ -207,7 +209,8 @@ static int closeness(const struct device_calibration *calibration, enum cm_runti
     const int of_width = calibration->width == width       ? 3
                          : calibration->width == WIDTH_ANY ? 2
                                                            : 0;
-    return 8 * (calibration->runtime == runtime) + of_width + same_fusion;
+    const int common = 8 * (calibration->runtime == runtime) + of_width + same_fusion;
+    return common * N_WIDTHS - (common > 0) * abs((int)calibration->width - (int)width);
 }
 
 struct device_calibration device_calibration_find(const struct device_model *model,

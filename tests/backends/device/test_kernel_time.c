@@ -466,6 +466,29 @@ static void norms_in_training_have_a_second_pass_in_the_bound(void **state) {
     assert_true(time_of(&norm).lower_bound == 0);
 }
 
+/* Whatever their order in the file; int8 is nearer to fp16 than to fp32. */
+static void an_unmeasured_width_takes_the_nearest(void **state) {
+    struct device_calibration rows[] = {
+        {.runtime = CM_RUNTIME_TENSORRT, .width = WIDTH_INT8, .efficiency.host = 4},
+        {.runtime = CM_RUNTIME_TORCH_COMPILE, .width = WIDTH_FP32, .efficiency.host = 1},
+        {.runtime = CM_RUNTIME_TORCH_COMPILE, .width = WIDTH_FP16, .efficiency.host = 2},
+        {.runtime = CM_RUNTIME_TORCH_COMPILE, .width = WIDTH_TF32, .efficiency.host = 3},
+    };
+    struct device_model model = device();
+    (void)state;
+    for (size_t first = 0; first < N(rows); first++) {
+        const struct device_calibration row = rows[0];
+        memmove(rows, rows + 1, sizeof(rows) - sizeof(row));
+        rows[N(rows) - 1] = row;
+        model.n_calibrations = N(rows);
+        model.calibrations = rows;
+        const struct device_calibration found =
+            device_calibration_find(&model, CM_RUNTIME_TORCH_COMPILE, WIDTH_INT8);
+        expect_near(found.efficiency.host, 2);
+        assert_int_equal(found.fit.match, CM_CALIBRATION_WIDTH);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
@@ -492,6 +515,7 @@ int main(void) {
         cmocka_unit_test(gradients_of_products_have_their_own_shape),
         cmocka_unit_test(norms_in_training_read_twice),
         cmocka_unit_test(norms_in_training_have_a_second_pass_in_the_bound),
+        cmocka_unit_test(an_unmeasured_width_takes_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
