@@ -173,7 +173,8 @@ static int write_one(struct job *job, size_t index) {
     job->options.convention = convention->name;
     if (!job->model) status = cm_model_load_file(job->path, diag, &job->model);
     if (status == CM_OK) status = cm_model_profile(job->model, &job->options, diag, &result);
-    if (index == 0 || status != CM_OK) messages_print(diag, job->path, COLOR_AUTO);
+    if (index == 0 || status != CM_OK)
+        messages_print(diag, job->path, COLOR_AUTO, job->call->diag);
     cm_diagnostics_free(diag);
     if (status != CM_OK) return status;
     job->complete = cm_result_complete(result);

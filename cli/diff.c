@@ -148,7 +148,8 @@ static int run_step(struct job *job,
         struct cm_diagnostics *diag = cm_diagnostics_new();
         if (diag == NULL) return diag_no_memory(job->call->diag);
         status = step(job, i, diag);
-        messages_print(diag, job->sides[i].path, (enum color_choice)job->request.color);
+        messages_print(diag, job->sides[i].path, (enum color_choice)job->request.color,
+                       job->call->diag);
         cm_diagnostics_free(diag);
     }
     return status;

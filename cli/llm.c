@@ -301,7 +301,7 @@ static int run(const struct invocation *call, bool weights_only) {
     status = cm_model_load_file(operands.values[0], diag, &model);
     if (status == CM_OK) status = outputs_keep_weights(model, request.output, diag);
     if (status == CM_OK) status = analyse(call, &request, &options, model, diag, &job);
-    messages_print(diag, operands.values[0], (enum color_choice)request.color);
+    messages_print(diag, operands.values[0], (enum color_choice)request.color, call->diag);
     cm_diagnostics_free(diag);
     if (status == CM_OK) status = streams_write(request.output, write_report, &job, call->diag);
     cm_llm_sweep_free(job.sweep);

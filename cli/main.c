@@ -309,7 +309,7 @@ int main(int argc, char **argv) {
         .table = &table,
     };
     const int status = run(&call);
-    messages_print(diag, "costmodel", COLOR_AUTO);
+    messages_print(diag, "costmodel", COLOR_AUTO, NULL);
     cm_diagnostics_free(diag);
     arena_free(arena);
     return status;

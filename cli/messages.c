@@ -61,8 +61,8 @@ static void print_one(const struct cm_diagnostic *message, const char *subject, 
     print_folded(message->hint, strlen("  hint: "), width);
 }
 
-void messages_print(const struct cm_diagnostics *diag, const char *subject,
-                    enum color_choice color) {
+void messages_print(struct cm_diagnostics *diag, const char *subject, enum color_choice color,
+                    struct cm_diagnostics *rest) {
     const bool colored = streams_color(stderr, color);
     const char *safe =
         text_name(diag->arena, text_equal(subject, "-") ? "standard input" : subject);
@@ -73,4 +73,5 @@ void messages_print(const struct cm_diagnostics *diag, const char *subject,
     }
     if (diag->n_dropped > 0)
         fprintf(stderr, "%s: %zu more messages not shown\n", safe, diag->n_dropped);
+    if (rest != NULL) rest->starved |= diag_starved(diag);
 }

@@ -12,6 +12,7 @@ struct cm_diagnostics;
  *     resnet.onnx: error[shape]: input has 64 channels, weight expects 32 x 1 groups
  *       at node 17 "layer1.0/conv1", Conv-11, pass infer
  *       hint: the exporter may have dropped the attribute 'group'
- */
-void messages_print(const struct cm_diagnostics *diag, const char *subject,
-                    enum color_choice color);
+ *
+ * `rest` (or NULL), whose messages are printed later, learns that one of these was lost. */
+void messages_print(struct cm_diagnostics *diag, const char *subject, enum color_choice color,
+                    struct cm_diagnostics *rest);

@@ -278,7 +278,7 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
     if (fit->largest_batch > 0)
         diag_hint(diag, "the largest batch that fits is %" PRId64 "; see 'costmodel guide %s'",
                   fit->largest_batch, guide);
-    messages_print(diag, request->model, (enum color_choice)request->color);
+    messages_print(diag, request->model, (enum color_choice)request->color, call->diag);
     cm_diagnostics_free(diag);
     return status;
 }
@@ -351,7 +351,7 @@ static int run_report(const struct invocation *call, const struct request *reque
     cm_model_free(run.model);
     const struct cm_result *result = run.result;
     if (run.sweep != NULL) report_failures(call, request, run.sweep, diag);
-    messages_print(diag, request->model, (enum color_choice)request->color);
+    messages_print(diag, request->model, (enum color_choice)request->color, call->diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     bool has_result = result != NULL;
     for (size_t i = 0; run.sweep != NULL && i < run.sweep->n_rows; i++)

@@ -287,6 +287,7 @@ static struct cm_diagnostic *copy_of(struct cm_diagnostics *sink,
         .node = copied(sink, message->node),
         .hint = copied(sink, message->hint),
     };
+    if (item->place == NULL) item->place = "";
     return item->message == NULL ? NULL : item;
 }
 

@@ -247,8 +247,7 @@ static int use_profile(struct check *check, struct cm_result *taken,
 
 /* Prints messages about the model with its path and, for several batches, the batch. Keeps the
  * first error for report_refusal. */
-static void print_messages(struct check *check, const struct cm_diagnostics *diag,
-                           int64_t batch) {
+static void print_messages(struct check *check, struct cm_diagnostics *diag, int64_t batch) {
     const char *model = check->request.model;
     for (size_t i = 0; check->message == NULL && i < cm_diagnostics_count(diag); i++)
         if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
@@ -259,7 +258,7 @@ static void print_messages(struct check *check, const struct cm_diagnostics *dia
         subject = arena_printf(check->call->arena, "%s, batch %" PRId64,
                                text_equal(model, "-") ? "standard input" : model, batch);
     messages_print(diag, subject == NULL ? model : subject,
-                   (enum color_choice)check->request.color);
+                   (enum color_choice)check->request.color, check->call->diag);
 }
 
 /* Profiles one batch, with a list of messages of its own: a list keeps only the first ones. */
