@@ -33,10 +33,9 @@ static void print_values(const struct invocation *call, const struct option *row
     const struct option_part own[] = {{"", row->choices, row->names, row->files},
                                       {list ? "," : NULL, row->choices, row->names, row->files},
                                       {.after = NULL}};
-    const struct option_part *part = NULL;
+    const struct option_part *part = row->parts ? row->parts : own; /* begins the value */
     const char *start = query.value;
-    for (const struct option_part *at = row->parts ? row->parts : own; at->after; at++) {
-        if (part == NULL) part = at; /* the first begins the value */
+    for (const struct option_part *at = part; at->after != NULL; at++) {
         const char *found = at->after[0] == '\0' ? NULL : strstr(query.value, at->after);
         for (; found != NULL; found = strstr(found + 1, at->after)) {
             if (found + strlen(at->after) <= start) continue;

@@ -4,6 +4,7 @@
 # byte arrays (ISO C guarantees only 4095 bytes in a string literal), and their hashes for the
 # Content-Security-Policy. d3 is compressed (main.js runs it), which saves half the bytes of a small page; its hash is that
 # of the unpacked script. D3 may be empty.
+cmake_policy(VERSION 3.25)
 
 # Sets `ret` to the base64, without padding, of bytes that are given as hexadecimal digits.
 function(base64 hex ret)

@@ -138,11 +138,13 @@ static struct toml_value *add_value(struct reader *reader, struct toml_value *pa
                                     const char *key, const char *at, int *ret_status) {
     struct toml_value *value = arena_alloc(reader->arena, sizeof(*value));
     const char *place = locate(reader, at);
+    if (value == NULL || place == NULL) {
+        *ret_status = diag_no_memory(reader->diag);
+        return NULL;
+    }
     *ret_status = CM_OK;
     if (parent != NULL && key != NULL && toml_get(parent, key) != NULL)
         *ret_status = toml_fault(reader, at, "this key is defined twice");
-    else if (value == NULL || place == NULL)
-        *ret_status = diag_no_memory(reader->diag);
     else if (++reader->n_values > TOML_MAX_VALUES)
         *ret_status = toml_fault(reader, at, "too many values");
     if (*ret_status < 0) return NULL;

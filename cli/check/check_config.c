@@ -350,12 +350,11 @@ static int read_file(struct config *config) {
     const struct toml_value *waivers = toml_get(root, "waiver");
     if (models == NULL || models->kind != TOML_TABLES)
         return config_fault(config, models == NULL ? root : models, "no [[model]] table");
-    toml_each(value,
-              root) if (value->kind == TOML_TABLES && value != models &&
-                        value != waivers) return config_fault(config, value,
-                                                              "unknown table [[%s]], only "
-                                                              "[[model]] and [[waiver]]",
-                                                              value->key);
+    toml_each(value, root) {
+        if (value->kind != TOML_TABLES || value == models || value == waivers) continue;
+        return config_fault(config, value,
+                            "unknown table [[%s]], only [[model]] and [[waiver]]", value->key);
+    }
     if (waivers != NULL) status = read_waivers(config, waivers);
     toml_each(model, models) if (status == CM_OK) status = read_model(config, root, model);
     if (status < 0) return status;
