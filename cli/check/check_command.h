@@ -53,7 +53,7 @@ struct check_request {
     const char *output;
     struct option_list reports; /* FORMAT=FILE */
     const char *history;
-    int color;                  /* enum color_choice */
+    int color; /* enum color_choice */
 };
 
 /* Parses the command line without checking combinations. CM_OK, CM_USAGE, CM_NO_MEMORY. */
