@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names what differs between operating systems. Each function is defined once per system, in
- * support/posix, support/windows or support/wasi; support/absent has what Windows and WASI
- * share (docs/platforms.md). Also in these folders: the atomic output of support/file.h,
- * support/beneath.h and support/interrupt.h. */
+ * support/posix, support/windows or support/wasi; support/unix has what POSIX and WASI
+ * share, support/absent what Windows and WASI share (docs/platforms.md). Also in these folders:
+ * the atomic output of support/file.h, support/beneath.h and support/interrupt.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -6,17 +6,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/absent.h"
 #include "support/beneath.h"
 
 void system_prepare_streams(void) {}
-
-bool system_is_terminal(FILE *stream) {
-    return isatty(fileno(stream)) == 1;
-}
 
 void system_terminal_size(FILE *stream, int *ret_columns, int *ret_lines) {
     (void)stream;
@@ -28,32 +23,12 @@ int system_open(const char *path) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-ptrdiff_t system_read_at(int fd, void *buffer, size_t size, uint64_t offset) {
-    return pread(fd, buffer, size, (off_t)offset);
-}
-
 void system_expect_random_reads(int fd) {
     (void)fd;
 }
 
-size_t system_folder_length(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
-bool system_is_same_file(const char *path, const char *other) {
-    struct stat one;
-    struct stat two;
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
 char *system_resolve(const char *path) { /* links are the host's */
     return access(path, F_OK) == 0 ? strdup(path) : NULL;
-}
-
-int system_make_folder(const char *path, unsigned mode) {
-    return mkdir(path, mode);
 }
 
 int system_lock_folder(const char *folder) {
@@ -65,24 +40,9 @@ void system_unlock_folder(int lock) {
     (void)lock;
 }
 
-bool system_error_text(int error, char *buffer, size_t size) {
-    return strerror_r(error, buffer, size) == 0;
-}
-
 bool system_error_is_transient(int error) {
     return error == EIO || error == ENOMEM || error == EAGAIN || error == EINTR ||
            error == ENOSPC;
-}
-
-bool memory_stream_open(struct memory_stream *stream) {
-    *stream = (struct memory_stream){.text = NULL};
-    stream->out = open_memstream(&stream->text, &stream->size);
-    return stream->out != NULL;
-}
-
-bool memory_stream_close(struct memory_stream *stream) {
-    const bool failed = ferror(stream->out) != 0;
-    return fclose(stream->out) == 0 && !failed;
 }
 
 /* The host lets no path leave the folders that it gave to the program. */
