@@ -36,12 +36,11 @@ static const char *const names[] = {"model", "batch", "convention", "precision",
 int history_add_lines(const struct invocation *call, const struct cm_verdict *verdict,
                       const struct cm_result *const *results, size_t n, struct text *ret) {
     const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* for reproducible runs */
-    char date[] = "0000-00-00T00:00:00Z";
+    char date[UTC_SIZE];
     int64_t seconds = 0;
-    time_t now = time(NULL);
-    if (epoch != NULL && text_to_int64(epoch, strlen(epoch), &seconds)) now = (time_t)seconds;
-    const struct tm *utc = gmtime(&now);
-    if (utc != NULL) (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", utc);
+    if (epoch == NULL || !text_to_int64(epoch, strlen(epoch), &seconds))
+        seconds = (int64_t)time(NULL);
+    if (!text_utc(seconds, date)) (void)snprintf(date, sizeof date, "0000-00-00T00:00:00Z");
     for (size_t i = 0; i < n; i++) {
         struct cm_metric metric;
         struct cm_figure figure;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/arena.h"
 #include "support/unsafe_points.gen.h"
@@ -349,4 +350,12 @@ bool text_to_int64(const char *string, size_t length, int64_t *ret_value) {
     if (!negative && value == INT64_MIN) return false;
     *ret_value = negative ? value : -value;
     return true;
+}
+
+bool text_utc(int64_t seconds, char ret[UTC_SIZE]) {
+    struct tm parts;
+    const time_t when = (time_t)seconds;
+    ret[0] = '\0';
+    return gmtime_r(&when, &parts) != NULL &&
+           strftime(ret, UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
 }

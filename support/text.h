@@ -78,6 +78,10 @@ static inline bool text_is_digit(char c) {
 bool text_is_digits(const char *string);
 /* Parses a decimal int64_t; returns false if the text is anything else or out of range. */
 bool text_to_int64(const char *string, size_t length, int64_t *ret_value);
+#define UTC_SIZE 32 /* bytes, with NUL */
+#define UTC_DAY  10 /* bytes of the day at the start */
+/* Writes seconds since 1970 as "2026-12-31T23:59:59Z"; "" and false if it has no date. */
+bool text_utc(int64_t seconds, char ret[UTC_SIZE]);
 /* Parses a decimal number ("-1.5e-3"), "inf" or "nan", independent of the locale. The result is
  * correctly rounded for up to 15 digits if the exponent of the last digit is from -22 to 22,
  * else within one unit in the last place. */

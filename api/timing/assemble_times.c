@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Assembles the part of a result that comes from a backend: device, times, kernels. */
-#include <time.h>
 
 #include "api/assembly.h"
 #include "api/half.h"
@@ -274,13 +273,9 @@ static void copy_facts(struct assembly *assembly, struct cm_measure *ret) {
     ret->has_tensor_cores = facts->has_tensor_cores != 0;
 }
 
-/* Returns the time as ISO 8601 in UTC. */
 static const char *date_text(struct assembly *assembly, int64_t seconds) {
-    char text[32] = "";
-    struct tm parts;
-    const time_t when = (time_t)seconds;
-    if (gmtime_r(&when, &parts) != NULL)
-        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    char text[UTC_SIZE];
+    (void)text_utc(seconds, text);
     return assembly_text(assembly, text);
 }
 

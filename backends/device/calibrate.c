@@ -20,6 +20,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/json/json_writer.h"
+#include "support/text.h"
 
 static const enum device_rate rates[CM_N_ELEMENTS] = {
     [CM_F64] = RATE_FP64,         [CM_F32] = RATE_FP32,          [CM_F16] = RATE_MATRIX_FP16,
@@ -227,11 +228,9 @@ static void write_text(struct json_writer *json, const char *key, const char *te
 void calibrate_write(const struct device_model *model, FILE *out) {
     struct json_writer json = {.out = out};
     char source[1024];
-    char date[32] = "";
-    struct tm parts;
-    const time_t now = time(NULL);
-    if (gmtime_r(&now, &parts) != NULL) (void)strftime(date, sizeof(date), "%Y-%m-%d", &parts);
-    (void)snprintf(source, sizeof(source), "%s; on %s", model->source, date);
+    char date[UTC_SIZE];
+    (void)text_utc((int64_t)time(NULL), date);
+    (void)snprintf(source, sizeof(source), "%s; on %.*s", model->source, UTC_DAY, date);
     json_begin(&json, '{');
     write_text(&json, "schema", "costmodel/device/1");
     write_text(&json, "name", model->title);

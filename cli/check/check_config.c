@@ -17,6 +17,7 @@
 #include "support/glob.h"
 #include "support/sort.h"
 #include "support/suggest.h"
+#include "support/system.h"
 #include "support/text.h"
 #include "support/toml.h"
 
@@ -58,24 +59,17 @@ __attribute__((format(printf, 3, 4))) static int config_fault(const struct confi
 
 /* Arguments that grow. */
 struct arguments {
-    int n;
-    int capacity;
+    size_t n;
+    size_t capacity;
     const char **values;
 };
 
 static int add_argument(const struct config *config, struct arguments *list,
                         const char *value) {
-    if (list->n == list->capacity) {
-        const int capacity = 2 * list->capacity + 16;
-        const char **values =
-            arena_array(config->call->arena, (size_t)capacity, sizeof(*values));
-        if (values == NULL) return diag_no_memory(config->call->diag);
-        if (list->n > 0) memcpy(values, list->values, (size_t)list->n * sizeof(*values));
-        list->values = values;
-        list->capacity = capacity;
-    }
-    list->values[list->n++] = value;
-    return value == NULL ? diag_no_memory(config->call->diag) : CM_OK;
+    return value != NULL && arena_push(config->call->arena, &list->values, &list->n,
+                                       &list->capacity, &value, sizeof(value))
+               ? CM_OK
+               : diag_no_memory(config->call->diag);
 }
 
 /* Prefixes a path of the file with its folder. */
@@ -149,13 +143,13 @@ static int add_key(const struct config *config, const struct toml_value *value,
     if (row->rules & OPTION_OF_COMMAND_LINE)
         return config_fault(config, value, "%s is an option of the command line only",
                             row->name);
-    const int before = ret->n;
+    const size_t before = ret->n;
     int status = add_values(config, row, value, ret);
     if (status < 0) return status;
     struct diag_frame frame = {.label = "at", .what = value->at};
     diag_push(config->call->diag, &frame);
     struct invocation alone = *config->call;
-    alone.argc = ret->n - before;
+    alone.argc = (int)(ret->n - before);
     alone.argv = ret->values + before;
     status = check_request_try(&alone);
     diag_pop(config->call->diag, &frame);
@@ -190,7 +184,7 @@ static int add_item(const struct config *config, const char *path, const char *a
         if (glob_matches(config->waivers[i].models, path))
             waivers[item->n_waivers++] = config->waivers[i].of;
     item->waivers = waivers;
-    for (int i = 0; of_file != NULL && i < of_file->n && status == CM_OK; i++)
+    for (size_t i = 0; of_file != NULL && i < of_file->n && status == CM_OK; i++)
         status = add_argument(config, &all, of_file->values[i]);
     if (status == CM_OK && at != NULL) status = add_argument(config, &shown, "--config");
     if (status == CM_OK && at != NULL) status = add_argument(config, &shown, config->path);
@@ -202,9 +196,9 @@ static int add_item(const struct config *config, const char *path, const char *a
     if (status == CM_OK) status = add_argument(config, &all, model);
     if (status == CM_OK && model[0] == '-') status = add_argument(config, &shown, "--");
     if (status == CM_OK) status = add_argument(config, &shown, model);
-    item->call.argc = all.n;
+    item->call.argc = (int)all.n;
     item->call.argv = all.values;
-    item->shown.argc = shown.n;
+    item->shown.argc = (int)shown.n;
     item->shown.argv = shown.values;
     return status;
 }
@@ -217,8 +211,7 @@ static int compare_names(const void *left, const void *right) {
  * path may have '*' or '?'. */
 static int add_pattern(const struct config *config, const struct toml_value *value,
                        const struct arguments *of_file) {
-    const char *slash = strrchr(value->text, '/');
-    const size_t length = slash == NULL ? 0 : (size_t)(slash - value->text) + 1;
+    const size_t length = system_folder_length(value->text);
     const char *const pattern = value->text + length;
     struct arena *arena = config->call->arena;
     struct arguments found = {0};
@@ -240,8 +233,8 @@ static int add_pattern(const struct config *config, const struct toml_value *val
     if (list != NULL) (void)closedir(list);
     if (status == CM_OK && found.n == 0)
         return config_fault(config, value, "no file matches '%s'", value->text);
-    if (found.n > 0) sort_stable(found.values, (size_t)found.n, sizeof(char *), compare_names);
-    for (int i = 0; i < found.n && status == CM_OK; i++)
+    if (found.n > 0) sort_stable(found.values, found.n, sizeof(char *), compare_names);
+    for (size_t i = 0; i < found.n && status == CM_OK; i++)
         status = add_item(config, found.values[i], value->at, of_file);
     return status;
 }
@@ -317,14 +310,13 @@ static int read_waiver(const struct config *config, const struct toml_value *tab
 }
 
 static int read_waivers(struct config *config, const struct toml_value *list) {
-    char today[] = "0000-00-00";
-    const time_t now = time(NULL);
-    const struct tm *utc = gmtime(&now);
+    char today[UTC_SIZE];
     size_t n = 0;
     if (list->kind != TOML_TABLES)
         return config_fault(config, list, "waivers are [[waiver]] tables");
-    if (utc == NULL || strftime(today, sizeof today, "%Y-%m-%d", utc) == 0)
+    if (!text_utc((int64_t)time(NULL), today))
         return config_fault(config, list, "the date of today is not known");
+    today[UTC_DAY] = '\0';
     toml_each(table, list) n++;
     config->waivers = arena_array(config->call->arena, n, sizeof(*config->waivers));
     if (config->waivers == NULL) return diag_no_memory(config->call->diag);
@@ -404,7 +396,7 @@ static int copy_options(struct config *config, const struct option_list *operand
             status = add_argument(config, &options, call->argv[i]);
     }
     config->rest = *call;
-    config->rest.argc = options.n;
+    config->rest.argc = (int)options.n;
     config->rest.argv = options.values;
     return status;
 }
